@@ -1,4 +1,4 @@
-# Everything Octavo needs comes from PyPI, into this folder: no root, nothing installed beforehand but Python 3.11.
+# Everything Octavo needs is installed from PyPI into this folder. Only Python 3.11 or later is required, and no root.
 
 PYTHON ?= python3
 UV := .uv/bin/uv
@@ -6,7 +6,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 READY_TO_TEST := .venv/.ready-to-test
 
-# What Python compiled is kept, whatever the environment says: everything here starts many times.
+# Keep compiled Python files even if the environment disables them, because these commands start Python many times.
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: setup serve check check-python check-web test-web test test-all bench release
@@ -15,7 +15,7 @@ setup: $(READY)
 	@$(BIN)/python web/build.py
 
 $(UV):
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Octavo needs Python 3.11 or newer; name one: make PYTHON=python3.12")'
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Octavo needs Python 3.11 or later. To choose one: make PYTHON=python3.12")'
 	$(PYTHON) -m venv .uv
 	.uv/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.8,<1'
 
@@ -24,7 +24,7 @@ $(READY): pyproject.toml uv.lock | $(UV)
 	@rm -f $(READY_TO_TEST)
 	@touch $@
 
-# The program's dependencies and those of tests, checks and benches.
+# The dependencies of Octavo, and of tests, checks, and benches.
 $(READY_TO_TEST): $(READY)
 	$(UV) sync --frozen --quiet --python $(PYTHON)
 	@touch $@
@@ -32,7 +32,7 @@ $(READY_TO_TEST): $(READY)
 serve: setup
 	$(BIN)/octavo serve
 
-# What Python needs to be checked and what is in web/ do not know of each other: side by side.
+# The checks of Python and of web/ are independent, so they run in parallel.
 check: $(READY_TO_TEST)
 	@$(MAKE) --no-print-directory -j2 check-python check-web
 
@@ -56,12 +56,12 @@ test-all: $(READY_TO_TEST)
 	@$(MAKE) --no-print-directory -j2 check-python test-web
 	$(BIN)/pytest -n auto --dist worksteal
 
-# All figures in one table, in bench/out/, within half an hour.
+# Runs all benches within half an hour, with one table of figures in bench/out/.
 bench: $(READY_TO_TEST)
 	@$(UV) sync --frozen --quiet --group bench --python $(PYTHON)
 	@$(BIN)/python bench/run.py
 
-# The wheel, what is in it, and checksums, in dist/.
+# Creates the wheel, the list of its components, and checksums in dist/.
 release: $(READY_TO_TEST)
 	@$(UV) sync --frozen --quiet --group release --python $(PYTHON)
 	@$(BIN)/python packaging/release.py

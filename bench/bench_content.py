@@ -69,7 +69,7 @@ def main() -> None:
             figure(
                 f"import of {named}, {outcome.pages} pages",
                 outcome.pages / took,
-                "pages a CPU second",
+                "pages per CPU second",
                 least=40,
             )
         spaces = {}
@@ -79,7 +79,7 @@ def main() -> None:
             outcome = bring(context, str(source), organization_id=org).outcome
             took = time.process_time() - before
             spaces[size] = outcome.space
-            figure(f"import of {size} pages", size / took, "pages a CPU second", least=40)
+            figure(f"import of {size} pages", size / took, "pages per CPU second", least=40)
         for size in (SMALL, LARGE):
             (folder / str(size) / "page-7.md").write_text("# Page 7\n\nChanged.\n")
             before = time.process_time()

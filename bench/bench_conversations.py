@@ -49,13 +49,13 @@ INTENTS = {
     ),
     "search": ("improve, tune, fix", "the search results, what search finds, search results with typos"),
     "token": ("create, revoke, rotate", "an API token, a personal API token, the API token of a bot"),
-    "theme": ("change, customize, set", "the theme colours, the colours of our theme, a dark theme colour"),
-    "delete": ("delete, remove, purge", "a space for good, an old space, a space we no longer need"),
+    "theme": ("change, customize, set", "the theme colors, the colors of our theme, a dark theme color"),
+    "delete": ("delete, remove, purge", "a space permanently, an old space, a space we no longer need"),
     "restore": (
         "restore, undo, roll back to",
         "an earlier version of a page, a previous version, the version history",
     ),
-    "sso": ("set up, configure, enforce", "SAML single sign-on, SSO with Okta, single sign-on for everybody"),
+    "sso": ("set up, configure, enforce", "SAML single sign-on, SSO with Okta, single sign-on for everyone"),
     "webhook": ("receive, configure, test", "a webhook, webhook events, webhooks for comments"),
     "translate": (
         "translate, localize",
@@ -81,7 +81,7 @@ INTENTS = {
     "review": ("require, request, approve", "a review, reviews before merging, a review of a change request"),
     "conflict": ("resolve, avoid, understand", "a merge conflict, conflicts when merging, merge conflicts"),
     "openapi": ("show, embed, update", "an OpenAPI file, our OpenAPI specification, the OpenAPI reference"),
-    "email": ("turn off, stop, reduce", "notification emails, e-mail notifications, notifications by email"),
+    "email": ("turn off, stop, reduce", "notification emails, email notifications, notifications by email"),
 }
 ASKED = [
     "How do I {}?",
@@ -146,7 +146,7 @@ def analyse(told: list[tuple[str, str]], show: bool = False) -> list[str]:
             )
         close_context(context)
     if show:
-        figure(f"{len(told)} conversations ingested and analysed", took, "s of CPU")
+        figure(f"{len(told)} conversations ingested and analyzed", took, "s of CPU")
         figure(f"memory with {len(told)} conversations", memory(), "MB")
         return []
     clusters: dict[str, str] = {}
@@ -177,13 +177,13 @@ def compare(told: list[tuple[str, str]], ours: list[str]) -> None:
     found = {}
     for size in (3, 5, 10, 15):
         labels = HDBSCAN(min_cluster_size=size, metric="precomputed", copy=True).fit_predict(distances)
-        # What is noise to it is nobody's cluster.
+        # Its noise belongs to no cluster.
         alone = [f"{label}" if label >= 0 else f"alone {at}" for at, label in enumerate(labels)]
         found[size] = adjusted_rand_score(intents, alone)
     print("TF-IDF with HDBSCAN: " + ", ".join(f"{value:.3f} (from {size})" for size, value in found.items()))
     index = adjusted_rand_score(intents, ours)
     figure(
-        "adjusted Rand index, beside TF-IDF with HDBSCAN at its best",
+        "adjusted Rand index, compared with TF-IDF with HDBSCAN with its best settings",
         index,
         beside=max(found.values()),
         least=1,

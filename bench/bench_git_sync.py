@@ -163,7 +163,7 @@ def measure_at(pages: int, rounds: int, folder: Path, developer: Developer, serv
         assert found is not None and found.commit_id == developer.head
         return {
             "import": by_folder,
-            "at address": by_address,
+            "from its URL": by_address,
             "first sync": first,
             "git fetch": median(programs),
             "fetch": median(fetches),
@@ -195,7 +195,7 @@ def main() -> None:
     options.add_argument("--pages", type=int, nargs="+", default=[100, 1000, 10_000])
     options.add_argument("--rounds", type=int, default=7)
     given = options.parse_args()
-    names = ("import", "at address", "first sync", "git fetch", "fetch", "in", "out")
+    names = ("import", "from its URL", "first sync", "git fetch", "fetch", "in", "out")
     print(f"{'pages':>8}{'':>6}" + "".join(f"{name:>12}" for name in names))
     first: list[dict[str, float]] = []
     for pages in given.pages:
@@ -207,24 +207,24 @@ def main() -> None:
         work = dict(zip(names, (cost.cpu for cost in found), strict=True))
         first.append(work)
         figure(
-            f"first sync of {pages} pages, beside an import",
+            f"first sync of {pages} pages, compared with an import",
             work["first sync"],
             "ms of CPU",
             beside=work["import"],
             most=1.3,
         )
         figure(
-            f"sync of one file of {pages}, beside git fetch",
+            f"sync of one file of {pages}, compared with git fetch",
             work["in"],
             "ms of CPU",
             beside=work["git fetch"],
             most=3,
         )
-        figure(f"sync of one file of {pages}, by the clock", clocks["in"], "ms", most=2000)
+        figure(f"sync of one file of {pages}, wall time", clocks["in"], "ms", most=2000)
     if len(first) > 1:
-        what = f"sync of one file of {given.pages[-1]}, beside {given.pages[0]}"
+        what = f"sync of one file of {given.pages[-1]}, compared with {given.pages[0]}"
         figure(what, first[-1]["in"], "ms of CPU", beside=first[0]["in"], most=1.5)
-    figure("memory at its height", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB")
+    figure("peak memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB")
 
 
 if __name__ == "__main__":

@@ -219,7 +219,7 @@ def requests(context: Context, folder: Path, pages: int) -> Iterator[Row]:
         "links of a space, 20": lambda space: "/links?limit=20",
         "broken links of a space": lambda space: "/links?limit=20&status=broken",
         "links of a page": lambda space: f"/content/page/{space.page}/links",
-        "backlinks of a page that has none": lambda space: f"/content/page/{space.page}/backlinks",
+        "backlinks of a page without any": lambda space: f"/content/page/{space.page}/backlinks",
         "revisions of a space, 20": lambda space: "/revisions?limit=20",
     }
     for what, below in asked.items():
@@ -236,13 +236,13 @@ def requests(context: Context, folder: Path, pages: int) -> Iterator[Row]:
     )
     merging = [space.merging() for space in spaces]
     yield Row("create a change request, edit a page in it, merge it", compare(context, *merging))
-    for what, with_edit in (("the tree, first after a revision", True), ("the tree, again", False)):
+    for what, with_edit in (("the tree, first time after a revision", True), ("the tree, again", False)):
         works = [space.asking("/content/pages") for space in spaces]
         if with_edit:
             works = [work._replace(before=space.edit) for work, space in zip(works, spaces, strict=True)]
         took = compare(context, *works)
         each = [ms / space.count * 1000 for ms, space in zip(took, spaces, strict=True)]
-        yield Row(f"{what} ({took[0]:.1f} and {took[1]:.0f} ms), for each page", each, "us")
+        yield Row(f"{what} ({took[0]:.1f} and {took[1]:.0f} ms), per page", each, "us")
 
 
 def writers(context: Context, folder: Path, pages: int) -> Iterator[Row]:
@@ -268,8 +268,8 @@ def writers(context: Context, folder: Path, pages: int) -> Iterator[Row]:
             merges = number * EDITS
             clock.append((time.monotonic() - began) * 1000 / merges)
             cost.append((spent(pids) - spent_before) * 1000 / merges)
-        yield Row(f"{number} writing at once, for each merge, by the clock", clock)
-        yield Row(f"{number} writing at once, for each merge", cost)
+        yield Row(f"{number} writers at once, per merge, wall time", clock)
+        yield Row(f"{number} writers at once, per merge", cost)
 
 
 # --- an organization ------------------------------------------------------------------------------------
@@ -313,13 +313,13 @@ def lists(context: Context, folder: Path, pages: int) -> Iterator[Row]:
     orgs = [Organization(context, size) for size in (40, pages // 25 + 40)]
     settle(context)
     asked: dict[str, Callable[[Organization], str]] = {
-        "the organizations of somebody": lambda org: "/orgs",
+        "organizations of a person": lambda org: "/orgs",
         "members, 20": lambda org: f"/orgs/{org.org}/members?limit=20",
         "spaces, 20": lambda org: f"/orgs/{org.org}/spaces?limit=20",
-        "spaces in their order, 20": lambda org: f"/orgs/{org.org}/spaces?limit=20&orderBy=rank",
+        "spaces in manual order, 20": lambda org: f"/orgs/{org.org}/spaces?limit=20&orderBy=rank",
         "spaces of a member, 20": lambda org: f"/orgs/{org.org}/members/{org.plain}/spaces?limit=20",
         "collections, 20": lambda org: f"/orgs/{org.org}/collections?limit=20",
-        "collections in their order, 20": lambda org: f"/orgs/{org.org}/collections?limit=20&orderBy=rank",
+        "collections in manual order, 20": lambda org: f"/orgs/{org.org}/collections?limit=20&orderBy=rank",
         "spaces of a collection with a quarter of all": lambda org: (
             f"/collections/{org.large}/spaces?limit=20"
         ),
@@ -327,9 +327,9 @@ def lists(context: Context, folder: Path, pages: int) -> Iterator[Row]:
         "change requests of an organization": lambda org: f"/orgs/{org.org}/change-requests?limit=20",
     }
     for what, path in asked.items():
-        yield Row(f"{what}, as administrator", compare(context, *(org.asking(path(org)) for org in orgs)))
+        yield Row(f"{what}, as an administrator", compare(context, *(org.asking(path(org)) for org in orgs)))
         plain = [org.asking(path(org), org.as_member) for org in orgs]
-        yield Row(f"{what}, as member", compare(context, *plain))
+        yield Row(f"{what}, as a member", compare(context, *plain))
 
 
 class Audited(Bench):
@@ -363,17 +363,17 @@ def audit(context: Context, folder: Path, pages: int) -> Iterator[Row]:
     settle(context)
     asked: dict[str, Callable[[Audited], str]] = {
         "the newest events": lambda log: "",
-        "events by an actor with twenty": lambda log: f"&actor={log.other}",
-        "events by the actor of nearly all": lambda log: f"&actor={log.user}",
-        "events of an action that nobody did": lambda log: "&action=member.removed",
-        "events of an action that is half of them": lambda log: "&action=page.edited",
+        "events by an actor with twenty events": lambda log: f"&actor={log.other}",
+        "events by the actor of nearly all events": lambda log: f"&actor={log.user}",
+        "events of an action that never happened": lambda log: "&action=member.removed",
+        "events of an action that half of them have": lambda log: "&action=page.edited",
         "events by an actor, of an action": lambda log: f"&actor={log.other}&action=page.edited",
-        "events by nearly everybody, of half of the actions": lambda log: (
+        "events by nearly all actors, of half of the actions": lambda log: (
             f"&actor={log.user}&action=page.edited"
         ),
-        "events about a target that there is not": lambda log: "&target=nothing",
-        "events about a kind of target that there is not": lambda log: "&targetType=site",
-        "events since a moment to come": lambda log: "&from=2100-01-01T00:00:00Z",
+        "events about a target that doesn't exist": lambda log: "&target=nothing",
+        "events about a type of target that doesn't exist": lambda log: "&targetType=site",
+        "events since a time in the future": lambda log: "&from=2100-01-01T00:00:00Z",
     }
     for what, query in asked.items():
         works = [log.asking(f"/orgs/{log.org}/audit-events?limit=20{query(log)}") for log in logs]
@@ -395,7 +395,7 @@ def siblings(context: Context, folder: Path, pages: int) -> Iterator[Row]:
         cost.append((spent(pids) - began) * 1000 / count)
         with context.db.read() as tx:
             longest.append(max(len(page.rank) for page in list_pages(tx, main_state(tx, space))))
-    yield Row("an import of 4,000 and of 16,000 siblings, for each page", cost)
+    yield Row("an import of 4,000 and of 16,000 siblings, per page", cost)
     yield Row("the longest rank among them", longest, "characters")
 
 

@@ -72,8 +72,8 @@ def cold_starts() -> None:
             while host._spare is None:
                 time.sleep(0.01)
         host.close()
-    figure("cold start without a process that waits", statistics.median(alone), "ms")
-    figure("cold start with a process that waits", statistics.median(ready), "ms")
+    figure("cold start without a standby process", statistics.median(alone), "ms")
+    figure("cold start with a standby process", statistics.median(ready), "ms")
 
 
 def warm_events() -> None:
@@ -100,7 +100,7 @@ def warm_events() -> None:
 
 
 def memory() -> None:
-    """Measure the memory of warm processes that they do not share."""
+    """Measure the memory of warm processes that isn't shared."""
     processes = []
     for _ in range(INSTALLATIONS):
         process = ScriptProcess()
@@ -197,7 +197,7 @@ def compare(events: int, integrations: int) -> None:
     took = time.perf_counter() - began
     without, beside = done[False].value, done[True].value
     print(f"{events} events to {integrations} integrations took {took:.0f} s")
-    figure("events told without a script that hangs, beside those told with one", without, beside=beside)
+    figure("events delivered without a hanging script, compared with one", without, beside=beside)
     for run in runs:
         run.join()
 

@@ -8,7 +8,7 @@ follows events. First it is alone; then the connections of the noisy organizatio
 fast as they get responses. Prints for each kind of request of the quiet one: responses per second, and the median,
 99th percentile, and maximum in milliseconds, next to those when it was alone. ``bare`` is a server that does nothing,
 requested by the same process at the same rate, which shows the effect of the machine itself. Also prints how many
-requests of the noisy organization were answered while a quiet one waited, which does not depend on other load, then
+requests of the noisy organization were answered while a quiet one waited, which doesn't depend on other load, then
 refusals by organization, and memory. Exits with 1 if any response was a server error, a 503 or 429 without Retry-
 After, or missing, or if any request of the quiet organization was refused.
 
@@ -170,7 +170,7 @@ async def ask(place: Place, kind: str, until: float, pause: float, found: Found)
                 await asyncio.sleep(0.2)
             elif status >= 400:
                 found.wrong[f"{kind}: {status}"] += 1
-            elif kind != "stream":  # which lasts as long as it was asked to
+            elif kind != "stream":  # whose duration was requested
                 ended = time.monotonic()
                 found.took[kind].append(ended - began)
                 found.ended[kind].append(ended)
@@ -230,7 +230,7 @@ def tell(found: Found, seconds: float, alone: Found | None = None, noise: Found 
             continue
         figures = _figures(took)
         line = (
-            f"  {kind:8}{len(took) / seconds:7.0f} a second, median {figures[0]:7.1f}, p99 "
+            f"  {kind:8}{len(took) / seconds:7.0f} per second, median {figures[0]:7.1f}, p99 "
             f"{figures[1]:8.1f}, longest {figures[2]:8.0f}"
         )
         if alone is not None and len(alone.took[kind]) > 1:
@@ -241,25 +241,27 @@ def tell(found: Found, seconds: float, alone: Found | None = None, noise: Found 
             )
             if kind != "bare":
                 figure(
-                    f"quiet {kind} beside a noisy organization, median",
+                    f"quiet {kind} next to a noisy organization, median",
                     figures[0],
                     "ms",
                     beside=before[0],
                     most=2,
                 )
                 figure(
-                    f"quiet {kind} beside a noisy organization, p99",
+                    f"quiet {kind} next to a noisy organization, p99",
                     figures[1],
                     "ms",
                     beside=before[1],
                     most=5,
                 )
         if noise is not None:
-            line += f", {_answers_meanwhile(found, noise, kind):.0f} of the noisy one answered meanwhile"
+            line += (
+                f", {_answers_meanwhile(found, noise, kind):.0f} of the noisy one answered in the meantime"
+            )
         print(line, flush=True)
     refused = {what: count for what, count in sorted(found.statuses.items()) if what[-3] in "45"}
     print(
-        f"  {found.statuses.total()} answers, refused: {refused or 'none'}, wrong: {dict(found.wrong) or 'none'}"
+        f"  {found.statuses.total()} responses, refused: {refused or 'none'}, wrong: {dict(found.wrong) or 'none'}"
     )
 
 
@@ -300,7 +302,7 @@ def main() -> int:
             other = subprocess.run(another, env=environ, check=True, capture_output=True, text=True).stdout
             quiet, noisy = make_place(token, "Quiet"), make_place(other.split()[0], "Noisy")
             load = os.getloadavg()[0]
-            print(f"{os.cpu_count()} cores, which others had given {load:.1f} processes to do at the start")
+            print(f"{os.cpu_count()} cores, load {load:.1f} at the start")
             begin(quiet, QUIET, 0.1, 3)()
             sizes = [memory(server.pid)]
             alone = begin(quiet, QUIET, QUIET_PAUSE, phase)()
@@ -308,17 +310,17 @@ def main() -> int:
             print(f"quiet organization alone, {len(QUIET)} connections")
             tell(alone, phase)
             end_noise = begin(noisy, noise, 0.0, phase + 4)
-            time.sleep(2)  # until all of them are there
+            time.sleep(2)  # until all of them are connected
             beside = begin(quiet, QUIET, QUIET_PAUSE, phase)()
             sizes.append(memory(server.pid))
             found = end_noise()
-            print(f"quiet organization beside {options.connections} connections of a noisy one")
+            print(f"quiet organization next to {options.connections} connections of a noisy one")
             tell(beside, phase, alone, found)
             print("the noisy one")
             tell(found, phase + 4)
-            figure("memory after all, beside the start", sizes[-1], "MB", beside=sizes[0])
+            figure("memory at the end, compared with the start", sizes[-1], "MB", beside=sizes[0])
             wrong = sum(sum(each.wrong.values()) for each in (alone, beside, found))
-            figure("answers with a fault of the server", wrong, most=0)
+            figure("responses with a server error", wrong, most=0)
         finally:
             empty.kill()
             server.send_signal(signal.SIGTERM)

@@ -109,23 +109,25 @@ async def run(mix: Mix, kinds: list[str], seconds: float) -> dict[str, list[floa
 def tell(found: dict[str, list[float]], beside: dict[str, list[float]], seconds: float) -> None:
     for kind, took in found.items():
         figures = [statistics.median(took) * 1e3, statistics.quantiles(took, n=100)[98] * 1e3]
-        line = (
-            f"  {kind:8} {len(took) / seconds:7.0f} a second, median {figures[0]:7.1f}, p99 {figures[1]:8.1f}"
-        )
+        line = f"  {kind:8} {len(took) / seconds:7.0f} per second, median {figures[0]:7.1f}, p99 {figures[1]:8.1f}"
         if kind in beside:
             alone = [
                 statistics.median(beside[kind]) * 1e3,
                 statistics.quantiles(beside[kind], n=100)[98] * 1e3,
             ]
             figure(
-                f"{kind} beside searches, edits and comments, median",
+                f"{kind} next to searches, edits, and comments, median",
                 figures[0],
                 "ms",
                 beside=alone[0],
                 most=5,
             )
             figure(
-                f"{kind} beside searches, edits and comments, p99", figures[1], "ms", beside=alone[1], most=20
+                f"{kind} next to searches, edits, and comments, p99",
+                figures[1],
+                "ms",
+                beside=alone[1],
+                most=20,
             )
         print(line, flush=True)
 
@@ -148,9 +150,9 @@ def main(arguments: list[str]) -> None:
             tell(alone, {}, seconds)
             kinds = [kind for kind, _ in zip(itertools.cycle(MIX), range(CONNECTIONS), strict=False)]
             mixed = asyncio.run(run(mix, kinds, seconds))
-            print("beside searches, edits and comments")
+            print("next to searches, edits, and comments")
             tell(mixed, alone, seconds)
-            figure("answers of all kinds together", sum(map(len, mixed.values())) / seconds, "a second")
+            figure("responses of all kinds together", sum(map(len, mixed.values())) / seconds, "per second")
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(timeout=60)

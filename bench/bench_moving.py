@@ -163,7 +163,7 @@ def fetch(folder: Path, where: str, package: str, parts: str) -> Path:
                 "src": ["apt-get", "source", "--download-only", package],
                 "pypi": ["pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", package],
             }[where]
-            # What a distribution adds to a source may be gone where the source is still there.
+            # A binary package can be missing while its source package still exists.
             subprocess.run(tool, cwd=got, check=where != "src", stdout=subprocess.DEVNULL)
             (archive,) = (
                 path
@@ -227,7 +227,7 @@ def measure(folder: Path, kind: str) -> dict[str, object]:
     before = time.process_time()
     made = read_source(source, lambda given: given, add_bytes, lambda: None)
     seconds = time.process_time() - before
-    assert made.kind == kind, f"{folder}: taken for {made.kind}"
+    assert made.kind == kind, f"{folder}: detected as {made.kind}"
     lookup = Lookup(made)
     documents = {
         path: read(split_page(made.read(path).decode())[2])
@@ -302,8 +302,8 @@ def measure(folder: Path, kind: str) -> dict[str, object]:
         "pages": len(documents),
         "pages/s": round(len(documents) / max(seconds, 0.001)),
         "links": (
-            f"{found['links_led']}/{found['links']} of {said['links']}, {found['links_nowhere']} lead "
-            f"nowhere in the source, {told['broken_link']} reported"
+            f"{found['links_led']}/{found['links']} of {said['links']}, {found['links_nowhere']} broken "
+            f"in the source, {told['broken_link']} reported"
         ),
         "images": f"{found['images_led']}/{found['images']} of {said['images']}",
         "code with language": f"{found['code_named']} of {said['code_named']}",
@@ -327,7 +327,7 @@ def main() -> None:
         figure(
             f"{package} ({kind})",
             float(str(found["pages/s"])),
-            "pages a CPU second",
+            "pages per CPU second",
             least=15 if kind == "html" else 40,
         )
 

@@ -106,16 +106,16 @@ def main() -> None:
             token = create_token(tx, user.id, name="bench")
         space = bring(context, str(pages_of(Path(folder) / "pages", 4000)), organization_id=org).outcome.space
         alone = asyncio.run(merges(context, space, token))
-        figure("merge, nobody watches", alone, "ms of CPU")
+        figure("merge without watchers", alone, "ms of CPU")
         watch(context, space)
         watched = asyncio.run(merges(context, space, token))
-        figure(f"merge, what {WATCHERS} who watch add", watched - alone, "ms of CPU", most=1)
+        figure(f"merge, cost added by {WATCHERS} watchers", watched - alone, "ms of CPU", most=1)
         costs = []
         for count in INBOXES:
             fill(context, user.id, space, count)
             costs.append(asyncio.run(inbox(context, token)))
-        # The same, as far as two measurements of one thing are.
-        what = f"inbox of {INBOXES[-1]}, beside {INBOXES[0]}"
+        # The bound allows for the difference between two measurements.
+        what = f"inbox of {INBOXES[-1]}, compared with {INBOXES[0]}"
         figure(what, costs[-1], "ms of CPU", beside=costs[0], most=1.2)
         close_context(context)
 

@@ -44,13 +44,13 @@ ENTRY = """* [Home](README.md)
 
 def make_spec(operations: int, size: int = 0) -> bytes:
     """Return a description with this many operations of one tag, and about this many bytes."""
-    about = "What this is for, and when it is wanted. " * max(1, (size // operations - 900) // 41)
+    about = "Its purpose, and when to use it. " * max(1, (size // operations - 900) // 41)
 
     def operation(number: int) -> dict[str, Any]:
         pet = {"$ref": "#/components/schemas/Pet"}
         return {
             "operationId": f"operation{number}",
-            "summary": f"Do what is number {number}",
+            "summary": f"Do number {number}",
             "description": about,
             "tags": ["all"],
             "parameters": [
@@ -60,7 +60,7 @@ def make_spec(operations: int, size: int = 0) -> bytes:
             "requestBody": {"content": {"application/json": {"schema": pet}}},
             "responses": {
                 "200": {"description": "It", "content": {"application/json": {"schema": pet}}},
-                "404": {"description": "There is none"},
+                "404": {"description": "Not found"},
             },
         }
 

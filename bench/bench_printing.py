@@ -97,14 +97,17 @@ def measure(name: str, order: PrintOrder, folder: Path) -> None:
         f"{len(made) // 1024} KB, plain {len(result.plain)}, broken {len(result.broken)}"
     )
     figure(f"{name}: {PAGES} pages as a PDF", PAGES / len(order.chapters) * took, "s")
-    figure(f"{name}: {PAGES} pages as a PDF, processor", PAGES / len(order.chapters) * cpu, "s of CPU")
+    figure(f"{name}: {PAGES} pages as a PDF, CPU time", PAGES / len(order.chapters) * cpu, "s of CPU")
     if shutil.which("pdftotext"):
         import subprocess
 
         started = time.perf_counter()
         subprocess.run(["pdftotext", str(folder / "print.pdf"), "-"], capture_output=True, check=True)
         figure(
-            f"{name}: making it, beside pdftotext reading it", took, "s", beside=time.perf_counter() - started
+            f"{name}: creating it, compared with pdftotext reading it",
+            took,
+            "s",
+            beside=time.perf_counter() - started,
         )
 
 

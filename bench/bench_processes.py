@@ -132,7 +132,7 @@ def serving(folder: Path, database: str, workers: int) -> Iterator[subprocess.Po
     try:
         wait_for(READER_PORT)
         wait_for(PORT)
-        time.sleep(3)  # until each process answers
+        time.sleep(3)  # until each process responds
         yield server
     finally:
         server.send_signal(signal.SIGTERM)
@@ -159,10 +159,10 @@ def measure(
         markdown = f"{base}/content/page/{page[1].decode()}?format=markdown"
         reads = {
             "a space": (base, token, PORT, False),
-            "a space while somebody commits": (base, token, PORT, True),
+            "a space with concurrent commits": (base, token, PORT, True),
             "a list of spaces": (f"{organization}/spaces", token, PORT, False),
             "a page as Markdown": (markdown, token, PORT, False),
-            "a page as Markdown while somebody commits": (markdown, token, PORT, True),
+            "a page as Markdown with concurrent commits": (markdown, token, PORT, True),
             "a page of a site": ("/octavo/octavo-manual/quickstart", "", READER_PORT, False),
         }
         pids = [server.pid, *([postmaster] if postmaster else [])]
@@ -194,11 +194,20 @@ def main() -> None:
                 for name, (rate, cost) in one.items():
                     more, with_two = two[name]
                     what = f"{engine}, {name}"
-                    figure(f"{what}: two processes, beside one", more, "a second", beside=rate, least=1.7)
-                    figure(f"{what}: CPU by two, beside one", with_two, "us of CPU", beside=cost)
+                    figure(
+                        f"{what}: two processes, compared with one",
+                        more,
+                        "per second",
+                        beside=rate,
+                        least=1.7,
+                    )
+                    figure(f"{what}: CPU by two, compared with one", with_two, "us of CPU", beside=cost)
             for name, (_, cost) in alone["PostgreSQL"].items():
                 figure(
-                    f"{name}: PostgreSQL, beside SQLite", cost, "us of CPU", beside=alone["SQLite"][name][1]
+                    f"{name}: PostgreSQL, compared with SQLite",
+                    cost,
+                    "us of CPU",
+                    beside=alone["SQLite"][name][1],
                 )
         finally:
             database.cleanup()

@@ -46,16 +46,16 @@ def memory(pid: int, name: str = "VmHWM") -> float:
 def whole(pid: int, path: str) -> str:
     """Read all pages in one text, piece by piece."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")  # reset the peak
-    before, had, began = cpu(pid), memory(pid, "VmRSS"), time.perf_counter()
+    before, had, started = cpu(pid), memory(pid, "VmRSS"), time.perf_counter()
     connection = http.client.HTTPConnection("127.0.0.1", READER, timeout=600)
     connection.request("GET", path)
     answer = connection.getresponse()
     size = len(answer.read(1))
-    first = time.perf_counter() - began
+    first = time.perf_counter() - started
     while piece := answer.read(65536):
         size += len(piece)
     return (
-        f"{size / 1e6:5.1f} MB, {cpu(pid) - before:6.2f} s of CPU, {time.perf_counter() - began:6.2f} s, "
+        f"{size / 1e6:5.1f} MB, {cpu(pid) - before:6.2f} s of CPU, {time.perf_counter() - started:6.2f} s, "
         f"first byte after {first:5.2f} s, {memory(pid) - had:5.1f} MB more"
     )
 

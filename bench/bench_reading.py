@@ -1,4 +1,4 @@
-"""Benchmark reads: all pages of a large space over the API, and a published page that did not change.
+"""Benchmark reads: all pages of a large space over the API, and a published page that didn't change.
 
 The first is compared with msgspec encoding the same response from ready objects, the second is in microseconds of CPU
 time; both go through the real application in one process.
@@ -46,7 +46,7 @@ async def compare(context: Any, space: str, site: str, token: str) -> None:
     api, reader = api_app(context), reader_edge(context)
 
     async def read() -> bytes:
-        # As after a change: nothing of this revision is in memory.
+        # As after a change, nothing of this revision is cached.
         context.db.caches.clear()
         return await ask(api, f"/v1/spaces/{space}/content", "", token)
 
@@ -74,7 +74,7 @@ async def compare(context: Any, space: str, site: str, token: str) -> None:
 
     await view()
     took = [await seconds(view, VIEWS) for _ in range(ROUNDS)]
-    figure("a page that nobody changed, the whole application", statistics.median(took) * 1e6, "us of CPU")
+    figure("an unchanged page, the whole application", statistics.median(took) * 1e6, "us of CPU")
 
 
 def main() -> None:

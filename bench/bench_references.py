@@ -3,9 +3,9 @@ specification: bytes, time until it can be read, and script time until then.
 
 ``python bench/bench_references.py [FILE]``: without a file, one with 200 operations is generated. Requires
 headless Chromium, and ``npm``, which installs the other two into a temporary folder (about 500 MB, several
-minutes). The browser gets each file from memory, sizes are those of gzip, and the CPU is not throttled. Only
+minutes). The browser gets each file from memory, sizes are those of gzip, and the CPU isn't throttled. Only
 figures of one run are comparable. A page can be read when the summary of the first operation is on the
-screen. Redoc's static build is not included, because it loads a script that is in no package.
+screen. Redoc's static build isn't included, because it loads a script that is in no package.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 HEAD = '<!doctype html><html><head><meta charset="utf-8"><title>API</title></head><body>'
 TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml"}
 Give = Callable[[str], tuple[bytes, str] | None]
-"""Function that returns the file at a path with its type; None if it does not exist."""
+"""Function that returns the file at a path with its type; None if it doesn't exist."""
 
 
 class Figures(Struct, frozen=True):
@@ -86,7 +86,11 @@ def main(names: list[str]) -> None:
 def tell(name: str, found: Figures, ours: Figures | None) -> None:
     size, readable, scripts = (ours.size / 1000, ours.readable, ours.scripts) if ours else (None, None, None)
     figure(
-        f"{name}, all it loads", found.size / 1000, "KB compressed", beside=size, most=None if ours else 90
+        f"{name}, everything it loads",
+        found.size / 1000,
+        "KB compressed",
+        beside=size,
+        most=None if ours else 90,
     )
     figure(f"{name}, readable after", found.readable, "ms", beside=readable)
     figure(f"{name}, scripts until then", found.scripts, "ms", beside=scripts)
@@ -114,7 +118,7 @@ def publish(folder: Path, spec: bytes) -> tuple[Give, str, str]:
 
     def give(path: str) -> tuple[bytes, str] | None:
         try:
-            # Playwright has an event loop of its own in the thread that asks.
+            # Playwright has its own event loop in the calling thread.
             body = thread.submit(lambda: asyncio.run(ask(reader, path, "", ""))).result()
         except RuntimeError:
             return None
@@ -140,7 +144,7 @@ def install(folder: Path, spec: bytes) -> list[tuple[str, Give, str]]:
     """Install the other two as their manuals describe: a page with one script and the specification."""
     npm = shutil.which("npm")
     if npm is None:
-        sys.exit("npm is needed: it installs redoc and @scalar/api-reference into a temporary folder.")
+        sys.exit("npm is required to install redoc and @scalar/api-reference into a temporary folder.")
     packages = ["redoc", "@scalar/api-reference"]
     options = ["--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
     subprocess.run([npm, "install", *options, *packages], cwd=folder, check=True)
@@ -182,7 +186,7 @@ def told(figures: Figures | None, ours: Figures | None) -> str:
 
 
 def measure(browser: Any, give: Give, path: str, title: str) -> Figures | None:
-    """Return the median of several runs; None if the page cannot be read in time."""
+    """Return the median of several runs; None if the page can't be read in time."""
     sent: dict[str, int] = {}
     readable: list[float] = []
     scripts: list[float] = []
@@ -206,7 +210,7 @@ def measure(browser: Any, give: Give, path: str, title: str) -> Figures | None:
         figures.send("Performance.enable")
         page.goto(HOST + path, wait_until="commit")
         try:
-            # Not at each frame: to ask is work, too, where everything is on one page.
+            # Not in each frame, because polling takes time if everything is on one page.
             page.wait_for_function(
                 "title => document.body?.innerText.includes(title)",
                 arg=title,

@@ -161,7 +161,7 @@ def draw_items(pages: list[Page]) -> list[Item]:
     return exact + [Item(f"{item.kind}, typo", query, item.key) for item, query in typed if query]
 
 
-# --- what is compared -----------------------------------------------------------------------------------
+# --- alternatives ---------------------------------------------------------------------------------------
 
 
 def both(every: Callable[[str], list[Key]], any_of: Callable[[str], list[Key]]) -> Ask:
@@ -300,7 +300,7 @@ class Octavo:
 
 
 def rank(found: Sequence[Any], key: Key) -> int:
-    """Return the rank of the page; 0 if it is not among the first ten."""
+    """Return the rank of the page; 0 if it isn't among the first ten."""
     shown = list(found)[:LIMIT]
     return shown.index(key) + 1 if key in shown else 0
 
@@ -323,7 +323,7 @@ def compare(asked: dict[str, Ask], items: list[Item], tell: str | None) -> None:
         for kind in kinds:
             best = max(each[kind] for other, each in means.items() if not other.startswith("Octavo"))
             figure(
-                f"{name}, MRR@10 of {kind}, beside the best other",
+                f"{name}, MRR@10 of {kind}, compared with the best alternative",
                 means[name][kind],
                 beside=best or None,
                 least=1,
@@ -434,7 +434,10 @@ def cost(octavo: Context, org: str, name: str) -> None:
     for kind in reversed(medians[LARGE]):
         small, large = medians[SMALL][kind], medians[LARGE][kind]
         figure(
-            f"{name}, {kind} in {LARGE} pages, beside {SMALL}", large * 1000, "ms of CPU", beside=small * 1000
+            f"{name}, {kind} in {LARGE} pages, compared with {SMALL}",
+            large * 1000,
+            "ms of CPU",
+            beside=small * 1000,
         )
 
 
@@ -459,7 +462,7 @@ def applications(folder: Path) -> Iterator[dict[str, Context]]:
 
 
 def main(arguments: list[str]) -> None:
-    """Run the bench. ``--tell=SQLite`` also prints the items that were not ranked first; ``--only=cost`` or
+    """Run the bench. ``--tell=SQLite`` also prints the items that weren't ranked first; ``--only=cost`` or
     ``--only=relevance`` limits it to one part."""
     options = dict(a.removeprefix("--").split("=") for a in arguments if a.startswith("--"))
     named = [Path(a) for a in arguments if not a.startswith("--")] or [Path(__file__).parents[1] / "docs"]
@@ -478,7 +481,7 @@ def main(arguments: list[str]) -> None:
             )
             tantivy = ask_tantivy(pages)
             if tantivy is None:
-                print("Tantivy is left out: it is in the dependency group bench")
+                print("Tantivy is skipped: install the dependency group bench")
             else:
                 asked["Tantivy, then fuzzy"] = tantivy
             print(f"{len(pages)} pages, items drawn with seed {SEED}")

@@ -90,7 +90,7 @@ def cpu(pid: int) -> float:
     """Return the CPU seconds of a process and its threads so far."""
     used = 0
     for thread in Path(f"/proc/{pid}/task").iterdir():
-        with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has just exited
             used += int((thread / "schedstat").read_text().split()[0])
     return used / 1e9
 
@@ -189,13 +189,13 @@ def main() -> None:
                     ours.append(mine)
                 ours_now = statistics.median(ours)
                 figure(
-                    f"{name}, {together} at a time, beside an empty route",
+                    f"{name}, {together} at a time, compared with an empty route",
                     ours_now,
                     "us of CPU",
                     beside=ours_now / statistics.median(ratios),
                     most={"page": 2.0, "list": 4.0}.get(name, 2.5),
                 )
-            figure("memory after that", memory(server.pid), "MB")
+            figure("memory afterward", memory(server.pid), "MB")
         finally:
             empty.kill()
             server.send_signal(signal.SIGTERM)

@@ -2,7 +2,7 @@
 
 The CPU time is that of the reader's process, compared with servers that return the same bytes. The API and the
 readers are separate processes, so a merge costs the reader only the lookups that it causes. `BENCH_NGINX` names an
-nginx to compare with, if it is not in the path; `BENCH_PORT` is the first of six ports.
+nginx to compare with, if it isn't in the path; `BENCH_PORT` is the first of six ports.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MERGES = 10
 FIRST_PORT = int(os.environ.get("BENCH_PORT", "18420"))
 API, READER, SECOND, BARE, EDGE, NGINX = range(FIRST_PORT, FIRST_PORT + 6)
 TOKEN = "a-token-of-the-bench-that-is-long-enough"  # noqa: S105
-# Our own edge with nothing behind it, beside the bare server of `bench_serving`.
+# Octavo's edge with an empty route, compared with the bare server of `bench_serving`.
 EMPTY_EDGE = """
 import asyncio, pathlib, sys
 from concurrent.futures import ThreadPoolExecutor
@@ -63,7 +63,7 @@ A page about **things** that [page {other}](page-{other}.md) says more about, wi
 Something to know before going on with page {number}.
 {{% endhint %}}
 
-## What there is
+## Overview
 
 | Name | Meaning |
 | --- | --- |
@@ -74,10 +74,10 @@ Something to know before going on with page {number}.
 * and another one
 
 {{% if visitor.claims.beta %}}
-What only few see of page {number}.
+A section of page {number} for a few visitors.
 {{% endif %}}
 
-## What follows
+## Next
 
 More text, so that the page is about as long as pages are, and a [link](https://example.com/) to somewhere else.
 """
@@ -202,7 +202,7 @@ def start(
 
 
 def start_nginx(stack: ExitStack, folder: Path) -> int | None:
-    """Start an nginx that serves a folder and return its worker; None if nginx is not available."""
+    """Start an nginx that serves a folder and return its worker; None if nginx isn't available."""
     found = os.environ.get("BENCH_NGINX") or shutil.which("nginx")
     if found is None:
         return None
@@ -282,7 +282,7 @@ def main() -> None:
         cold = iter(range(2, PAGES))
         each = cost(lambda: reader.get(f"{plain}page-{next(cold)}"), pid, PAGES - 2)
         figure("cold page without code", each, "us of CPU")
-        # Opened when it is used: a server closes connections on which nothing was ever asked.
+        # Opened on first use, because a server closes connections without requests.
         resolving = Client(API)
         bodies = folder / "bodies"
         bodies.mkdir()
@@ -298,12 +298,10 @@ def main() -> None:
         edge = start(stack, [sys.executable, "-c", EMPTY_EDGE, str(bodies), str(EDGE)], environ, EDGE)
         own = Client(EDGE)
         compare_pages("")
-        compare(
-            "warm page, beside an empty route of ours", open_page, pid, lambda: own.get("/page"), edge.pid
-        )
+        compare("warm page, compared with an empty route", open_page, pid, lambda: own.get("/page"), edge.pid)
         compare("POST /urls/published", resolve, serving, lambda: beside.get("/resolved"), bare.pid)
         compare(
-            "the same, beside an empty route of ours",
+            "the same, compared with an empty route",
             resolve,
             serving,
             lambda: own.get("/resolved"),
@@ -312,20 +310,20 @@ def main() -> None:
         worker = start_nginx(stack, folder)
         if worker is not None:
             static = Client(NGINX)
-            compare("warm page, beside nginx", open_page, pid, lambda: static.get("/page"), worker)
+            compare("warm page, compared with nginx", open_page, pid, lambda: static.get("/page"), worker)
         with merging(installation):
-            compare_pages(" while somebody merges")
+            compare_pages(" with concurrent merges")
         figure(
-            "JavaScript and CSS of a first load",
+            "JavaScript and CSS of the first load",
             first_load(open_page().decode(), reader) / 1000,
             "KB compressed",
         )
         pages = installation.call("GET", f"/spaces/{installation.open['space']}/content/pages")["pages"]
         second = Client(SECOND)
-        second.get(plain)  # what a process loads at its first page has nothing to do with merges
+        second.get(plain)  # the first page of a process loads modules, which isn't part of the cost of merges
         took = see_merges(installation, pages[0]["id"], [reader, second], plain)
-        figure("a merge is seen by two processes after", statistics.median(took), "ms")
-        figure("a merge is seen by two processes after, longest", max(took), "ms")
+        figure("time until two processes show a merge", statistics.median(took), "ms")
+        figure("time until two processes show a merge, longest", max(took), "ms")
 
 
 if __name__ == "__main__":

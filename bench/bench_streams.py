@@ -60,9 +60,9 @@ class Streams:
 
     def wait_for(self, word: bytes, those: set[int] | None = None, seconds: float = 120) -> list[float]:
         """Return when each stream, or each of ``those``, received this, in seconds from now."""
-        began, told = time.monotonic(), []
+        started, told = time.monotonic(), []
         waiting = set(self.open if those is None else those)
-        while waiting and time.monotonic() - began < seconds:
+        while waiting and time.monotonic() - started < seconds:
             for key, _ in self.selector.select(1):
                 one, got = self.open[key.fd]
                 piece = one.recv(65536)
@@ -70,9 +70,9 @@ class Streams:
                 got.extend(piece)
                 if key.fd in waiting and word in got:
                     waiting.discard(key.fd)
-                    told.append(time.monotonic() - began)
+                    told.append(time.monotonic() - started)
                     got.clear()
-        assert not waiting, f"{len(waiting)} of {self.count} were not told"
+        assert not waiting, f"{len(waiting)} of {self.count} weren't notified"
         return told
 
 
@@ -80,9 +80,9 @@ def ask(client: httpx.Client, path: str, pid: int, times: int) -> tuple[float, f
     """Return the median and 99th percentile of a request in milliseconds, and its CPU time in the server."""
     before, taken = cpu(pid), []
     for _ in range(times):
-        began = time.perf_counter()
+        started = time.perf_counter()
         assert client.get(path).status_code == 200
-        taken.append((time.perf_counter() - began) * 1000)
+        taken.append((time.perf_counter() - started) * 1000)
     taken.sort()
     return statistics.median(taken), taken[int(times * 0.99)], (cpu(pid) - before) / times * 1000
 
@@ -115,26 +115,26 @@ def main() -> None:
         ask(admin.client, listing, pid, 500)
         quiet = ask(admin.client, listing, pid, requests)
         before = memory(pid)
-        began = time.monotonic()
+        started = time.monotonic()
         streams = Streams(served, f"/spaces/{space}/events", count, tokens)
-        print(f"{count} streams open after {time.monotonic() - began:.1f} s")
+        print(f"{count} streams open after {time.monotonic() - started:.1f} s")
         time.sleep(2)
-        figure(f"memory that {count} streams take", memory(pid) - before, "MB", most=60 * count / 2000)
+        figure(f"memory of {count} streams", memory(pid) - before, "MB", most=60 * count / 2000)
         with_streams = ask(admin.client, listing, pid, requests)
         for name, alone, beside in zip(
             ("median, ms", "p99, ms", "CPU, ms"), quiet, with_streams, strict=True
         ):
-            figure(f"a list of spaces with streams, beside none: {name}", beside, beside=alone)
+            figure(f"a list of spaces with streams, compared with none: {name}", beside, beside=alone)
         idle = cpu(pid)
         time.sleep(15)
-        figure("CPU while nothing happens", (cpu(pid) - idle) / 15 * 100, "% of a core")
+        figure("idle CPU", (cpu(pid) - idle) / 15 * 100, "% of a core")
         began_cpu = cpu(pid)
         admin.call("POST", f"/spaces/{space}/comments", {"body": {"markdown": "Hello"}})
         told = streams.wait_for(b"event: comment")
-        figure("all told of a comment, the last after", max(told) * 1000, "ms")
-        figure("all told of a comment, the work", (cpu(pid) - began_cpu) * 1000, "ms of CPU")
+        figure("time until all are notified of a comment", max(told) * 1000, "ms")
+        figure("cost of notifying all of a comment", (cpu(pid) - began_cpu) * 1000, "ms of CPU")
         time.sleep(5)
-        print(f"memory {memory(pid):.0f} MB afterwards")
+        print(f"memory {memory(pid):.0f} MB afterward")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How fast several people who type in one page see each other's keys, and what a key costs the server.
+"""Benchmark how fast several people who type in one page see each other's keys, and the server cost of a key.
 
 .venv/bin/python bench/bench_together.py --people 20
 .venv/bin/python bench/bench_together.py --pages 200 --people 3 --pause 2
@@ -156,7 +156,7 @@ def type_on_pages(served: Served, given: argparse.Namespace) -> None:
     sent = sum(len(typing.sent) for typing in all_typing)
     figure(f"{what}: key to another screen, p95", delays[int(len(delays) * 0.95)], "ms", most=500)
     figure(f"{what}: keys that arrived", len(delays), beside=sent, least=1)
-    figure(f"{what}: kept reads of others", beside, "ms", beside=alone, most=1.2)
+    figure(f"{what}: cached reads of others", beside, "ms", beside=alone, most=1.2)
 
 
 def main() -> None:
@@ -180,7 +180,7 @@ def main() -> None:
             late = typing.delays[int(len(typing.delays) * 0.95)]
             figure(f"{what}: key to another screen, p95", late, "ms", most=200)
             figure(f"{what}: server per key, with saves", spent / len(typing.sent) * 1000, "ms of CPU")
-            figure(f"{what}: to each listener", typing.bytes / len(typing.sent), "bytes a key", most=250)
+            figure(f"{what}: to each listener", typing.bytes / len(typing.sent), "bytes per key", most=250)
             figure(f"{what}: keys that arrived", len(typing.delays), beside=len(typing.sent), least=1)
 
 

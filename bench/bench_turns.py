@@ -81,7 +81,7 @@ def keep_writing(settings: Settings, user: str, stop: Event, told: Any) -> None:
 
 
 class Spent(NamedTuple):
-    """Seconds of a write transaction since it began: wall time, and CPU time of its thread."""
+    """Duration of a write transaction in seconds: wall time, and CPU time of its thread."""
 
     clock: float
     cpu: float
@@ -150,7 +150,7 @@ def measure(context: Context, folder: Path, pages: int) -> None:
     for file in folder.glob("p*.md"):
         file.write_text(file.read_text() + "\nMore.\n")
     turns.measure("import of changed pages", lambda: bring(context, str(folder), space_id=space))
-    turns.measure("the jobs after them", run_jobs)
+    turns.measure("their jobs", run_jobs)
     path = f"/spaces/{space}"
     first = call("GET", f"{path}/revisions?limit=2")["items"][1]["id"]
     turns.measure("roll back all pages", lambda: call("POST", f"{path}/revisions/{first}/rollback"))
@@ -172,22 +172,22 @@ def measure(context: Context, folder: Path, pages: int) -> None:
         "merge it", lambda: call("POST", f"{path}/change-requests/{change}/merge")["revision"]
     )
     turns.measure("revert the merge", lambda: call("POST", f"{path}/revisions/{merged}/revert", {}))
-    turns.measure("the jobs after them", run_jobs)
+    turns.measure("their jobs", run_jobs)
     copy = turns.measure("duplicate the space", lambda: call("POST", f"{path}/duplicate", {})["id"])
-    turns.measure("the jobs after that", run_jobs)
+    turns.measure("its jobs", run_jobs)
     turns.measure(
         "transfer the copy to another organization",
         lambda: call("POST", f"/spaces/{copy}/transfer", {"organization": other}),
     )
-    turns.measure("the jobs after that", run_jobs)
+    turns.measure("its jobs", run_jobs)
     turns.measure("octavo reindex", lambda: reindex(context.db, ()))
-    turns.measure("the jobs after that", run_jobs)
-    turns.measure("put the space in the trash", lambda: call("DELETE", path))
+    turns.measure("its jobs", run_jobs)
+    turns.measure("move the space to the trash", lambda: call("DELETE", path))
 
     turns.measure("purge it", lambda: purge_space(context.db, space, 2**62))
-    turns.measure("the jobs after that", run_jobs)
+    turns.measure("its jobs", run_jobs)
     engine, (waited, what) = context.db.engine, turns.longest
-    figure(f"{engine}, {pages:,} pages: longest small write, beside “{what}”", waited, "ms", most=250)
+    figure(f"{engine}, {pages:,} pages: longest small write during “{what}”", waited, "ms", most=250)
 
 
 def main(arguments: list[str]) -> None:

@@ -45,10 +45,10 @@ FORMS: dict[str, Pattern] = {
     "short headings": numbered("# #\n"),
     "equal short headings": repeated("# a\n"),
     "short table rows": repeated("|a\n", before="|a|\n|-|\n"),
-    "table that holds others": repeated(
+    "table that contains tables": repeated(
         "<tr><td><table><tr><td>a</td></tr></table></td></tr>", before="<table>", after="</table>"
     ),
-    "links to places": numbered("[a](#a-#) "),
+    "links to anchors": numbered("[a](#a-#) "),
     "links to pages": numbered("[a](p#.md) "),
 }
 HEAVY = [
@@ -58,9 +58,9 @@ HEAVY = [
     "equal headings",
     "short table rows",
     "table with rows",
-    "table that holds others",
+    "table that contains tables",
     "table of html with rows",
-    "links to places",
+    "links to anchors",
     "links to pages",
     "footnotes",
     "tabs",
@@ -216,7 +216,7 @@ class Waiting:
         self.step("view", lambda: self.reader.get(urlsplit(published).path.rstrip("/") + "/page"))
         self.step("search", lambda: self.client.get(f"/v1{base}/search?query=new", self.token))
         time.sleep(1)  # jobs that it caused
-        figure(f"longest read or view beside {name}", self.longest * 1000, "ms", most=SLOWEST * 1000)
+        figure(f"longest read or view next to {name}", self.longest * 1000, "ms", most=SLOWEST * 1000)
         self.longest = 0.0
 
 

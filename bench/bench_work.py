@@ -75,7 +75,7 @@ def pages_of(folder: Path, size: int) -> Path:
     folder.mkdir()
     lines = []
     for n in range(3):
-        (folder / f"page-{n}.md").write_text(page_text(n, size, "As it was."))
+        (folder / f"page-{n}.md").write_text(page_text(n, size, "Unchanged."))
         lines.append(f"* [Page {n}](page-{n}.md)")
     (folder / "SUMMARY.md").write_text("\n".join(lines) + "\n")
     return folder
@@ -157,7 +157,7 @@ def main() -> None:
                 flush=True,
             )
         if folders:
-            figure("pages imported", pages / seconds, "pages a CPU second", least=40)
+            figure("pages imported", pages / seconds, "pages per CPU second", least=40)
             figure("first view of a page, median", statistics.median(views) * 1e3, "ms of CPU")
         for size in (300, 7_700):
             found = asyncio.run(changes(context, org, token, Path(temporary), size))
@@ -167,7 +167,7 @@ def main() -> None:
         texts = sorted((text for text in texts if len(text) >= LEAST), key=len, reverse=True)
         if texts:
             times = memory(texts[:: max(1, len(texts) // LARGEST)])
-            figure("memory while a page is read, times its text", statistics.median(times))
+            figure("memory while a page is parsed, times its text", statistics.median(times))
         close_context(context)
 
 

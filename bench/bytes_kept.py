@@ -150,8 +150,10 @@ def difference(before: str, after: str) -> str:
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--show", type=int, default=0, help="how many edits that did not keep bytes to print")
-    asked.add_argument("--every", type=int, default=1, help="look at every so manyth page only")
+    asked.add_argument(
+        "--show", type=int, default=0, help="number of edits to print that changed other bytes"
+    )
+    asked.add_argument("--every", type=int, default=1, help="check only every Nth page")
     asked.add_argument("folders", nargs="+", type=Path)
     given = asked.parse_args()
     for folder in given.folders:

@@ -3,7 +3,7 @@ markdown-it takes to render HTML.
 
     python bench/document.py FOLDER...
 
-Below 1, it is faster than the bare renderer, which does not support tags, HTML tables, icons, or buttons.
+Below 1, it is faster than the bare renderer, which doesn't support tags, HTML tables, icons, or buttons.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def figure(
     if found.ratio is not None and beside is not None:
         line += f", {shown(found.ratio)} times {shown(beside)}"
     if found.wanted:
-        line += f" ({found.wanted} wanted{'' if found.is_met else ': missed'})"
+        line += f" ({found.wanted} expected{'' if found.is_met else ': missed'})"
     print(line, flush=True)
     if KEPT in os.environ:
         with open(os.environ[KEPT], "ab") as kept:

@@ -51,7 +51,7 @@ class Row(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Work to measure: ``run``, each time after ``before``, which is not measured."""
+    """Work to measure: ``run``, each time after ``before``, which isn't measured."""
 
     run: Callable[[], object]
     before: Callable[[], object] = lambda: None
@@ -141,4 +141,4 @@ def main(parts: dict[str, Part], engines: Sequence[str] = ("SQLite", "PostgreSQL
                 continue
             for part in chosen:
                 for what, (small, large), unit in parts[part](context, Path(folder), pages):
-                    figure(f"{name}, {what}, large beside small", large, unit, beside=small or None)
+                    figure(f"{name}, {what}, large compared with small", large, unit, beside=small or None)

@@ -5,10 +5,10 @@
 Writes ``figures.md`` (a table: each figure, the value it is compared with, the ratio, the target, and whether it is
 met), ``figures.svg`` (the distance of each figure from its target), and ``figures.jsonl`` into a folder. Sizes are
 chosen so that all benches take half an hour on a quiet machine with two cores: a bench that exceeds its part is
-stopped, one for which no time is left is not started, and the table says so. ``--more``: also run those that download
-packages, without a time limit. Exits with 1 if anything was not measured.
+stopped, one for which no time is left isn't started, and the table says so. ``--more``: also run those that download
+packages, without a time limit. Exits with 1 if anything wasn't measured.
 
-Only figures of one run are comparable; on a busy machine, wall times say little. A missed target is not an error.
+Only figures of one run are comparable; on a busy machine, wall times say little. A missed target isn't an error.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ def run(bench: Bench, seconds: float | None, kept: Path) -> Outcome:
     problem = ""
     try:
         if code := process.wait(seconds):
-            problem = f"ended with {code}"
+            problem = f"failed with exit code {code}"
     except subprocess.TimeoutExpired:
-        problem = f"not done within {seconds:.0f} s"
+        problem = f"not finished within {seconds:.0f} s"
     finally:
         try:
             os.killpg(process.pid, signal.SIGKILL)
@@ -120,10 +120,10 @@ def table(outcomes: Sequence[Outcome], load: float) -> str:
         "",
         f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({platform.machine()}), Python "
         f"{platform.python_version()}, "
-        f"load {load:.1f} before it began, {took / 60:.0f} minutes. Met: {sum(bool(f.is_met) for f in judged)} of "
-        f"{len(judged)} that are wanted.",
+        f"load {load:.1f} at the start, {took / 60:.0f} minutes. Met: {sum(bool(f.is_met) for f in judged)} of "
+        f"{len(judged)} with a target.",
         "",
-        "| bench | what | figure | beside | ratio | wanted | |",
+        "| Bench | What | Figure | Compared with | Ratio | Target | |",
         "| --- | --- | ---: | ---: | ---: | --- | --- |",
     ]
     for one in found:
@@ -135,7 +135,7 @@ def table(outcomes: Sequence[Outcome], load: float) -> str:
         lines.append(f"| {one.bench} | {what} | {value} | {beside} | {ratio} | {one.wanted} | {verdict} |")
     missing = [f"* `{each.bench.name}`: {each.problem}" for each in outcomes if each.problem]
     if missing:
-        lines += ["", "Not measured, or not to the end:", "", *missing]
+        lines += ["", "Not measured, or incomplete:", "", *missing]
     return "\n".join(lines) + "\n"
 
 
@@ -152,22 +152,20 @@ def plot(figures: Sequence[Figure]) -> str:
     ]
     for number, one in enumerate(rows):
         bound = one.most if one.most is not None else one.least
-        # How many times as far as it may be; at nothing, as far to the left as there is room.
+        # The ratio to the bound on a logarithmic scale; a value of zero is at the left edge.
         worse = one.judged / bound if bound and one.judged > 0 else 1 / 16
         if one.most is None:
             worse = 1 / worse
         width = max(-4.0, min(4.0, log2(worse))) * step
-        colour, y = ("#2f855a" if one.is_met else "#c53030"), number * height
+        color, y = ("#2f855a" if one.is_met else "#c53030"), number * height
         name = f"{one.bench}: {one.what}"
         name = name if len(name) <= 90 else f"{name[:89]}…"
         parts.append(f'<text x="{names - 6}" y="{y + 13}" text-anchor="end">{escape(name)}</text>')
         parts.append(
             f'<rect x="{middle + min(width, 0):.1f}" y="{y + 3}" width="{max(abs(width), 1):.1f}" '
-            f'height="{height - 6}" fill="{colour}"/>'
+            f'height="{height - 6}" fill="{color}"/>'
         )
-    parts.append(
-        f'<text x="{middle}" y="{height * len(rows) + 16}" text-anchor="middle">as wanted</text></svg>'
-    )
+    parts.append(f'<text x="{middle}" y="{height * len(rows) + 16}" text-anchor="middle">target</text></svg>')
     return "\n".join(parts) + "\n"
 
 
@@ -176,7 +174,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=[bench.name for bench in BENCHES])
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--into", type=Path, default=HERE / "out")
-    parser.add_argument("--more", action="store_true", help="also what fetches packages of others")
+    parser.add_argument("--more", action="store_true", help="also benches that download third-party packages")
     options = parser.parse_args()
     options.into.mkdir(parents=True, exist_ok=True)
     load, until = os.getloadavg()[0], time.monotonic() + options.minutes * 60
@@ -185,9 +183,9 @@ def main() -> int:
     for bench in chosen:
         left = until - time.monotonic()
         if bench.fetches and not options.more and not options.only:
-            outcomes.append(Outcome(bench, [], 0, "fetches packages of others: ask for it with --more"))
+            outcomes.append(Outcome(bench, [], 0, "downloads third-party packages; run it with --more"))
         elif left <= 0 and not bench.fetches:
-            outcomes.append(Outcome(bench, [], 0, "no time was left"))
+            outcomes.append(Outcome(bench, [], 0, "no time left"))
         else:
             print(f"\n{bench.name}", flush=True)
             part = None if bench.fetches else min(bench.seconds, left)
@@ -199,7 +197,7 @@ def main() -> int:
     )
     (options.into / "figures.md").write_text(table(outcomes, load))
     (options.into / "figures.svg").write_text(plot(figures))
-    print(f"\n{len(figures)} figures are in {options.into / 'figures.md'}")
+    print(f"\n{len(figures)} figures written to {options.into / 'figures.md'}")
     return int(any(outcome.problem and not outcome.bench.fetches for outcome in outcomes))
 
 

@@ -1,4 +1,4 @@
-"""What ships with Octavo and was made by others, besides the packages in the app (`web/packages.py`)."""
+"""Third-party components that are shipped with Octavo, except the packages in the app (`web/packages.py`)."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ _LOOSE = _CLASSIFIED | {"MIT, BSD": "MIT AND BSD-3-Clause", "3-Clause BSD Licens
 
 
 class Component(NamedTuple):
-    """``licence``: an SPDX expression as far as its authors gave one; empty where they said nothing."""
+    """Third-party component. ``license``: an SPDX expression if its authors provide one, otherwise their own words;
+    empty if they state none."""
 
     name: str
     version: str
-    licence: str
+    license: str
 
 
 def python_components() -> list[Component]:
-    """The packages that Octavo needs where this runs, with those for optional things, and what they need in turn.
-    Raises PackageNotFoundError where one is not installed."""
+    """Return the Python packages that Octavo requires on this platform, including optional and indirect ones.
+    Raises PackageNotFoundError if one isn't installed."""
     extras = distribution("octavo").metadata.get_all("Provides-Extra") or []
     found: dict[str, set[str]] = {}
     waiting = [("octavo", frozenset(extras))]
@@ -48,13 +49,13 @@ def python_components() -> list[Component]:
             if asked.marker is None or any(asked.marker.evaluate({"extra": one}) for one in ("", *wanted)):
                 waiting.append((asked.name, frozenset(asked.extras)))
     return [
-        Component(key, distribution(key).version, _licence_of(distribution(key)))
+        Component(key, distribution(key).version, _license_of(distribution(key)))
         for key in sorted(found)
         if key != "octavo"
     ]
 
 
-def _licence_of(package: Distribution) -> str:
+def _license_of(package: Distribution) -> str:
     said = package.metadata
     if expression := said.get("License-Expression"):
         return expression
@@ -67,8 +68,8 @@ def _licence_of(package: Distribution) -> str:
 
 
 def files_of_others() -> Iterator[tuple[Path, Path]]:
-    """Fonts and scripts by others in the sources, each with the file that has its licence."""
-    for licence in sorted(SOURCES.rglob("*.LICENSE")):
-        for path in sorted(licence.parent.iterdir()):
-            if path.name.startswith((f"{licence.stem}.", f"{licence.stem}-")) and path != licence:
-                yield path, licence
+    """Yield third-party fonts and scripts in the sources, each with its license file."""
+    for license in sorted(SOURCES.rglob("*.LICENSE")):
+        for path in sorted(license.parent.iterdir()):
+            if path.name.startswith((f"{license.stem}.", f"{license.stem}-")) and path != license:
+                yield path, license

@@ -1,11 +1,10 @@
-"""Makes what is published of a version: the wheel, a list of all that is in it, and their checksums.
+"""Create the files of a release: the wheel, an SBOM, and checksums.
 
-    python packaging/release.py [FOLDER]     into FOLDER, which is made; "dist" unless another one is named
+    python packaging/release.py [FOLDER]     FOLDER is created if necessary; "dist" by default
 
-The wheel of the last commit is built twice, in folders of their own, around one app, and nothing is published when the
-two differ by a byte. The list (an SBOM in the format of CycloneDX) is made of an environment into which \
-the wheel and the
-locked packages were installed, and of the app's packages. Needs `uv sync --group release`.
+Builds the wheel from the last commit twice, in different folders, with the same app. If the two wheels differ, no
+files are written. The SBOM (in CycloneDX format) lists an environment with the wheel and the locked packages, and
+the app's packages. Requires `uv sync --group release`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from packageurl import PackageURL
 ROOT = Path(__file__).parents[1]
 UV = ROOT / ".uv" / "bin" / "uv"
 APP = "src/octavo/*/*/dist"
-"""What is built of the folder `web`."""
+"""Build output of the folder `web`."""
 sys.path.insert(0, str(ROOT / "web"))
 
 from packages import shipped  # noqa: E402
@@ -44,13 +43,16 @@ def _run(*command: str | Path, folder: Path = ROOT, **variables: str) -> str:
         text=True,
     )
     if done.returncode:
-        raise SystemExit(f"{' '.join(str(part) for part in command)} ended with {done.returncode}")
+        raise SystemExit(f"{' '.join(str(part) for part in command)} failed with exit code {done.returncode}")
     return done.stdout
 
 
 def build(sources: Path, output: Path, app: Path | None = None) -> Path:
-    """Builds the wheel from the files of the last commit, which are put into an empty folder, with the app that was
-    built in another such folder, or one that is built here."""
+    """Build the wheel from the last commit and return its path.
+
+    ``sources`` is created and receives the files of the commit. ``app``: such a folder in which the app has already
+    been built; None builds it.
+    """
     sources.mkdir(parents=True)
     _run("git", "archive", "--output", sources / "sources.tar", "HEAD")
     _run("tar", "--extract", "--file", "sources.tar", folder=sources)
@@ -78,7 +80,8 @@ def build(sources: Path, output: Path, app: Path | None = None) -> Path:
 
 
 def describe(wheel: Path, folder: Path, web: Path) -> str:
-    """The SBOM of an installed wheel, as JSON; of the same wheel it is the same. ``web``: where its app was built."""
+    """Return the SBOM of a wheel as JSON. It is the same each time for the same wheel. ``web``: the folder in which its
+    app was built."""
     python = folder / "installed" / "bin" / "python"
     _run(UV, "venv", "--quiet", "--python", sys.executable, folder / "installed")
     _run(
@@ -96,7 +99,7 @@ def describe(wheel: Path, folder: Path, web: Path) -> str:
     _run(UV, "pip", "install", "--quiet", "--python", python, "--no-deps", wheel)
     version = _run(python.with_name("octavo"), "--version").strip()
     if wheel.name.split("-")[1] not in version:
-        raise SystemExit(f"{wheel.name} says that it is {version}")
+        raise SystemExit(f"{wheel.name} reports another version: {version}")
     command = Path(sys.executable).with_name("cyclonedx-py")
     listed = _run(command, "environment", "--output-reproducible", "--pyproject", "pyproject.toml", python)
     bom = Bom.from_json(json.loads(listed))  # type: ignore[attr-defined]
@@ -106,7 +109,7 @@ def describe(wheel: Path, folder: Path, web: Path) -> str:
             Component(
                 name=package.name,
                 version=package.version,
-                licenses=[LicenseFactory().make_from_string(package.licence)],
+                licenses=[LicenseFactory().make_from_string(package.license)],
                 purl=PackageURL("npm", named[0] or None, named[2], package.version),
             )
         )
@@ -119,10 +122,10 @@ def main(folder: Path) -> None:
         temporary = Path(name)
         first = build(temporary / "here", temporary / "first")
         if not (temporary / "here" / "src" / "octavo" / "delivery" / "studio" / "dist").exists():
-            raise SystemExit("The app was not built (see above); nothing was written.")
+            raise SystemExit("The app couldn't be built (see above). No files were written.")
         second = build(temporary / "or" / "there", temporary / "second", app=temporary / "here")
         if first.read_bytes() != second.read_bytes():
-            raise SystemExit("The same sources gave two wheels that differ; nothing was written.")
+            raise SystemExit("The same sources resulted in two different wheels. No files were written.")
         made = {
             first.name: first.read_bytes(),
             f"{first.stem}.cdx.json": describe(first, temporary, temporary / "here" / "web").encode(),

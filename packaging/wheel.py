@@ -1,4 +1,4 @@
-"""What Hatch runs when it builds a wheel: one without the app would be installed by people who then have none."""
+"""Build hook for Hatch that refuses to build a wheel without the app."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class AppIsThere(BuildHookInterface):  # type: ignore[type-arg]
+class RequireApp(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         octavo = Path(self.root, "src", "octavo")
         built = (
@@ -15,4 +15,4 @@ class AppIsThere(BuildHookInterface):  # type: ignore[type-arg]
             octavo / "extensions" / "integrations" / "dist" / "slack.json",
         )
         if version != "editable" and not all(path.exists() for path in built):
-            raise SystemExit("The app has not been built. Run `make setup` first, and see what it says.")
+            raise SystemExit("The app hasn't been built. Run `make setup` first and check its output.")

@@ -15,28 +15,29 @@ def test_no_bench_is_left_out_and_all_fit_into_half_an_hour() -> None:
     assert {f"bench_{bench.name}" for bench in runner.BENCHES} == {
         path.stem for path in BENCH.glob("bench_*.py")
     }
-    assert sum(bench.seconds for bench in runner.BENCHES) <= 33 * 60, "few take all of their part"
+    assert sum(bench.seconds for bench in runner.BENCHES) <= 33 * 60, "few use their whole time"
 
 
 def test_the_table_shows_met_missed_and_missing_targets() -> None:
     read, sync = runner.BENCHES[0], runner.BENCHES[1]
     figures = [
         Figure("serving", "page | bare", 80.0, "us", beside=100.0, most=1.0),
-        Figure("serving", "two processes", 1500.0, "a second", beside=1000.0, least=1.7),
+        Figure("serving", "two processes", 1500.0, "per second", beside=1000.0, least=1.7),
         Figure("serving", "memory", 90.0, "MB", most=80),
         Figure("serving", "nothing", -0.4, "ms", most=1),
         Figure("serving", "start", 2.5, "s"),
     ]
-    outcomes = [runner.Outcome(read, figures, 60), runner.Outcome(sync, [], 0, "no time was left")]
+    outcomes = [runner.Outcome(read, figures, 60), runner.Outcome(sync, [], 0, "no time left")]
     told = runner.table(outcomes, 0.1)
-    assert "Met: 2 of 4 that are wanted" in told
+    assert "Met: 2 of 4 with a target" in told
     assert "| serving | page \\| bare | 80 us | 100 | 0.8 | at most 1 times | met |" in told
     assert (
-        "| serving | two processes | 1,500 a second | 1,000 | 1.5 | at least 1.7 times | **missed** |" in told
+        "| serving | two processes | 1,500 per second | 1,000 | 1.5 | at least 1.7 times | **missed** |"
+        in told
     )
     assert "| serving | memory | 90 MB |  |  | at most 80 | **missed** |" in told
     assert "| serving | start | 2.5 s |  |  |  |  |" in told
-    assert "* `sites`: no time was left" in told
+    assert "* `sites`: no time left" in told
     assert runner.plot(figures).count("<rect") == 4
 
 
@@ -47,6 +48,8 @@ def test_a_bench_that_fails_or_takes_too_long_is_told_and_its_figures_kept(tmp_p
     (tmp_path / "bench_slow.py").write_text("import time\ntime.sleep(60)\n")
     monkeypatch.setattr(runner, "HERE", tmp_path)
     failing = runner.run(runner.Bench("failing", 60), 60.0, tmp_path / "kept")
-    assert [figure.what for figure in failing.figures] == ["first"] and failing.problem == "ended with 3"
+    assert [figure.what for figure in failing.figures] == [
+        "first"
+    ] and failing.problem == "failed with exit code 3"
     slow = runner.run(runner.Bench("slow", 1), 0.2, tmp_path / "kept")
-    assert slow.problem == "not done within 0 s" and slow.seconds < 30
+    assert slow.problem == "not finished within 0 s" and slow.seconds < 30

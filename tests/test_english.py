@@ -1,12 +1,14 @@
-"""Everything that people read is plain English: interface, errors, docstrings, API description, manual, and
-decisions."""
+"""Everything that people read is plain English: interface, errors, docstrings, API description, manual, decisions,
+benches, and packaging."""
 
 from __future__ import annotations
 
 import ast
 import json
 import re
+import tokenize
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -131,19 +133,58 @@ _NO_VERB = re.compile(r"(The|A|An|What|Whether|Who|Where|When|Any)\b|(Do|Does) t
 """How a docstring of a function begins that does not say what the function does."""
 
 
-@pytest.mark.parametrize("package", CHECKED)
-def test_docstrings_of_functions_are_imperative(package: str) -> None:
-    paths = (_SOURCES / package).glob("*.py")
-    found = [
-        f"{path.name}:{node.lineno}: {text.split('.')[0]}"
+def _function_docstrings(paths: Iterable[Path]) -> dict[str, str]:
+    return {
+        f"{path.name}:{node.lineno}": text
         for path in paths
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (text := ast.get_docstring(node))
         and "property" not in ast.unparse(node.decorator_list)
-        and _NO_VERB.match(text)
-    ]
-    assert found == []
+    }
+
+
+@pytest.mark.parametrize("package", CHECKED)
+def test_docstrings_of_functions_are_imperative(package: str) -> None:
+    docstrings = _function_docstrings((_SOURCES / package).glob("*.py"))
+    assert {place: text for place, text in docstrings.items() if _NO_VERB.match(text)} == {}
+
+
+_PUZZLE = re.compile(
+    # A docstring that starts with a parameter instead of a sentence.
+    r"\A\s*``\w"
+    # A question instead of the returned value.
+    r"|\b(?:Return|Returns|Yield) (?:what|how|who|where|why)\b"
+    # A parameter that is described by a fragment.
+    r"|``[\w.]+``: (?:of|that of|those of|up to|since|until|only|also|it|they|is|has)\b"
+)
+"""Patterns in docstrings that native readers must read twice."""
+
+
+@pytest.mark.parametrize("package", CHECKED)
+def test_docstrings_say_what_is_returned_and_what_parameters_are(package: str) -> None:
+    docstrings = {
+        f"{path.name}:{node.lineno}": text
+        for path in (_SOURCES / package).glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and (text := ast.get_docstring(node))
+    }
+    assert {place: text for place, text in docstrings.items() if _PUZZLE.search(" ".join(text.split()))} == {}
+
+
+_THIRD_PERSON = re.compile(r"[A-Z][a-z]+(?<!s)s (a|an|the|all|each|every|one|this|what)\b")
+"""How a docstring starts that says what a function does instead of telling it to."""
+
+
+def test_docstrings_of_scripts_are_imperative() -> None:
+    scripts = [*ROOT.glob("bench/*.py"), *ROOT.glob("packaging/*.py"), *ROOT.glob("web/*.py")]
+    docstrings = _function_docstrings(scripts)
+    assert len(docstrings) > 100
+    wrong = {
+        place: text for place, text in docstrings.items() if _NO_VERB.match(text) or _THIRD_PERSON.match(text)
+    }
+    assert wrong == {}
 
 
 _RIDDLE = re.compile(
@@ -206,15 +247,48 @@ def _prose(path: Path) -> str:
     return CODE.sub(lambda found: "\n" * found[0].count("\n"), path.read_text())
 
 
-def test_pages_are_plain_english() -> None:
-    odd = re.compile("|".join(f"(?:{pattern})" for pattern in PROSE), re.IGNORECASE | re.MULTILINE)
-    found = [
+_ODD_PROSE = re.compile("|".join(f"(?:{pattern})" for pattern in PROSE), re.IGNORECASE | re.MULTILINE)
+
+
+def _find_odd(path: Path, text: str, first: int = 1) -> list[str]:
+    """Return the places of odd phrases in a text of a file that starts at line ``first``."""
+    return [
         f"{path.relative_to(ROOT)}:{number}: {match[0]}"
-        for path in FILES
-        for number, line in enumerate(_prose(path).splitlines(), 1)
-        for match in odd.finditer(line)
+        for number, line in enumerate(text.splitlines(), first)
+        for match in _ODD_PROSE.finditer(line)
     ]
+
+
+def test_pages_are_plain_english() -> None:
+    assert [place for path in FILES for place in _find_odd(path, _prose(path))] == []
+
+
+TOOLS = sorted(
+    path
+    for pattern in ("packaging/**/*", "bench/*.py", "web/*.py")
+    for path in ROOT.glob(pattern)
+    if path.is_file() and path.suffix != ".pyc"
+)
+"""The files for building, packaging, and measuring."""
+
+
+def test_scripts_for_building_and_measuring_are_plain_english() -> None:
+    """Comments, docstrings, and other texts are checked."""
+    found = []
+    for path in TOOLS:
+        if path.suffix == ".py":
+            with path.open("rb") as file:
+                for token in tokenize.tokenize(file.readline):
+                    if token.type in (tokenize.COMMENT, tokenize.STRING):
+                        found += _find_odd(path, token.string, token.start[0])
+    assert len(TOOLS) > 50
     assert found == []
+
+
+def test_files_for_packaging_are_plain_english() -> None:
+    paths = [path for path in TOOLS if path.suffix != ".py"]
+    paths += [ROOT / name for name in ("Makefile", ".ci/run", "pyproject.toml")]
+    assert [place for path in paths for place in _find_odd(path, path.read_text())] == []
 
 
 @pytest.mark.parametrize(
@@ -228,8 +302,7 @@ def test_pages_are_plain_english() -> None:
     ],
 )
 def test_prose_in_the_old_idiom_is_found(text: str) -> None:
-    odd = re.compile("|".join(f"(?:{pattern})" for pattern in PROSE), re.IGNORECASE | re.MULTILINE)
-    assert odd.search(text)
+    assert _ODD_PROSE.search(text)
 
 
 _FENCED = re.compile(r"(?ms)^( *)(`{3,})[^\n]*\n.*?^ *\2`* *$")
@@ -242,8 +315,8 @@ def test_cells_of_tables_start_with_a_capital() -> None:
         f"{path.relative_to(ROOT)}: {cell.strip()[:60]}"
         for path in ROOT.glob("docs/**/*.md")
         if path.name not in ("memory.md", "architecture.md")
-        for row in _CELLS.findall(re.sub(r"`+[^`]*`+", "Code", _FENCED.sub("", path.read_text())))
-        for cell in row.split("|")
+        for row in _CELLS.findall(_FENCED.sub("", path.read_text()))
+        for cell in re.sub(r"`+[^`]*`+", "Code", row).split("|")
         if re.match(r"\[?[a-z]", cell.strip()) and not re.match(r"nginx|cURL", cell.strip())
     ]
     assert found == []

@@ -96,7 +96,7 @@ def test_the_first_administrator_chooses_name_email_and_password(context: Contex
     assert call("GET", "/v1/user", token=session).json()["emailNeeded"] is True
     wanted = {"displayName": "Ines Okafor", "email": "Ines@Example.org", "password": PASSWORD}
     for wrong, problem in (
-        ({"email": None}, "email: is required"),
+        ({"email": None}, "email: required"),
         ({"password": "short"}, "password: must be"),
         ({"password": "ines@example.org"}, "password: too easy to guess"),
         ({"displayName": " "}, "displayName"),

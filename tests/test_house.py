@@ -50,7 +50,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "interchange": ("readers", "transfer", "gitsync"),
     "sites": ("fonts", "printing", "openapi", "site", "insights"),
     "extensions": ("deliveries", "webhooks", "integrations"),
-    "assistants": ("models", "translations", "conversations", "channels", "ask"),
+    "assistants": ("models", "translations", "conversations", "channels", "ask", "findings"),
     "delivery": ("visits", "renderers", "reader", "studio", "agents"),
     "operations": ("migrations", "installation", "meanings", "admin", "developing"),
 }
@@ -455,6 +455,7 @@ def test_programs_are_started_in_one_place() -> None:
 
 
 OWN_ADDRESSES = {
+    "kit/net/ldap.py",
     "core/links.py",
     "sites/site/redirects/resolving.py",
     "extensions/integrations/invoking.py",  # that of the installation

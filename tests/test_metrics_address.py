@@ -41,8 +41,12 @@ def test_metrics_require_their_token(sqlite_world: World, token: str, sent: str,
     assert (answer.status_code, "octavo_" in answer.text) == (status, status == 200)
 
 
-def test_an_address_of_their_own_answers_nothing_else(sqlite_world: World) -> None:
-    settings = sqlite_world.context.settings
-    assert ask(metrics_edge(Metrics(), settings)).status_code == 200
-    for path in ("/", "/v1/user", "/healthz"):
-        assert ask(metrics_edge(Metrics(), settings), path).status_code == 404
+def test_an_address_of_their_own_answers_only_health_checks_besides(sqlite_world: World) -> None:
+    context = sqlite_world.context
+    found = ask(metrics_edge(Metrics(), context))
+    assert found.status_code == 200
+    assert "octavo_jobs{" in found.text, "also in a process that runs only jobs"
+    for path in ("/healthz", "/readyz"):
+        assert ask(metrics_edge(Metrics(), context), path).status_code == 200
+    for path in ("/", "/v1/user"):
+        assert ask(metrics_edge(Metrics(), context), path).status_code == 404

@@ -1,11 +1,11 @@
-"""Builds what browsers load, from the sources in this folder and from what Python's sources say.
+"""Build the browser code from the sources in this folder and from declarations in the Python sources.
 
-    python web/build.py            builds the app where a source is newer than it
-    python web/build.py check      formatting, lint and types
-    python web/build.py test       the tests beside the sources
+    python web/build.py            builds the app if a source is newer
+    python web/build.py check      checks formatting, lint, and types
+    python web/build.py test       runs the tests next to the sources
 
-Packages come from the npm registry, as `deno.lock` names them, without their install scripts. Where it cannot be
-reached, building says so and ends well: the API and sites need nothing of it.
+Packages come from the npm registry, as listed in `deno.lock`, without their install scripts. If the registry can't be
+reached, the build prints a message and succeeds, because the API and sites work without the app.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from packages import licences
+from packages import licenses
 
 WEB = Path(__file__).parent
 PYTHON = WEB.parent / "src" / "octavo"
 DIST = PYTHON / "delivery" / "studio" / "dist"
 ASCIIDOC = PYTHON / "interchange" / "readers" / "dist" / "asciidoc.js"
-"""What reads AsciiDoc."""
+"""Library that reads AsciiDoc."""
 INTEGRATIONS, BUILTIN = WEB.parent / "integrations", PYTHON / "extensions" / "integrations" / "dist"
-"""Those that come along, and what is made of them."""
+"""Sources of the built-in integrations, and their build output."""
 GENERATED = WEB / "generated"
 READER_STYLES = PYTHON / "delivery" / "reader" / "static" / "octavo.css"
 TOKENS = PYTHON / "organization" / "portal" / "static" / "tokens.css"
@@ -39,8 +39,8 @@ _NOT_SOURCES = ("node_modules", "generated")
 
 
 def _sources() -> Iterable[Path]:
-    """Return the source files of the app and of the built-in integrations. Types of the API are not
-    part of the build, so operations are not listed."""
+    """Return the source files of the app and of the built-in integrations. Types of the API aren't
+    part of the build, so operations aren't listed."""
     yield from sorted(
         path
         for path in WEB.rglob("*")
@@ -74,7 +74,7 @@ def _hash(paths: Iterable[Path]) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Writes what is not there yet, so that tools that watch files see only changes."""
+    """Write a file only if its content differs, so that tools that watch files notice only changes."""
     if not path.exists() or path.read_text() != text:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
@@ -85,7 +85,7 @@ def _deno(*arguments: str) -> int:
 
 
 def _install() -> bool:
-    """Installs the packages of the lock; False where that is not possible."""
+    """Install the packages in the lock file. Return whether this was possible."""
     wanted = _hash([WEB / "package.json", WEB / "deno.lock"])
     stamp = WEB / "node_modules" / _STAMP
     if stamp.exists() and stamp.read_text() == wanted:
@@ -97,8 +97,8 @@ def _install() -> bool:
 
 
 def _generate_look() -> None:
-    """Colours of the default theme; the icons of icons.json, one sheet of symbols, and how wide each is; the names of
-    all icons that a page may have."""
+    """Write the colors of the default theme, the icons in icons.json as one sheet of symbols with their widths, and the
+    names of all icons that a page can have."""
     from fontawesome_free_pack import get_icon
 
     from octavo.core.color import theme
@@ -108,7 +108,7 @@ def _generate_look() -> None:
     symbols, widths = "", {}
     for name, wanted in json.loads((WEB / "shared" / "icons.json").read_text()).items():
         found = get_icon(wanted)
-        assert found is not None, f"icons.json: {wanted} is no icon of Font Awesome Free"
+        assert found is not None, f"icons.json: {wanted} isn't a Font Awesome Free icon"
         box, path = _SVG.search(found.svg).groups()
         symbols += f'<symbol id="{name}" viewBox="{box}"><path d="{path}"/></symbol>'
         widths[name] = int(box.split()[2])
@@ -232,8 +232,8 @@ def customization() -> str:
 
 
 def _generate_documents() -> None:
-    """Pages as the API sends them, for the tests of the editor: those of this project, and of the folders that
-    ``OCTAVO_DOCUMENTS`` names, which may be many and of anybody's."""
+    """Write pages in the format of the API, for the tests of the editor: those of this project, and of the folders in
+    ``OCTAVO_DOCUMENTS``."""
     from octavo.core.document.json import to_json
     from octavo.core.document.page import split_page
     from octavo.core.document.reader import read
@@ -252,32 +252,41 @@ _GROUND = (
     r"(?::root \{|\*,|body|h1|ul|img|a \{|button|summary|small|\.i\b|\.icon\b"
     r"|:root\[data-theme=\"light\"\] \.only|@media.*\.only-)"
 )
-_WHOLE = ("Icons", "Text", "What scrolls", "Code", "Hints", "Tables", "Images", "Updates", "Colours")
+_WHOLE = ("Icons", "Text", "Horizontally", "Code", "Hints", "Tables", "Images", "Updates")
 _LINES = {"Ground": _GROUND, "Buttons": r"\.button|\.tag", "Page": r"h1|\.lead|\.cover"}
 
 
 def page_styles(reader: str) -> str:
-    """The reader's styles of what is in a page, for everything inside of ``.page-text``: so a page looks in the app as
-    it does on a site. ``reader`` is the reader's whole sheet, in sections with a comment of one line above each."""
+    """Return the reader's styles for page content, limited to ``.page-text``, so that a page looks the same in the app
+    as on a site.
+
+    ``reader``: the reader's whole style sheet, in sections with a one-line comment above each. Raises ValueError if a
+    section that pages need is missing.
+    """
     inside: list[str] = []
     outside: list[str] = []
+    missing = {*_WHOLE, *_LINES}
     for section in re.split(r"\n\n(?=/\* )", reader):
         title, _, body = section.partition("*/\n")
         name = title.removeprefix("/* ").split(" ")[0].strip(",:")
-        wanted = "" if title.removeprefix("/* ").startswith(_WHOLE) else _LINES.get(name)
+        missing.discard(name)
+        wanted = "" if name in _WHOLE else _LINES.get(name)
         if wanted is None:
             continue
-        # A rule begins in the first column.
+        # Each rule starts in the first column.
         for rule in re.split(r"\n(?=[^\s}])", body):
             if rule.startswith(("@property", "@keyframes")):
                 outside.append(rule)
             elif re.match(wanted, rule):
                 inside.append(_inside_page(rule))
+    if missing:
+        raise ValueError(f"sections missing in the reader's style sheet: {sorted(missing)}")
     return "\n".join([*outside, ".page-text {", *inside, "}", ""])
 
 
 def _inside_page(rule: str) -> str:
-    """Styles of the document's root and body are those of the page here; a theme or direction is around the page."""
+    """Convert a rule for use inside of ``.page-text``: styles of the root and body apply to the page, and a theme or
+    direction to its parents."""
     rule = re.sub(r"^(?::root|body) \{", "& {", rule, flags=re.M)
     rule = re.sub(r"(?<=\s)color-scheme:[^;]*;\s*", "", rule)
     return re.sub(r"(:root\[[^\]]*\]|:root:not\([^)]*\)|\[dir=\"rtl\"\]) (?=[.:])", r"\1 & ", rule)
@@ -304,7 +313,8 @@ def _generate_types() -> int:
 
 
 def _build_integrations() -> None:
-    """Their packages are others than the app's; without them the app has a catalogue to be filled by hand."""
+    """Build the built-in integrations. They have other packages than the app. If these can't be installed, the catalog
+    has no built-in integrations."""
     from octavo.errors import OctavoError
     from octavo.operations.developing.examples import build_builtin
 
@@ -313,7 +323,7 @@ def _build_integrations() -> None:
         build_builtin(BUILTIN, print)
     except OctavoError as error:
         shutil.rmtree(BUILTIN, ignore_errors=True)
-        print(f"The integrations that come with Octavo were not built: {error}")
+        print(f"The built-in integrations weren't built: {error}")
 
 
 def build() -> int:
@@ -322,15 +332,17 @@ def build() -> int:
     if stamp.exists() and stamp.read_text() == made_of and ASCIIDOC.exists() and BUILTIN.exists():
         return 0
     if not _install():
-        print("The app was not built: its packages could not be installed from the npm registry (see above).")
-        print("The API and sites work without it, imports do without AsciiDoc; `make setup` tries again.")
+        print(
+            "The app wasn't built because its packages couldn't be installed from the npm registry (see above)."
+        )
+        print("The API, sites, and imports (except AsciiDoc) work without it. Run `make setup` to try again.")
         return 0
     _generate_look()
     _generate_nodes()
     failed = _deno("task", "--quiet", "build")
     if not failed:
         _build_integrations()
-        (DIST / "licences.txt").write_text(licences())
+        (DIST / "licenses.txt").write_text(licenses())
         stamp.write_text(made_of)
     return failed
 

@@ -1,17 +1,21 @@
 """The audit log: its events, their recipients, how it is read, and that it can't be changed."""
 
+import ast
 import asyncio
 import csv
 import io
 import itertools
+import json
+import re
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from octavo.kit.db.pagination import MAX_LIMIT
 from octavo.kit.work.worker import Worker
-from octavo.organization.access.auditing import audit, audit_person
+from octavo.organization.access.auditing import ACTIONS, Stranger, audit, audit_person
 from octavo.organization.identity.removal import remove_member
 from world import NOBODY, PASSWORD
 
@@ -21,6 +25,10 @@ EVENTS = "/orgs/{organizationId}/audit-events"
 def events(world, place=None, **query):
     place = place or world.home
     return world.get(place.admin, place.path(EVENTS), params={"limit": 1000, **query})["items"]
+
+
+def who(event):
+    return event["actor"]["type"], event["actor"]["id"]
 
 
 def newest(world, place=None):
@@ -103,7 +111,7 @@ def test_every_change_is_told_where_it_was_made(world, action):
     told = events(world)
     assert len(told) == known + 1
     event = told[0]
-    assert (event["action"], event["actor"]) == (action, {"type": "user", "id": world.users["admin"]})
+    assert (event["action"], who(event)) == (action, ("user", world.users["admin"]))
     assert event["token"] and event["client"] == "127.0.0.1"
     assert len(events(world, world.away)) == elsewhere
 
@@ -114,8 +122,12 @@ def test_an_event_says_how_it_was_before_and_after(world):
     event = newest(world)
     assert (event["before"], event["after"]) == ({"ai": True}, {"ai": False})
     assert event["target"] == {"type": "organization", "id": world.home["organizationId"]}
+    assert event["actor"]["label"] == world.get("admin", "/user")["displayName"] and event["source"] == "api"
     assert event["urls"]["location"].endswith(f"/v1{world.home.path(EVENTS)}/{event['id']}")
-    assert world.get("admin", event["urls"]["location"]) == event
+    details = world.get("admin", event["urls"]["location"])
+    assert details["payload"] == {"before": {"ai": True}, "after": {"ai": False}}
+    assert details["schemaVersion"] == 1 and details["correlationId"]
+    assert {name: details[name] for name in event} == event
     assert world.call("stranger", "GET", f"{world.away.path(EVENTS)}/{event['id']}").status_code == 404
     world.call("admin", "PATCH", path, json={"ai": False})
     assert newest(world)["id"] == event["id"], "nothing changed, nothing told"
@@ -145,7 +157,9 @@ def test_failed_sign_ins_are_told_and_tell_nothing_apart(world):
     assert len(kinds) == 2, "the same work for both"
     Worker(world.context.db, world.context).run_pending()
     told = events(world, action="sign-in.failed")
-    assert [(event["target"]["id"], event.get("actor")) for event in told] == [(world.users["reader"], None)]
+    assert [(event["target"]["id"], who(event)) for event in told] == [
+        (world.users["reader"], ("system", "system"))
+    ]
     assert told[0]["client"] == "127.0.0.1"
 
 
@@ -184,14 +198,14 @@ def test_every_filter_says_how_many_events_it_leaves(world):
     everything = events(world)
     found = {
         "action": {event["action"] for event in everything},
-        "actor": {event["actor"]["id"] for event in everything if "actor" in event},
+        "actor": {event["actor"]["id"] for event in everything if event["actor"]["type"] != "system"},
         "targetType": {event["target"]["type"] for event in everything},
         "target": {event["target"]["id"] for event in everything},
         "from": {everything[2]["occurredAt"]},
     }
     says = {
         "action": lambda event: event["action"],
-        "actor": lambda event: event.get("actor", {}).get("id"),
+        "actor": lambda event: event["actor"]["id"],
         "targetType": lambda event: event["target"]["type"],
         "target": lambda event: event["target"]["id"],
     }
@@ -313,7 +327,70 @@ def test_the_audit_log_outlives_deleted_accounts(world):
 def test_installations_of_integrations_are_told_from_people(world):
     world.call(NOBODY, "POST", "/sign-in", json={"email": "reader@example.org", "password": PASSWORD})
     reader = world.users["reader"]
-    assert newest(world)["actor"] == {"type": "user", "id": reader}
+    assert who(newest(world)) == ("user", reader)
     with world.context.db.write() as tx:
         tx.run("UPDATE users SET kind = 'integration' WHERE id = :id", id=reader)
-    assert newest(world)["actor"] == {"type": "installation", "id": reader}
+    assert who(newest(world)) == ("installation", reader)
+
+
+def test_events_of_one_action_share_a_correlation(world):
+    with world.context.db.write() as tx:
+        for thing in ("one", "two"):
+            audit(
+                tx,
+                None,
+                "site.updated",
+                world.home["organizationId"],
+                ("site", thing),
+                after={"title": thing},
+            )
+    with world.context.db.write() as tx:
+        audit(tx, Stranger("127.0.0.1"), "site.updated", world.home["organizationId"], ("site", "three"))
+    three, two, one = (world.get("admin", event["urls"]["location"]) for event in events(world)[:3])
+    assert one["correlationId"] == two["correlationId"] != three["correlationId"]
+    assert [event["source"] for event in (one, three)] == ["workflow", "ui"]
+    assert [event["target"].get("label") for event in (one, two, three)] == ["one", "two", None]
+
+
+def test_all_actions_have_labels(world):
+    with world.context.db.write() as tx:
+        audit(tx, None, "of.earlier_versions", world.home["organizationId"], ("thing", "t"))
+    path = "/orgs/{organizationId}/audit-event-actions"
+    found = {one["id"]: one["label"] for one in world.get("admin", world.home.path(path))["items"]}
+    assert found["invite-link.created"] == "Invite link created"
+    assert found["siteMcpServer.updated"] == "Site mcp server updated"
+    assert found["of.earlier_versions"] == "Of earlier versions"
+    assert world.call("creator", "GET", world.home.path(path)).status_code == 403
+    assert world.call("stranger", "GET", world.home.path(path)).status_code == 404
+    assert "of.earlier_versions" not in json.dumps(world.get("stranger", world.away.path(path)))
+
+
+_ACTION = re.compile(r"[A-Za-z][A-Za-z_-]*\.[a-z][a-z_-]+")
+
+
+_RECORDS = re.compile(r"audit|_note$|^note$|changing\.note$|_record$")
+"""Functions that record events."""
+
+
+def _recorded():
+    """The actions in calls of functions that record events, as patterns: the gaps of f-strings are open."""
+    for path in sorted((Path(__file__).parents[2] / "src/octavo").rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(call, ast.Call) or not _RECORDS.search(ast.unparse(call.func)):
+                continue
+            for part in [*call.args, *(keyword.value for keyword in call.keywords)]:
+                if isinstance(part, ast.JoinedStr):
+                    made = "".join(
+                        re.escape(value.value) if isinstance(value, ast.Constant) else r"[\w-]+"
+                        for value in part.values
+                    )
+                    if re.fullmatch(r"[\w\[\]+-]+\\\.[\w\[\]+\\-]+", made):
+                        yield made
+                elif isinstance(part, ast.Constant) and _ACTION.fullmatch(str(part.value)):
+                    yield re.escape(part.value)
+
+
+def test_the_list_of_actions_has_all_that_the_code_records():
+    recorded = set(_recorded())
+    assert len(recorded) > 80
+    assert [one for one in sorted(recorded) if not any(re.fullmatch(one, action) for action in ACTIONS)] == []

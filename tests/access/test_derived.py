@@ -229,7 +229,7 @@ NO_RIGHT = {
     "second-factor": "is good for minutes beside the code of a second factor, which is asked of the account",
     "block": "is an offer on a page, and taken at a visit to it",
     "unsubscribe": "ends mails to one person, and shows nothing",
-    "agreement of a visitor": "protects a form that works only at a visit of the same visitor to the site",
+    "consent of a visitor": "protects a form that works only at a visit of the same visitor to the site",
 }
 
 

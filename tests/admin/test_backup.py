@@ -183,7 +183,7 @@ def test_verify_finds_missing_and_damaged_content(sqlite_world: World, tmp_path:
             ]
         )
         assert back_up(context, tmp_path / "b.zip").missing == [file]
-        assert verify_backup(tmp_path / "b.zip") == [f"file {file} was missing when the backup was made"]
+        assert verify_backup(tmp_path / "b.zip") == [f"file {file} was missing when the backup was created"]
     finally:
         close_context(context)
 
@@ -200,7 +200,7 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     for arguments in (("verify",), ("backup", str(tmp_path / "another.zip")), ("reindex",), ("jobs", "list")):
         nothing = octavo_here(*arguments, "--data", str(tmp_path / "new"))
         assert (nothing.returncode, nothing.stdout) == (1, "")
-        assert "There is no data here yet" in nothing.stderr
+        assert "There is no data yet" in nothing.stderr
     assert "empty" in octavo_here("check", "--data", str(tmp_path / "new")).stdout
     shutil.copy(data / "secret-key", tmp_path / "new")
     assert octavo_here("restore", file, "--data", str(tmp_path / "new")).returncode == 0

@@ -188,7 +188,7 @@ def test_an_import_prints_a_summary_on_a_terminal_and_json_elsewhere(
     assert shown.startswith(f"Imported 1 page and 0 files (0 changed) into space {piped['space']}\n")
     assert json.loads(octavo(*importing, "--json")[1])["pages"] == 1
     shown = octavo(*importing, "--preview")[1]
-    assert "An import would bring 1 page, 0 files, and 0 redirects." in shown and "  Home\n" in shown
+    assert "An import would add 1 page, 0 files, and 0 redirects." in shown and "  Home\n" in shown
     assert "Nothing was imported" in shown
 
 
@@ -203,7 +203,7 @@ def test_sign_in_links_require_an_account_with_sign_in(octavo: Shell) -> None:
 
 def test_an_integration_is_offered_by_its_name(octavo: Shell) -> None:
     code, _, err = octavo("integrations", "offer", "home-notes")
-    assert code == 1 and "Only public integrations" in err
+    assert code == 1 and "only public integrations" in err
     context = octavo.open()
     with context.db.write() as tx:
         tx.run("UPDATE integrations SET visibility = 'public' WHERE name = 'home-notes'")
@@ -233,3 +233,22 @@ def test_unprintable_characters_are_escaped_in_output(octavo: Shell, tmp_path) -
             done = run_command("export", "Café", out, *more, "--data", data, PYTHONIOENCODING="ascii")
             assert done.returncode == 0, done.stderr
             assert json.loads(done.stdout)["files"] if more else f"to {tmp_path / shown}" in done.stdout
+
+
+def test_maintenance_is_turned_on_shown_and_turned_off(octavo: Shell) -> None:
+    code, out, _ = octavo("maintenance", "show")
+    assert (code, out) == (0, "Nothing is on or planned\n")
+    code, out, _ = octavo("maintenance", "on", "--message", "New disks", "--json")
+    told = json.loads(out)["maintenance"]
+    assert (code, told["on"], told["message"], told["overdue"]) == (0, True, "New disks", False)
+    code, out, _ = octavo("announcement", "set", "Docs day", "--end", "2099-01-01T00:00")
+    assert code == 0
+    assert [line.split()[:2] for line in out.splitlines()[1:]] == [
+        ["announcement", "on"],
+        ["maintenance", "on"],
+    ]
+    assert octavo("announcement", "set", " ")[0] == 1
+    assert octavo("maintenance", "on", "--end", "2001-01-01T00:00")[0] == 1
+    assert json.loads(octavo("maintenance", "off", "--json")[1]) == {"ended": True}
+    assert octavo("announcement", "remove")[1] == "Ended\n"
+    assert octavo("maintenance", "off")[1] == "Nothing was on or planned\n"

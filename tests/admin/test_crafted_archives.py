@@ -434,7 +434,7 @@ def test_keys_of_nodes_of_the_same_text_elsewhere_stay_as_they_are(
         )
     keys = {"owner_id": page["page_id"], "body": page["body"], "keys": '{"a":"b"}'}
     archive.write("node_keys", [*archive.rows("node_keys"), keys])
-    with pytest.raises(BadRequest, match=r"node_keys\.keys: .*other keys"):
+    with pytest.raises(BadRequest, match=r"node_keys\.keys: .*block keys conflict"):
         import_organization(installation, archive.folder)
 
 
@@ -500,7 +500,7 @@ def test_people_are_matched_by_email_address_and_kind(
             "INSERT INTO users (id, email, display_name, kind, created_at)"
             " VALUES ('robot', 'reader@example.org', 'Robot', 'service', 1)"
         )
-    with pytest.raises(BadRequest, match=r"users\.kind: 'reader@example.org' is a service here"):
+    with pytest.raises(BadRequest, match=r"users\.kind: 'reader@example.org' is a service on this server"):
         import_organization(installation, archive.folder)
     with installation.db.write() as tx:
         tx.run("UPDATE users SET kind = 'person' WHERE id = 'robot'")

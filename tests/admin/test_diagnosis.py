@@ -29,7 +29,7 @@ def test_running_processes_are_counted_whatever_started_them(postgres_databases:
 
         # Others of the same run may be connected to the same server.
         works, said = ask()
-        assert "2 x 5 of " in said or "processes may use " in said
+        assert "2 x 5 of " in said or "processes can use " in said
         with psycopg.connect(url) as server:
             (given,) = server.execute(
                 "SELECT current_setting('max_connections')::int - "
@@ -42,7 +42,7 @@ def test_running_processes_are_counted_whatever_started_them(postgres_databases:
             until(lambda process=process: process.generation() is not None)
         works, said = ask()
         assert not works
-        assert f" of {given}" in said and "processes may use" in said
+        assert f" of {given}" in said and "processes can use" in said
         assert said.endswith("lower OCTAVO_DATABASE_CONNECTIONS, or raise max_connections of PostgreSQL")
 
 

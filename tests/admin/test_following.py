@@ -167,7 +167,7 @@ def test_damage_and_gaps_are_named(source: Context, tmp_path: Path) -> None:
             restore_followed(settings, place)
     path.unlink()
     assert "pages 2 of" in verify_followed(place)[0]
-    with pytest.raises(BadRequest, match="Everything until"):
+    with pytest.raises(BadRequest, match="Use --until to restore"):
         restore_followed(settings, place)
     restore_followed(settings, place, first.time)
     assert title_of(settings) == "Title 0"
@@ -252,7 +252,10 @@ def test_old_log_entries_and_bases_are_removed(source: Context, tmp_path: Path) 
     assert sorted(list_entries(place.list("log/"))) == entries
     # Bases stay for longer than the pages between them.
     prune(place, later.time, entries[0].time, everything)
-    assert kinds(place).count("base") == 2 and "pages" not in kinds(place)
+    assert kinds(place).count("base") == 2
+    # A base is recorded once it is written, so later pages may have that.
+    left = {entry.generation for entry in list_entries(place.list("log/")) if entry.kind == "pages"}
+    assert left <= {later.generation}
     prune(place, later.time, later.time, everything)
     assert {entry.generation for entry in list_entries(place.list("log/"))} == {later.generation}
     assert place.files.exists(kept.hash)

@@ -60,6 +60,63 @@ def test_numbers_counts_and_filters(space):
     ]
 
 
+def test_merged_change_requests_name_who_merged_them(space):
+    change = space.create("editor")
+    space.edit(change, insert("# X\n"))
+    assert "mergedAt" not in space.change(change) and "mergedBy" not in space.change(change)
+    space.merge(change, who="reviewer")
+    shown = space.change(change)
+    assert shown["mergedBy"]["id"] == space.world.users["reviewer"]
+    assert shown["createdAt"] < shown["mergedAt"] <= shown["updatedAt"]
+
+
+def test_links_of_change_requests(space):
+    world, change = space.world, space.create("editor")
+    path = f"{space.path}/change-requests/{change}"
+
+    def give(*links, status=200, **headers):
+        answer = world.call("editor", "PATCH", path, json={"links": links}, headers=headers)
+        assert answer.status_code == status, answer.text
+        return answer
+
+    first = {"ref": {"kind": "url", "url": "https://tickets.example.com/7"}, "title": "Ticket 7"}
+    second = {"ref": {"kind": "url", "url": "https://tickets.example.com/8"}}
+    kept = give(first, second).json()["links"]
+    assert [{name: one[name] for name in one if name != "id"} for one in kept] == [first, second]
+    renamed = give({**kept[1], "title": "Ticket 8"}, first).json()["links"]
+    assert renamed[0] == {**kept[1], "title": "Ticket 8"} and renamed[1]["id"] != kept[0]["id"]
+    refused(give(kept[0], status=400), 400, "links[0].id: ")
+    refused(give(renamed[0], renamed[0], status=400), 400, "links[1].id: ")
+    refused(give({"ref": {"kind": "url", "url": "javascript:alert(1)"}}, status=400), 400, "url")
+    refused(give(*[second] * 11, status=400), 400, "links")
+    minimal = give(status=204, prefer="return=minimal")
+    assert minimal.content == b"" and minimal.headers["preference-applied"] == "return=minimal"
+    assert "links" not in space.change(change)
+
+
+def test_lists_of_the_organization_by_place_status_and_update(space):
+    world = space.world
+    one, two = space.create("editor"), space.create("editor")
+    organization = world.home.path("/orgs/{organizationId}/change-requests")
+
+    def ids(**query):
+        found = world.get("reader", organization, params={"space": space.id, **query})
+        return [item["id"] for item in found["items"]]
+
+    assert ids() == [] and ids(status="draft") == [two, one]
+    world.call("editor", "PATCH", f"{space.path}/change-requests/{one}", json={"status": "archived"})
+    assert ids(status=["draft", "archived"]) == [two, one]
+    both = {"status": ["draft", "archived"], "orderBy": "updatedAt"}
+    assert ids(**both) == [one, two]
+    first = world.get("reader", organization, params={"space": space.id, **both, "limit": 1})
+    assert ids(**both, page=first["next"]["page"]) == [two]
+    site = world.home["siteId"]
+    assert ids(**both, site=site) == []
+    path = world.home.path("/orgs/{organizationId}/sites/{siteId}/site-spaces")
+    world.post("admin", path, {"spaceId": space.id})
+    assert ids(**both, site=site) == [one, two]
+
+
 def review(space, who, change, status="approved"):
     path = f"{space.path}/change-requests/{change}/reviews"
     return space.world.call(who, "POST", path, json={"status": status})
@@ -231,6 +288,14 @@ def test_merge_rules_report_missing_conditions(space):
     rule({"rule": "require_change_request_description"}, says="no description")
     rule({"rule": "require_at_least_one_review"}, says="it has not been reviewed")
     rule({"rule": "require_agent_review"}, says="agent")
+    rule({"rule": "require_at_least_one_approved_review"}, says="it has not been approved")
+    rule({"rule": "require_author_to_merge"}, says="only its author")
+    alone = {
+        "rule": "custom",
+        "expression": "actor.id == changeRequest.createdBy.id",
+        "message": "Ask the author.",
+    }
+    rule(alone, says="Ask the author.")
     rule({"rule": "no_such_rule"}, says="does not support")
     rule({"rule": "require_specific_reviewers", "users": [world.users["admin"]]}, says="Admin")
     users = [world.users["admin"], world.users["reviewer"]]
@@ -245,6 +310,7 @@ def test_merge_rules_report_missing_conditions(space):
     for vague in ("changeRequest.subject", "reviews.length", "'yes'", "1", "null"):
         rule({"rule": "custom", "expression": vague}, says="neither true nor false")
     call("admin", "POST", f"{path}/reviews", json={"status": "changes-requested"})
+    rule({"rule": "require_at_least_one_approved_review"}, says="it has not been approved")
     rule({"rule": "require_all_reviews_approved"}, says="Admin")
     rule({"rule": "require_one_of_specific_reviewers", "users": users}, {"rule": "no"}, passes=True)
     space.edit_main(update(space.pages["A"], title="Other"))

@@ -11,6 +11,7 @@ from octavo.content.references.inclusions import MAX_INCLUDED, Inclusions
 from octavo.content.revisions import limits
 from octavo.core.document import markdown as blocks
 from octavo.core.document import nodes, reader
+from octavo.errors import format_size
 from octavo.kit.http import dispatcher as http
 from octavo.kit.http import edge
 from octavo.operations.admin.import_export import export_space
@@ -63,11 +64,11 @@ def test_a_page_has_at_most_so_many_bytes(space, small_pages):
         "page": space.pages["A"],
         "document": {"markdown": sized(space, 2001)},
     }
-    refused(space.try_edit(None, page(), change), 413, "changes[1].document.markdown", 2001, 2000)
+    refused(space.try_edit(None, page(), change), 413, "changes[1].document.markdown", "2,000 bytes")
     text = [{"object": "text", "leaves": [{"object": "leaf", "text": "a" * 1990, "marks": []}]}]
     nodes = [{"object": "block", "type": "paragraph", "nodes": text}]
     space.edit_main({**change, "document": {"document": nodes}})
-    refused(space.try_edit(None, {**change, "document": {"document": nodes * 2}}), 413, "'A'", 2000)
+    refused(space.try_edit(None, {**change, "document": {"document": nodes * 2}}), 413, "'A'", "2,000 bytes")
 
 
 def test_the_default_is_a_megabyte(space):
@@ -77,14 +78,14 @@ def test_the_default_is_a_megabyte(space):
         "page": space.pages["A"],
         "document": {"markdown": sized(space, 1_000_001)},
     }
-    refused(space.try_edit(None, change), 413, 1_000_000)
+    refused(space.try_edit(None, change), 413, "1,000,000 bytes")
 
 
 def test_reusable_contents_are_bounded_alike(space, small_pages):
     def given(size):
         return {"operation": "insert_reusable_content", "title": "R", "document": {"markdown": "a" * size}}
 
-    refused(space.try_edit(None, given(2001)), 413, 2000)
+    refused(space.try_edit(None, given(2001)), 413, "2,000 bytes")
     space.edit_main(given(1900))
 
 
@@ -96,7 +97,7 @@ def test_a_merge_makes_no_page_larger_than_one_may_be(space, small_pages):
     space.write(one, "A", start.replace("First.", "First " + "a" * 1500))
     space.write(two, "A", start.replace("Last.", "Last " + "b" * 1500))
     space.merge(one)
-    refused(space.try_merge(two), 413, "'A'", 2000)
+    refused(space.try_merge(two), 413, "'A'", "2,000 bytes")
     assert "b" not in space.text("A").partition("Last")[2]
 
 
@@ -258,7 +259,7 @@ def test_files_of_a_batch_share_the_bytes_that_are_fetched(space, monkeypatch):
             space.try_edit(None, {"operation": "insert_files", "files": [one] * 3}),
             400,
             ".url",
-            "1000 bytes",
+            "1,000 bytes",
         )
 
 
@@ -282,7 +283,7 @@ def test_an_answer_has_at_most_so_many_bytes(space, monkeypatch):
     monkeypatch.setattr(http, "MAX_ANSWER", size)
     assert space.world.call("reader", "GET", pages).status_code == 200
     monkeypatch.setattr(http, "MAX_ANSWER", size - 1)
-    refused(space.world.call("reader", "GET", pages), 413, size - 1)
+    refused(space.world.call("reader", "GET", pages), 413, format_size(size - 1))
 
 
 def test_a_query_has_so_many_parameters_and_bytes(space):
@@ -294,7 +295,7 @@ def test_a_query_has_so_many_parameters_and_bytes(space):
     assert answer("&".join(["limit=1"] * edge.MAX_PARAMETERS)).status_code == 200
     refused(answer("&".join(["limit=1"] * (edge.MAX_PARAMETERS + 1))), 400, "query", edge.MAX_PARAMETERS)
     assert answer("x=" + "a" * (limit - 2)).status_code == 200
-    refused(answer("x=" + "a" * (limit - 1)), 414, "query", limit)
+    refused(answer("x=" + "a" * (limit - 1)), 414, "query", format_size(limit))
 
 
 def test_a_search_has_so_many_words(space):

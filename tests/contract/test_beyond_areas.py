@@ -76,6 +76,7 @@ NOTHING_BEYOND = {
     "files of specifications are kept where texts are": {
         "createOpenAPISpec",
         "getLatestOpenAPISpecVersionContent",
+        "getLatestOpenAPISpecVersionContentRaw",
         "getOpenAPISpecVersionContentById",
         "getPublishedOpenAPISpec",
     },

@@ -70,8 +70,8 @@ def test_the_environment_called_default_counts_without_a_name(write):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "expected keys such as name"),
-        ("- a", "expected keys such as name"),
+        ("", "must contain keys such as name"),
+        ("- a", "must contain keys such as name"),
         ("name: [", "gitbook-manifest.yaml:1: expected the node content"),
         (GOOD.replace("name: chat", ""), "name: this field is required"),
         (GOOD.replace("chat", "a b"), "name: must consist of letters, digits, hyphens"),
@@ -93,7 +93,7 @@ def test_the_environment_called_default_counts_without_a_name(write):
             GOOD + "secrets: {A: '${{ env.NOT_SET }}'}",
             "secrets.A: the environment variable NOT_SET is not set",
         ),
-        (GOOD + "secrets: {A: '${{ op://vault/item }}'}", "secrets.A: expected ${{ env.NAME }}"),
+        (GOOD + "secrets: {A: '${{ op://vault/item }}'}", "secrets.A: must be ${{ env.NAME }}"),
     ],
 )
 def test_mistakes(write, text, says):

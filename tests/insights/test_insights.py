@@ -90,6 +90,121 @@ def test_views_are_counted(site):
     assert site.ask(select=[{"column": "visitorBot"}], where=[{"column": "visitorBot", "values": [None]}])
 
 
+def test_columns_of_times_paths_and_authentication(site):
+    at = datetime.now(UTC).replace(hour=0, minute=30, second=0, microsecond=0)
+    if at > datetime.now(UTC) - timedelta(minutes=1):
+        at -= timedelta(hours=1)
+    said = at.isoformat().replace("+00:00", "Z")
+    for url in ("https://docs.test", "http://docs.test/a/b", "https://docs.test/a/b?x=/y"):
+        site.track(site.event(url=url, timestamp=said))
+    by = [{"column": "dayOfWeek"}, {"column": "hourOfDay"}, {"column": "visitorAuthenticated"}]
+    assert site.ask(groupBy=by) == [(at.isoweekday(), at.hour, False)]
+    paths = {"groupBy": [{"column": "urlPath"}], "select": [{"column": "eventsCount"}]}
+    assert sorted(site.ask(**paths)) == [("/", 1), ("/a/b", 2)]
+    often = {"column": "eventsCount", "operator": "greaterThan", "values": [1]}
+    assert site.ask(**paths, where=[often]) == [("/a/b", 2)]
+    assert site.ask(**paths, where=[{"column": "eventsCount", "values": [1]}]) == [("/", 1)]
+    assert site.ask(**paths, where=[{"column": "urlPath", "values": ["/a/b"]}]) == [("/a/b", 2)]
+    for column, values in {
+        "dayOfWeek": [at.isoweekday()],
+        "hourOfDay": [at.hour],
+        "visitorAuthenticated": [False],
+        "eventPageNotFoundType": [None],
+        "eventLLMSVariant": [None],
+    }.items():
+        assert site.ask(where=[{"column": column, "values": values}]) == [(3,)], column
+    for column, value in {
+        "dayOfWeek": 8,
+        "hourOfDay": -1,
+        "visitorAuthenticated": "yes",
+        "eventsCount": "many",
+        "visitorsCount": 2**70,
+        "sessionsCount": True,
+    }.items():
+        assert "where[0].values: " in site.ask(status=400, where=[{"column": column, "values": [value]}]), (
+            column
+        )
+
+
+def test_variants_of_what_agents_read(site):
+    location = {**site.event()["location"], "displayContext": "markdown"}
+    site.track(
+        {**site.event("llms_request", agent=BOT, llmsVariant="full"), "location": location},
+        {
+            **site.event("page_markdown_request", agent=BOT, markdownSource="page-action"),
+            "location": location,
+        },
+    )
+    bots = [{"column": "visitorBot", "operator": "notIn", "values": [None]}]
+    by = [{"column": "eventType"}, {"column": "eventLLMSVariant"}, {"column": "eventMarkdownSource"}]
+    assert sorted(site.ask(groupBy=by, where=bots)) == [
+        ("llms_request", "full", None),
+        ("page_markdown_request", None, "page-action"),
+    ]
+
+
+def test_agents_give_feedback(site, monkeypatch):
+    feedback = {"category": "could-not-accomplish", "summary": "No page explains tokens.", "severity": "high"}
+
+    def give(status=201, subject=None, who="reader", **more):
+        subject = subject or {"kind": "generic"}
+        body = {
+            "subject": subject,
+            "feedback": {**feedback, **more},
+            "reportedBy": {"userAgent": "claude-code/1"},
+        }
+        answer = site.world.call(who, "POST", f"{site.path}/agents/feedback", json=body)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    comments = [{"column": "eventPageFeedbackComment"}, {"column": "visitorBot"}, {"column": "url"}]
+    only = [
+        {"column": "eventType", "values": ["agent_feedback"]},
+        {"column": "visitorBot", "values": ["coding-agent"]},
+    ]
+    assert "Thank you" in give(detail="Searched twice.", goal="Sign in", metrics={"callCount": 2})["result"]
+    ((comment, bot, url),) = site.ask(groupBy=comments, where=only)
+    for part in (
+        "No page explains tokens. (could-not-accomplish, high)",
+        "Goal: Sign in",
+        "Calls: 2",
+        "Searched twice.",
+    ):
+        assert part in comment
+    assert url.startswith("http") and bot == "coding-agent"
+    give(subject={"kind": "documentation", "url": "https://docs.test/tokens"})
+    assert {row[2] for row in site.ask(groupBy=comments, where=only)} == {url, "https://docs.test/tokens"}
+    give(400, subject={"kind": "documentation", "url": "javascript:alert(1)"})
+    give(400, subject={"kind": "telephone"})
+    give(400, summary="")
+    give(400, metrics={"callCount": -1})
+    give(404, who="stranger")
+    settings = msgspec.structs.replace(site.world.context.settings, count_programs=False)
+    monkeypatch.setattr(site.world.context, "settings", settings)
+    assert "not stored" in give()["result"]
+
+
+def test_the_older_feedback_of_agents_is_about_a_page(site):
+    home = site.world.home
+    path = f"{site.path}/agent-feedback"
+    body = {
+        "feedback": "Outdated.",
+        "url": "https://docs.test/a",
+        "spaceId": home["spaceId"],
+        "pageId": home["pageId"],
+    }
+    assert site.world.call("reader", "POST", path, json={**body, "source": "mcp"}).status_code == 204
+    by = [{"column": "page"}, {"column": "eventPageFeedbackComment"}, {"column": "visitorBot"}]
+    where = [{"column": "eventType", "values": ["agent_feedback"]}]
+    assert site.ask(groupBy=by, where=where) == [
+        ({"page": home["pageId"], "space": home["spaceId"]}, "Outdated.", "unknown")
+    ]
+    away = site.world.away
+    for name, value in {"spaceId": away["spaceId"], "pageId": away["pageId"]}.items():
+        answer = site.world.call("reader", "POST", path, json={**body, name: value})
+        assert answer.status_code == 404 and name in answer.text
+
+
 def test_events_of_closed_spaces_are_left_out(site):
     """Hidden from people who cannot see a space: its URLs, searches, feedback, and readers."""
     world = site.world

@@ -343,7 +343,7 @@ def test_tls_is_asked_for_by_the_name_of_the_url(monkeypatch):
 
 @pytest.mark.parametrize("path", ["large", "endless", "bomb"])
 def test_too_large_an_answer(fetcher, at, path):
-    with pytest.raises(FetchError, match="larger than 100000 bytes"):
+    with pytest.raises(FetchError, match="larger than 100,000 bytes"):
         fetcher.fetch(f"http://{at}/{path}", limits=Limits(size=100_000))
 
 

@@ -54,7 +54,7 @@ def test_a_cap_keeps_nothing(store):
             yield b"x" * 100
 
     for source in (data, io.BytesIO(data), endless()):
-        with pytest.raises(TooLarge, match="1000 bytes"):
+        with pytest.raises(TooLarge, match="1,000 bytes"):
             store.put(source, limit=1000)
     assert not store.exists(hashlib.sha256(data).hexdigest())
     assert store.put(b"x" * 1000, limit=1000).size == 1000

@@ -210,7 +210,7 @@ POOLS = {
     "requests are being processed",
     "changes are being processed",
     "uploads are being processed",
-    "pages are being made",
+    "pages are being rendered",
     "changes are being written",
     "documents of apps are being fetched",
 }

@@ -166,5 +166,7 @@ def test_a_check_says_how_long_certificates_are_good(
     monkeypatch.setattr(diagnosis, "_RENEWED", 0)
     assert diagnosis._certificates(settings) == [("certificates", True, "127.0.0.1: valid for 0 days")]
     away = Settings(url="https://127.0.0.1:1", sites_url="http://127.0.0.1:2")
-    assert diagnosis._certificates(away) == [("certificates", True, "127.0.0.1: can't be checked from here")]
+    assert diagnosis._certificates(away) == [
+        ("certificates", True, "127.0.0.1: can't be checked from this machine")
+    ]
     assert diagnosis._certificates(Settings()) == []

@@ -99,7 +99,7 @@ def test_what_is_refused_says_why(live):
     answer = other.post(other.body(insert("y", 1)))
     assert (answer.status_code, answer.json()["error"]["message"]) == (
         403,
-        "client: someone else uses this id",
+        "client: this id is already in use. Choose another id.",
     )
     assert live.call("reader", "GET").status_code == 403
     assert live.call("stranger", "GET").status_code == 404

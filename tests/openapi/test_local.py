@@ -172,7 +172,7 @@ def test_errors_of_files_are_shown_in_place_of_the_description(space: Space, tex
     space.bring()
     space.read()
     page = space.get("blocks").text
-    assert "be shown as an API description." in page and said in page
+    assert "be shown as an OpenAPI specification." in page and said in page
     assert "<script>alert" not in page
     assert "pets.yaml can't be shown" in space.get("blocks.md").text
 

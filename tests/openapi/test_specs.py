@@ -75,6 +75,21 @@ def test_the_same_content_is_the_same_version(world: World) -> None:
 
 
 @pytest.mark.sqlite_first
+def test_the_raw_text_is_as_it_was_submitted(world: World) -> None:
+    path = world.home.path(SPEC, specSlug="small") + "/versions/latest/content/raw"
+    put(world, "small", {"text": SMALL})
+    assert world.call("reader", "GET", path).status_code == 404, "there is no valid version yet"
+    processed(world, "small", {"text": SMALL})
+    assert world.get("reader", path) == {"text": SMALL, "format": "yaml"}
+    other = msgspec.json.encode(
+        {"openapi": "3.0.0", "info": {"title": "A", "version": "1"}, "paths": {}}
+    ).decode()
+    processed(world, "small", {"text": f"  {other}\n"})
+    assert world.get("reader", path) == {"text": f"  {other}\n", "format": "json"}
+    assert world.call("stranger", "GET", path).status_code == 404
+
+
+@pytest.mark.sqlite_first
 def test_invalid_versions_report_the_error_and_keep_the_last_valid_one(world: World) -> None:
     good = processed(world, "small", {"text": SMALL})["lastVersion"]
     wrong = SMALL + "components:\n  schemas:\n    A: {$ref: '#/components/schemas/B'}\n"

@@ -142,12 +142,12 @@ def test_a_language_has_its_own_shapes_of_letters() -> None:
     assert find_scripts("Settings, Настройки", "ja") == ()
 
 
-def test_every_font_of_a_script_has_its_licence() -> None:
+def test_every_font_of_a_script_has_its_license() -> None:
     folder = Path(card_scripts.__file__).parent / "card_fonts"
     used = {name for script in SCRIPTS.values() for name in script.files}
     assert used == {path.name for path in folder.glob("*.woff*")}
-    licences = {path.stem for path in folder.glob("*.LICENSE")}
-    assert all(any(name.startswith(one) for one in licences) for name in used)
+    licenses = {path.stem for path in folder.glob("*.LICENSE")}
+    assert all(any(name.startswith(one) for one in licenses) for name in used)
 
 
 def test_letters_of_no_font_are_left_out_whole(cards: Cards, tmp_path: Path) -> None:

@@ -184,6 +184,40 @@ def test_a_copy_of_a_site_space_is_a_section_or_a_variant(site: Site) -> None:
     assert variant["section"] == home["siteSectionId"] and variant["draft"] is False
 
 
+def test_new_spaces_of_a_site_start_with_a_template(site: Site) -> None:
+    section = {"spaceId": None, "title": "Runbooks", "template": {"id": "runbook"}}
+    made = site.call("POST", "sections", 201, section)
+    space = made["siteSpaces"][0]["space"]
+    assert space["title"] == "Runbooks"
+    pages = site.world.get("admin", f"/spaces/{space['id']}/content/pages")["pages"]
+    assert pages, "the template has pages"
+    variant = {"spaceId": None, "sectionId": made["id"], "draft": True}
+    added = site.call("POST", "site-spaces", 201, variant)
+    assert added["draft"] and added["section"] == made["id"] and added["space"]["title"] == "Untitled"
+    count = len(site.world.get("admin", site.world.home.path("/orgs/{organizationId}/spaces"))["items"])
+    home = site.world.home
+    for wrong, field in (
+        ({**section, "spaceId": home["spaceId"]}, "template: "),
+        ({**section, "pageId": home["pageId"]}, "pageId: "),
+        ({**section, "template": {"id": "blank", "params": {"contentRefs": {"x": {"kind": "nothing"}}}}}, ""),
+    ):
+        answer = site.world.call("admin", "POST", f"{site.path}/sections", json=wrong)
+        assert answer.status_code == 400 and field in answer.text, answer.text
+    site.call("POST", "sections", 404, {**section, "template": {"id": "none"}})
+    assert len(site.world.get("admin", home.path("/orgs/{organizationId}/spaces"))["items"]) == count
+
+
+def test_a_site_is_filled_with_a_structure_once(site: Site) -> None:
+    organization = site.world.home.path("/orgs/{organizationId}/sites")
+    empty = site.world.post("admin", organization, {"title": "Empty"})["id"]
+    path = f"{organization}/{empty}/template"
+    assert site.world.call("reader", "POST", path).status_code == 403
+    assert site.world.call("admin", "POST", path).status_code == 200
+    sections = site.world.get("admin", f"{organization}/{empty}/sections")["items"]
+    assert [one["title"] for one in sections] == ["Documentation", "Changelog"]
+    assert site.world.call("admin", "POST", path).status_code == 409
+
+
 def test_a_minimal_answer_is_empty(site: Site) -> None:
     home = site.world.home
     for path, body in (

@@ -187,7 +187,7 @@ def test_redirects_that_lead_to_themselves(world: World, path: str) -> None:
         if one["id"] == world.home["otherSiteSectionId"]
     )
     for source, destination in ((f"/{way}", there), (f"/{name.upper()}", section)):
-        assert "lead to itself" in str(_make(world, path, source, destination, 400))
+        assert "point to itself" in str(_make(world, path, source, destination, 400))
     for source, destination in ((f"/{way}/*", there), (f"/{way[:3]}*", there)):
         assert "in a loop" in str(_make(world, path, source, destination, 400, captureWildcard=True))
     # Without what was matched, they lead to a page.

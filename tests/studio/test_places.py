@@ -66,6 +66,10 @@ def called() -> dict[str, frozenset[str]]:
 
 
 PROGRAMS = {
+    "programs that check sites, and follow single findings": (
+        "listSiteScans|getSiteScanById|get(SiteFindingStats|SiteFindingById)|listPagesForSiteFinding|"
+        "triggerChangeRequestsForSiteFinding"
+    ),
     "programs that want a whole tree at once": "listPages(In\\w+)?",
     "directories": ".*Scim.*",
     "browsers on their way through an identity provider": (
@@ -75,7 +79,7 @@ PROGRAMS = {
     "mail programs, and whoever follows a mail": "getUnsubscribePage|unsubscribe|declineInvitation",
     "renderers, and what visitors of sites do": (
         "getPublishedContent.*|resolvePublishedContentByUrl|getPublishedOpenAPISpec|"
-        "searchSiteContent|getSiteRedirectBySource"
+        "searchSiteContent|prewarmSiteSearch|submitAgentFeedbackToSite|submitSiteAgentFeedback|getSiteRedirectBySource"
         "|stream\\w*InSite|trackEventsInSiteById|listSiteIntegrationScripts|getEmbedByUrl\\w*|"
         "getContentByUrl|getSubdomain"
     ),
@@ -93,7 +97,7 @@ PROGRAMS = {
         "|OrganizationInviteLink|OrganizationSAMLProviderById|WebhookDelivery|AgentTask|"
         "GlossaryEntry|CustomFont|SiteMcpServerById|SiteChannelById"
         "|Integration(Space|Site)?Installation(ById)?|ConversationIssueById|ReusableContentInRevisionById"
-        "|PageDocumentInRevisionById|LatestOpenAPISpecVersion|OpenAPISpecVersion(Content)?ById|ApiInformation)"
+        "|PageDocumentInRevisionById|LatestOpenAPISpecVersion(ContentRaw)?|OpenAPISpecVersion(Content)?ById|ApiInformation)"
     ),
     "programs: people do it by another operation": (
         "listUserPermissionsIn(Space|Collection|Site)|update(User|Team)PermissionIn(Space|Collection|Site)"
@@ -107,7 +111,7 @@ PROGRAMS = {
         # Links are listed of a space and of what a change request breaks; a repository is connected.
         "|listPageLinksIn(Space|ChangeRequest)|importGitRepository|(un)?install\\w*GitSync\\w+"
         "|(get|update)GitSyncInstallationById|(list|get)\\w+ForGitSyncInstallation|listSiteGitSyncInstallations"
-        "|(update|delete)ChangeRequestConversation"
+        "|(update|delete)ChangeRequestConversation|listOrganizationAuditEventActions|applyTemplateToSite"
     ),
 }
 """Who calls operations that no screen has, by patterns of their ids."""

@@ -116,5 +116,5 @@ def test_a_picture_that_cannot_be_read_or_is_too_large_is_told(
     with sqlite_world.context.db.write() as tx:
         site = create_site(tx, organization_id=sqlite_world.home["organizationId"], title="Of a damaged one")
         assert [one.message for one in brand_new_site(tx, sqlite_world.context, site, stored)] == [
-            "it cannot be read"
+            "the image can't be read"
         ]

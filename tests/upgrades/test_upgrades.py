@@ -17,8 +17,12 @@ from octavo.content.revisions.deriving import DERIVATION, enqueue_outdated, list
 from octavo.errors import Unavailable
 from octavo.kit.context import Context
 from octavo.kit.db.migrations import load_migrations
+from octavo.kit.http.metrics import Metrics
+from octavo.kit.work.jobs import enqueue, retry_parked
+from octavo.kit.work.rebuilds import list_rebuilds
 from octavo.kit.work.worker import Worker
 from octavo.operations.admin.backup import verify_installation
+from octavo.operations.admin.diagnosis import Finding, check_context
 from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from world import World
@@ -124,6 +128,50 @@ def test_verify_is_sound_right_after_an_upgrade(recorded: Path, tmp_path: Path, 
         assert verify_installation(context) == []
     with upgraded(tmp_path / "data", database_url) as context, context.db.read() as tx:
         assert list_outdated(tx) == set()
+
+
+@pytest.mark.parametrize("recorded", RECORDED, ids=lambda path: path.name)
+def test_an_upgrade_reports_its_rebuild(recorded: Path, tmp_path: Path, database_url: str) -> None:
+    load(recorded.read_bytes(), last_of(recorded), tmp_path / "data", database_url)
+    with upgraded(tmp_path / "data", database_url) as context:
+        with context.db.read() as tx:
+            found = {each.part: each for each in list_rebuilds(tx)}
+            spaces = tx.value("SELECT count(*) FROM spaces")
+        search = found["search and references"]
+        assert (search.total, search.waiting, search.failed, search.percent) == (spaces, spaces, 0, 0)
+        assert find_finding(context)[1]
+        metrics = Metrics()
+        metrics.watch(context.db)
+        waiting = f'octavo_rebuild_remaining{{part="search_and_references",state="waiting"}} {spaces}.0'
+        assert waiting in metrics.text().decode()
+        client = LightClient(api_app(context), URL)
+        assert client.ask("GET", "/readyz").text == "ready\nrebuilding after an upgrade: 0%\n"
+        # A process that starts in the meantime keeps the total.
+        with context.db.write() as tx:
+            some = tx.value("SELECT min(id) FROM jobs WHERE kind = 'rebuildDerived'")
+            tx.run("UPDATE jobs SET state = 'parked' WHERE id = :id", id=some)
+    with upgraded(tmp_path / "data", database_url) as context:
+        with context.db.read() as tx:
+            search = next(each for each in list_rebuilds(tx) if each.part == "search and references")
+        assert (search.total, search.failed) == (spaces, 1)
+        works, said = find_finding(context)[1:]
+        assert not works
+        assert "1 failed" in said
+        with context.db.write() as tx:
+            retry_parked(tx)
+        Worker(context.db, context).run_pending()
+        with context.db.read() as tx:
+            assert list_rebuilds(tx) == []
+        assert [each for each in check_context(context) if each[0] == "rebuild"] == []
+        # The same work for another reason is no upgrade.
+        with context.db.write() as tx:
+            enqueue(tx, "noteCommentedNodes", space_id="any")
+            assert list_rebuilds(tx) == []
+        assert LightClient(api_app(context), URL).ask("GET", "/readyz").text == "ready\n"
+
+
+def find_finding(context: Context) -> Finding:
+    return next(each for each in check_context(context) if each[0] == "rebuild")
 
 
 def test_a_rebuild_that_failed_is_no_excuse(sqlite_world: World) -> None:

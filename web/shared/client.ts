@@ -36,6 +36,9 @@ export class ApiError extends Error {
 
 export const api = createClient<paths>({ baseUrl: "/v1", credentials: "same-origin" });
 
+/** The name of the event of the window: the server refused a change because it is read-only. */
+export const MAINTENANCE = "octavo-maintenance";
+
 interface Outcome<T> {
   data?: T;
   error?: unknown;
@@ -55,6 +58,7 @@ export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
   const { data, error, response } = outcome;
   if (response.ok) return data as T;
   const told = (error as Partial<Schemas["Error"]> | undefined)?.error;
+  if (told?.reason === "maintenance") dispatchEvent(new Event(MAINTENANCE));
   throw new ApiError(
     response.status,
     told?.message ?? t("serverRespondedWithStatus", { status: response.status }),

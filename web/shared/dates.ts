@@ -51,6 +51,13 @@ export const moment = (iso: string) =>
     timeStyle: "short",
   });
 
+/** Return a planned moment, as short as it can be: `14:05`, `12 Nov 2026, 14:05`. */
+export function plannedAt(iso: string, now = new Date()): string {
+  const then = new Date(iso);
+  if (startOfDay(then) === startOfDay(now)) return timeOf(iso);
+  return then.toLocaleString(locale(), { dateStyle: "medium", timeStyle: "short" });
+}
+
 /** Return the day as a heading of lists: `Today`, `18 November`. */
 export function day(iso: string, now = new Date()): string {
   const then = new Date(iso);

@@ -2,7 +2,7 @@ import { createComponent, createIntegration, Logger } from "@gitbook/runtime";
 
 const logger = Logger("starter");
 
-// A page shows it with {% @NAME/greeting name="Ada" %}, where NAME is what the manifest calls the integration.
+// Pages contain it as {% @NAME/greeting name="Ada" %}, where NAME is the name of the integration in the manifest.
 const greeting = createComponent<{ name?: string }>({
   componentId: "greeting",
   render: async (element) => (
@@ -16,7 +16,7 @@ export default createIntegration({
   components: [greeting],
   events: {
     space_content_updated: async (event) => {
-      logger.info(`the space ${event.spaceId} changed, and is at revision ${event.revisionId}`);
+      logger.info(`the space ${event.spaceId} has a new revision: ${event.revisionId}`);
     },
   },
 });

@@ -8,7 +8,7 @@ from typing import Any
 
 from octavo.cli.commands import DONE, FAILED, QUIET, Failure, command, option
 from octavo.cli.opening import find_organization, load_settings, opened
-from octavo.cli.output import progress, show, warn
+from octavo.cli.output import progress, say, show, warn
 from octavo.cli.values import parse_duration, parse_moment, parse_positive, parse_seconds
 from octavo.errors import Damaged
 from octavo.kit.texts import counted
@@ -57,6 +57,7 @@ _DAY_MS = 24 * 60 * 60 * 1000
 )
 def back_up(options: argparse.Namespace) -> int:
     """Back up the whole server into one file. The server keeps running."""
+    from octavo.kit.work.backup_runs import recorded
     from octavo.operations.admin import backup
     from octavo.operations.admin.backup_storage import BackupPlace
     from octavo.operations.admin.kept_backups import back_up_into, is_place
@@ -72,12 +73,15 @@ def back_up(options: argparse.Namespace) -> int:
     with opened(options) as context, progress(options, f"Backing up to {name}"):
         if into_place:
             place = BackupPlace(name, new=True)
-            name, outcome = back_up_into(
-                context, place, None if options.keep is None else options.keep * _DAY_MS
-            )
+            with recorded(context.db, place.address) as note_size:
+                keep = None if options.keep is None else options.keep * _DAY_MS
+                name, outcome = back_up_into(context, place, keep)
+                note_size(next(each.size for each in place.list() if each.name == name))
             name = f"{place.address}/{name}"
         else:
-            outcome = backup.back_up(context, Path(name))
+            with recorded(context.db, name) as note_size:
+                outcome = backup.back_up(context, Path(name))
+                note_size(Path(name).stat().st_size)
     text = f"Backed up {counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')} to {name}"
     return _show_outcome(options, outcome, text)
 
@@ -195,11 +199,15 @@ def _find_damage(options: argparse.Namespace) -> list[str]:
     from octavo.operations.admin.backup_storage import BackupPlace
     from octavo.operations.admin.continuous_restore import holds_log, verify_followed
     from octavo.operations.admin.kept_backups import is_place, opened_backup
+    from octavo.operations.installation import describe_rebuild
 
     if options.file is None:
         try:
             with opened(options) as context:
-                return verify_installation(context)
+                findings = verify_installation(context)
+                if rebuild := describe_rebuild(context):
+                    say(f"{rebuild}. What is not rebuilt yet was not compared, and pages stay available.")
+                return findings
         except Damaged as damaged:
             # A database that is known to be damaged is not opened; or PostgreSQL found it meanwhile.
             return list_damage(load_settings(options)) or [damaged.message]

@@ -63,11 +63,13 @@ def serve_api(options: argparse.Namespace) -> int:
 @command("reader", *_READER_OPTIONS, **_SERVING, defaults={"port": 8000})
 def serve_sites(options: argparse.Namespace) -> int:
     """Run only the published sites."""
-    # Its only port is that of sites; links to the app point to the usual port of the API.
+    # The command listens only on the port of sites; links to the app point to the usual port of the API.
     return _serve(options, "reader")
 
 
-@command("worker", *_OPTIONS, **_SERVING)
+@command(
+    "worker", **_SERVING, defaults={"host": "127.0.0.1", "port": 8000, "reader_port": 8001, "workers": None}
+)
 def run_jobs(options: argparse.Namespace) -> int:
     """Run only the job worker."""
     return _serve(options, "worker")
@@ -80,19 +82,21 @@ def _serve(options: argparse.Namespace, *roles: Role) -> int:
     if assigned is None:
         return _supervise(options)
     from octavo.app import ListenAddress, serve
+    from octavo.kit.observability.logs import start_lines
 
+    settings = _load_settings(options)
     serve(
-        _load_settings(options),
+        settings,
         roles=roles,
         address=ListenAddress(options.host, options.port, options.reader_port),
-        say=lambda line: print(line, flush=True),
+        say=start_lines(settings.log_format),
         assigned=assigned,
     )
     return DONE
 
 
 def _supervise(options: argparse.Namespace) -> int:
-    """Run this command as the parent of its workers, which loads as little as it can."""
+    """Run this command as the parent of its workers, which loads as few modules as possible."""
     from octavo.kit.observability.logs import configure_for
     from octavo.kit.processes.supervision import Supervisor, command_of
     from octavo.kit.temporary import TemporaryFolder
@@ -108,6 +112,6 @@ def _load_settings(options: argparse.Namespace) -> Settings:
 
     given = {name: getattr(options, name) for name in ("data", "workers")}
     ports = {"url": options.port, "sites_url": options.reader_port}
-    # A server on other ports is reached at those.
+    # A server with other ports has URLs with these ports.
     defaults = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
     return load(given, options.config, defaults=defaults)

@@ -27,7 +27,7 @@ def revision_view(revision: str) -> str:
 
 
 class AppAddresses(NamedTuple):
-    """URLs of the app of one server; ``base`` is the app's root.
+    """URLs of the app of one server. ``base``: the app's root.
 
     >>> AppAddresses("https://docs.example.com").page("s1", "guides/start", change_view(4))
     'https://docs.example.com/s/s1/~/changes/4/guides/start'
@@ -36,7 +36,8 @@ class AppAddresses(NamedTuple):
     base: str
 
     def organization(self, id: str, view: str = "") -> str:
-        """Return the URL of an organization. ``view``: one of its screens, such as ``integrations/slack``."""
+        """Return the URL of an organization. ``view``: the path of one of its screens, such as
+        ``integrations/slack``."""
         return f"{self.base}/o/{id}/~/{view}" if view else f"{self.base}/o/{id}"
 
     def integration(self, name: str) -> str:
@@ -47,7 +48,7 @@ class AppAddresses(NamedTuple):
         return f"{self.base}/c/{id}"
 
     def site(self, organization: str, id: str, view: str = "") -> str:
-        """Return the URL of a site. ``view``: one of its screens."""
+        """Return the URL of a site. ``view``: the path of one of its screens."""
         return f"{self.base}/o/{organization}/sites/{id}{view and f'/~/{view}'}"
 
     @property
@@ -58,7 +59,7 @@ class AppAddresses(NamedTuple):
         return f"{self.base}/s/{id}{view}"
 
     def thread(self, space: str, comment: str, path: str = "") -> str:
-        """Return the URL of a comment on a space: beside the page at ``path``, or on its own."""
+        """Return the URL of a comment on a space: next to the page at ``path``, or by itself."""
         return (
             f"{self.page(space, path)}?comment={comment}"
             if path
@@ -66,7 +67,7 @@ class AppAddresses(NamedTuple):
         )
 
     def page(self, space: str, path: str, view: str = "") -> str:
-        """Return the URL of a page. ``path`` consists of the slugs of the page and its ancestors."""
+        """Return the URL of a page. ``path``: the slugs of the page and its ancestors."""
         return f"{self.space(space, view)}/{path}"
 
 
@@ -81,12 +82,12 @@ def read_space(path: str) -> tuple[str, str] | None:
 
 
 def is_view(path: str) -> bool:
-    """Return whether this path under a space is a screen rather than a page."""
+    """Return whether this path under a space is a screen instead of a page."""
     return path == "~" or path.startswith("~/")
 
 
 def read_person_or_collection(path: str) -> tuple[str, str] | None:
-    """Return ``user`` or ``collection`` with the id when a path shows a person or a collection; None
+    """Return ``user`` or ``collection`` with the id if a path shows a person or a collection; None
     otherwise."""
     found = _PERSON.match(path)
     return ("user" if found[1] == "u" else "collection", found[2]) if found else None

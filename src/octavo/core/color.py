@@ -40,7 +40,7 @@ def _to_linear(v: float) -> float:
 
 
 def parse_hex(text: str) -> Oklch | None:
-    """Parse ``#rgb`` or ``#rrggbb`` as OKLCH; return None for anything else."""
+    """Parse ``#rgb`` or ``#rrggbb`` as OKLCH; return None for other text."""
     match = _HEX.fullmatch(text.strip())
     if match is None:
         return None
@@ -56,7 +56,7 @@ def parse_hex(text: str) -> Oklch | None:
 
 
 def linear_rgb(color: Oklch) -> Rgb:
-    """Convert to linear sRGB; components lie outside 0 to 1 where sRGB has no such color."""
+    """Convert to linear sRGB; components are outside 0 to 1 if sRGB has no such color."""
     a = color.c * math.cos(math.radians(color.h))
     b = color.c * math.sin(math.radians(color.h))
     l = (color.l + 0.3963377774 * a + 0.2158037573 * b) ** 3  # noqa: E741
@@ -70,7 +70,7 @@ def linear_rgb(color: Oklch) -> Rgb:
 
 
 def in_gamut(color: Oklch) -> Oklch:
-    """Return the color with its chroma reduced to what sRGB can show at its lightness and hue."""
+    """Return the color with its chroma reduced to the maximum that sRGB can show at its lightness and hue."""
     if all(-1e-4 <= v <= 1 + 1e-4 for v in linear_rgb(color)):
         return color
     low, high = 0.0, color.c
@@ -99,7 +99,7 @@ def readable(color: Oklch, *backgrounds: Oklch, ratio: float = TEXT_CONTRAST) ->
 
     def enough(l: float) -> bool:  # noqa: E741
         tried = in_gamut(Oklch(l, color.c, color.h))
-        # Ask for slightly more, because the written values are rounded.
+        # The target is slightly higher, because the written values are rounded.
         return all(contrast(tried, b) >= ratio + 0.05 for b in backgrounds)
 
     if enough(color.l):
@@ -133,7 +133,7 @@ _NAMED = {
 
 class NeutralColors(Struct, frozen=True):
     """Parameters of the neutral colors of one theme: their hue, the chroma of a surface, the lightness of the
-    page, and the share of the chroma that the page itself takes (0 to 1)."""
+    page, and the share of the chroma on the page itself (0 to 1)."""
 
     hue: float
     chroma: float
@@ -247,7 +247,7 @@ class Theme(Struct, frozen=True):
     dark: dict[str, Oklch]
 
     def css(self) -> Markup:
-        """Return one CSS rule that sets the tokens; ``color-scheme`` decides which theme applies."""
+        """Return one CSS rule that sets the tokens; ``color-scheme`` determines which theme applies."""
         pairs = "".join(
             f"--{name}:light-dark({color.css()},{self.dark[name].css()});"
             for name, color in self.light.items()
@@ -262,10 +262,10 @@ def theme(
     semantic: Mapping[str, Pair] | None = None,
     match: bool = False,
 ) -> Theme:
-    """Build both themes from hex colors. Invalid colors fall back to the default. ``tint`` gives neutral
-    surfaces and texts their hue (default: the primary's) and becomes the page's background when it is nearly
-    white or black; ``semantic`` may set info, success, warning, and danger; with ``match`` the page takes the
-    primary's hue."""
+    """Build both themes from hex colors. Invalid colors fall back to the default. ``tint``: the color that
+    determines the hue of neutral surfaces and texts (by default the primary color), and the page's background
+    if it is nearly white or black. ``semantic``: the colors for info, success, warning, and danger.
+    ``match``: whether the page takes the primary color's hue."""
 
     def side(dark: bool) -> dict[str, Oklch]:
         own = parse_hex(primary[dark]) or parse_hex(DEFAULT_PRIMARY[dark])

@@ -1,7 +1,7 @@
 """Differences between two states, in terms of pages, files, and words.
 
-``semantic_changes`` compares sparse states and lists changes as a reviewer reads them; ``diff_text`` compares
-two sources block by block and word by word.
+``semantic_changes`` compares sparse states and lists changes for reviewers; ``diff_text`` compares two
+sources block by block and word by word.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .tags import Tag
 
 
 class FieldChange(Struct, frozen=True):
-    """A field before and after a change; None means absent."""
+    """Field before and after a change; None if it is missing."""
 
     before: Any
     after: Any
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """One change of a page or item. ``target`` is ``page`` or the kind of the item; ``before`` and ``after``
-    are the page or item (None: absent). ``fields`` are the changed fields by their name in the struct; a body
-    or content is given as its hash. A page that was both moved and edited gives two changes."""
+    """One change of a page or item. ``target``: ``page`` or the kind of the item. ``before`` and ``after``:
+    the page or item; None if it is missing. ``fields``: the changed fields by their name in the struct; a
+    body or content is represented by its hash. A page that was both moved and edited produces two changes."""
 
     kind: Literal["created", "edited", "deleted", "moved"]
     target: str
@@ -54,9 +54,9 @@ def semantic_changes(
     before_items: Mapping[str, Any] | None = None,
     after_items: Mapping[str, Any] | None = None,
 ) -> list[Change]:
-    """Return the changes between two sparse states, in which a missing or None entry is absent. Pages come
-    first, then files, variables, reusable content, and sources; within each created, edited, moved, and
-    deleted, by id."""
+    """Return the changes between two sparse states, in which a missing or None entry does not exist. Pages
+    come first, then files, variables, reusable content, and sources; within each, entries are created,
+    edited, moved, and deleted, ordered by id."""
     changes = []
     for id in before_pages.keys() | after_pages.keys():
         changes += _changes("page", id, before_pages.get(id), after_pages.get(id))
@@ -109,16 +109,16 @@ def _changes(target: str, id: str, before: Any, after: Any) -> list[Change]:
 
 
 class WordRun(Struct, frozen=True):
-    """A run of text within a changed block: same and removed runs join to the old block, same and added runs to
-    the new one."""
+    """Run of text within a changed block. Unchanged and removed runs joined are the old block; unchanged and
+    added runs joined are the new one."""
 
     kind: Literal["same", "added", "removed"]
     text: str
 
 
 class BlockChange(Struct, frozen=True, kw_only=True):
-    """One block that differs. ``old_index`` and ``new_index`` number the blocks of the two bodies, None where
-    the block is absent. Only changed blocks have ``words``."""
+    """Block that differs. ``old_index`` and ``new_index``: its indexes among the blocks of the two bodies;
+    None if it is missing there. ``words``: the word differences, only for edited blocks."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     before: str | None = None
@@ -129,9 +129,9 @@ class BlockChange(Struct, frozen=True, kw_only=True):
 
 
 def diff_text(before: str, after: str) -> list[BlockChange]:
-    """Return the changed blocks between two page sources, in the new order; a removed block comes at its old
-    place. Front matter and title are left out, because they are fields of the page. Near linear in the
-    lengths."""
+    """Return the changed blocks between two page sources, in the new order; a removed block appears at its
+    old position. Front matter and title are omitted, because they are fields of the page. The time is nearly
+    linear in the lengths."""
     old, new = split(split_page(before)[2]), split(split_page(after)[2])
     matched = match(old, new)
     changes: list[tuple[tuple[int, int, int], BlockChange]] = []
@@ -164,9 +164,9 @@ def diff_text(before: str, after: str) -> list[BlockChange]:
 
 
 class NodeChange(Struct, frozen=True, kw_only=True):
-    """One top-level block that differs, by its key. ``behind``: the key of the block of the new document that
-    it follows or followed, None for the first. ``words``: for each node inside it that holds text and is in
-    both documents, by key; moved blocks have them, too, if they were edited."""
+    """Top-level block that differs, by its key. ``behind``: the key of the block of the new document after
+    which it is or was; None for the first. ``words``: the word differences by key, for each node inside it
+    that contains text and is in both documents, also in moved blocks that were edited."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     key: str
@@ -177,8 +177,8 @@ class NodeChange(Struct, frozen=True, kw_only=True):
 
 
 def diff_documents(before: Document, after: Document) -> list[NodeChange]:
-    """Return the blocks that differ between two documents with keys, in the new order; a removed block comes at
-    its old place."""
+    """Return the blocks that differ between two documents with keys, in the new order; a removed block
+    appears at its old position."""
     digests = Digests(before, after)
     old = {block.key or "": block for block in before.nodes}
     new = {block.key or "": block for block in after.nodes}
@@ -228,11 +228,12 @@ def _words_by_key(before: Block, after: Block) -> dict[str, tuple[WordRun, ...]]
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 TOKENS_MAX = 20_000
-"""Blocks with more words and punctuation marks than this are compared line by line."""
+"""Maximum number of words and punctuation marks of a block for word differences; longer blocks are compared
+line by line."""
 
 
 def diff_words(before: str, after: str) -> tuple[WordRun, ...]:
-    """Return the runs of words that are same, removed, and added between two texts."""
+    """Return the runs of words that are unchanged, removed, and added between two texts."""
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     if max(len(old), len(new)) > TOKENS_MAX:
         old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)

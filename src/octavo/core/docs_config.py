@@ -27,7 +27,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
 }
 """Fields of an entry of each type, in addition to type, key, and title."""
 _OF_SECTION = ("description", "icon")
-"""Fields of a space that is a section of its own."""
+"""Fields of a space that is a section by itself."""
 _LOCALIZED = {"localizedTitle": "title", "localizedDescription": "description"}
 """Fields that hold translations of another field."""
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")
@@ -41,10 +41,10 @@ _KEY_MAX = 100
 
 
 class DocsEntry(Struct, kw_only=True):
-    """An entry of ``site.structure``. ``key`` is its permanent name, unique among spaces or among sections and
-    groups. ``directory`` of a space is the folder of its files, empty or ending in a slash; None where it has
-    none. ``default``: the first section of the site, or the first space of a section. ``line`` counts from
-    1."""
+    """Entry of ``site.structure``. ``key``: its permanent name, unique among spaces or among sections and
+    groups. ``directory``: the folder of a space's files, empty or ending in a slash; None if it has none.
+    ``default``: whether it is the first section of the site, or the first space of a section. ``line``: its
+    line, from 1."""
 
     type: EntryType
     key: str
@@ -58,16 +58,16 @@ class DocsEntry(Struct, kw_only=True):
     directory: str | None = None
     language: str | None = None
     localized: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Translations of ``title`` and ``description``: from field to language to text."""
+    """Translations of ``title`` and ``description``: by field and language."""
     children: list[DocsEntry] = field(default_factory=list)
     line: int = 0
     way: tuple[str | int, ...] = ()
-    """Keys and list indexes that lead to the entry in the source text."""
+    """Path to the entry in the source text: keys and list indexes."""
 
 
 class DocsConfig(Struct, kw_only=True):
-    """A parsed ``docs.yaml``. ``structure`` has sections, which contain spaces, and groups, which contain
-    sections and groups; without any section it has spaces, which are variants of one another."""
+    """Parsed ``docs.yaml``. ``structure``: sections, which contain spaces, and groups, which contain sections
+    and groups; without any section, it is a list of spaces, which are variants of each other."""
 
     title: str | None = None
     structure: list[DocsEntry] = field(default_factory=list)
@@ -87,8 +87,8 @@ def walk_docs(entries: Sequence[DocsEntry]) -> Iterator[DocsEntry]:
 
 
 def read_docs(text: str, *, max_depth: int, languages: Sequence[str]) -> DocsConfig:
-    """Parse the site that a ``docs.yaml`` describes; invalid parts are skipped and reported. ``max_depth``: how
-    deeply groups can be nested. Raises YamlError."""
+    """Parse the site in a ``docs.yaml``; invalid parts are skipped and reported. ``max_depth``: the maximum
+    nesting of groups. Raises YamlError."""
     return _DocsReader(read_yaml(text), max_depth, languages).read()
 
 
@@ -99,7 +99,7 @@ class _DocsReader:
         self._languages = languages
         self._config = DocsConfig()
         self._keys: set[tuple[bool, str]] = set()
-        """Return the keys in use, each with whether a space has it."""
+        """Keys in use, each with whether a space has it."""
         self._said = {text for way, text in _texts(found.value) if way == "key"}
 
     def _complain(self, code: str, message: str, *way: str | int) -> None:
@@ -197,7 +197,7 @@ class _DocsReader:
     def _plain(
         self, type: EntryType, value: Mapping[str, object], way: tuple[str | int, ...]
     ) -> DocsEntry | None:
-        """Read an entry without its content; return None when its key is already used."""
+        """Read an entry without its content; return None if its key is already used."""
         key = value.get("key")
         if key is not None and not (isinstance(key, str) and 0 < len(key) <= _KEY_MAX):
             self._complain("bad_value", f"`key`: must have 1 to {_KEY_MAX} characters", *way, "key")
@@ -246,14 +246,14 @@ class _DocsReader:
             entry.condition = "false"
             self._complain(
                 "bad_value",
-                "`condition`: not a valid expression, so nobody can see this entry; fix it",
+                "`condition`: not a valid expression, so no one can see this entry; fix it",
                 *way,
                 "condition",
             )
         for name in value:
             if "condition" in known and name != "condition" and _MEANT_AS_CONDITION.fullmatch(name):
                 entry.condition = "false"
-                message = f"`{name}` must be named `condition`; nobody can see this entry until you rename it"
+                message = f"`{name}` must be named `condition`; no one can see this entry until you rename it"
                 self._complain("unknown_key", message, *way, name)
         return entry
 
@@ -282,7 +282,7 @@ class _DocsReader:
         return any(child.type == "space" for group in groups for child in group.children)
 
     def _as_section(self, entry: DocsEntry) -> DocsEntry:
-        """Return the entry as part of a list of sections: a lone space becomes its own section."""
+        """Return the entry as part of a list of sections: a single space becomes its own section."""
         if entry.type != "space":
             return entry
         key = entry.key if (False, entry.key) not in self._keys else self._free_key(False, entry.key)
@@ -363,7 +363,7 @@ class _DocsReader:
         for entry in [entry for entry in entries if entry.type == "space"]:
             for name in _OF_SECTION:
                 if getattr(entry, name):
-                    message = f"`{name}` is supported only on a space that is a section of its own"
+                    message = f"`{name}` is supported only on a space that is a section by itself"
                     self._config.problems.append(Problem(DOCS_PATH, entry.line, "unknown_key", message))
             entry.description, entry.icon = None, None
             entry.localized.pop("description", None)
@@ -411,7 +411,7 @@ def write_docs(config: DocsConfig) -> str:
 
 
 def describe_entry(entry: DocsEntry) -> JsonObject:
-    """Return an entry with all its content as it appears in a ``docs.yaml``."""
+    """Return an entry with all its content in the form used in a ``docs.yaml``."""
     made: JsonObject = {"type": entry.type, "key": entry.key, "title": entry.title}
     for name in ("path", "description", "icon", "condition", "default", "draft"):
         if value := getattr(entry, name):

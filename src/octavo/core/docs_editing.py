@@ -1,7 +1,7 @@
-"""Edit a ``docs.yaml`` in place: comments, key order, quotes, and unknown keys stay as written.
+"""Edit a ``docs.yaml`` in place: comments, key order, quotes, and unknown keys are kept.
 
-Entries are identified by their keys. An unchanged entry keeps its bytes, even when it is moved; in a changed
-entry only the fields that differ change. New text is formatted as by ``write_docs``.
+Entries are identified by their keys. An unchanged entry keeps its bytes, even if it is moved; in a changed
+entry, only the fields that differ change. New text is formatted like the output of ``write_docs``.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _ORDER = (
     "children",
 )
 _PASSES = 3
-"""Passes of editing. A value absent from the text may depend on a change, such as a title on a folder; the next
-pass adds it."""
+"""Maximum number of editing passes. A value missing from the text may depend on a change, such as a title on
+a folder; the next pass adds it."""
 _Name = tuple[bool, str]
 
 
 class _Unsure(Exception):
-    """Raised when the text is written in a way that can't be edited in place."""
+    """Signal: the text is written in a way that can't be edited in place."""
 
 
 class _Edit(NamedTuple):
-    """Replacement for a part of the text."""
+    """Replacement of a part of the text."""
 
     start: int
     end: int
@@ -51,8 +51,8 @@ class _Edit(NamedTuple):
 
 
 class _Chunk(NamedTuple):
-    """The lines of a list entry with the comments above it. ``gap``: where the next entry begins. ``column``:
-    of its dash."""
+    """Lines of a list entry with the comments above it. ``gap``: the offset at which the next entry begins.
+    ``column``: the column of its dash."""
 
     start: int
     end: int
@@ -62,7 +62,8 @@ class _Chunk(NamedTuple):
 
 def edit_docs(text: str, config: DocsConfig, *, max_depth: int, languages: Sequence[str]) -> str:
     """Return the text, edited where it differs from ``config``. A space without a language in the text stays
-    so, because its language was detected in its content. A text that can't be edited in place is rewritten."""
+    without one, because its language was detected in its content. A text that can't be edited in place is
+    rewritten."""
     try:
         before = read_docs(text, max_depth=max_depth, languages=languages)
         config = _without_found_languages(config, before)
@@ -98,7 +99,7 @@ class _Editor:
         self._before = before
         self._known: dict[_Name, DocsEntry] = {}
         self._at: dict[tuple[str | int, ...], list[DocsEntry]] = {}
-        """Return the entries that a list item was read as: one, or a section together with its space."""
+        """Entries that were read from a list item: one, or a section together with its space."""
         for entry in walk_docs(before.structure):
             self._known[_name(entry)] = entry
             self._at.setdefault(entry.way, []).append(entry)
@@ -166,7 +167,7 @@ class _Editor:
         return node
 
     def _list(self, above: yaml.MappingNode, way: tuple[str | int, ...], new: list[DocsEntry]) -> list[_Edit]:
-        """Return the edits for the list of entries that ``above`` has or is to have."""
+        """Return the edits for the list of entries that ``above`` has or will have."""
         node = self._find(way)
         if not isinstance(node, yaml.SequenceNode) or not node.value:
             written = [describe_entry(entry) for entry in new]
@@ -194,7 +195,7 @@ class _Editor:
         return [_Edit(first.start, last.end, "".join(pieces))]
 
     def _piece(self, entry: DocsEntry, column: int) -> tuple[str, str | None]:
-        """Return the lines of an entry and the blank lines after it, None where there are none to keep."""
+        """Return the lines of an entry and the blank lines after it; None if there are none to keep."""
         old = self._known.get(_name(entry))
         if old is None or not self._is_kept(old, entry):
             return self._anew(entry, column), None
@@ -236,8 +237,8 @@ class _Editor:
         return _Chunk(start, end, end, column)
 
     def _lead(self, node: yaml.Node) -> tuple[int, int]:
-        """Return where the lines of an item start, including the comments right above it, and the column of its
-        dash."""
+        """Return the offset at which the lines of an item start, including the comments right above it, and
+        the column of its dash."""
         start = self._line_start(node.start_mark.index)
         before = self._text[start : node.start_mark.index]
         if before.strip() != "-":
@@ -254,8 +255,8 @@ class _Editor:
     # --- an entry -------------------------------------------------------------------------------------
 
     def _is_kept(self, old: DocsEntry, new: DocsEntry) -> bool:
-        """Return whether the item of an entry is edited rather than rewritten: an item that is both a section
-        and a space stays as long as both do."""
+        """Return whether the item of an entry is edited instead of rewritten. An item that is both a section
+        and a space is kept as long as both are."""
         entries = self._at[old.way]
         return len(entries) == 1 or entries[0] is old and describe_entry(old) == describe_entry(new)
 
@@ -280,7 +281,7 @@ class _Editor:
     def _fields(
         self, node: yaml.MappingNode, was: Mapping[str, object], now: Mapping[str, object]
     ) -> list[_Edit]:
-        """Return the edits for a map whose keys were changed, added, or removed."""
+        """Return the edits for a map with changed, added, or removed keys."""
         edits: list[_Edit] = []
         for name in sorted(
             {*was, *now}, key=lambda name: (_ORDER.index(name) if name in _ORDER else -1, name)

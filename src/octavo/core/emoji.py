@@ -8,8 +8,8 @@ _CODE_POINTS = re.compile(r"[0-9a-fA-F]{2,6}([-_][0-9a-fA-F]{2,6}){0,15}\Z")
 
 
 def find_emoji(given: str) -> str | None:
-    """Return the emoji as one fully qualified sequence of characters; ``given`` can also be its code points,
-    such as ``1f44d`` or ``1f1e9-1f1ea``. None for anything else.
+    """Return the emoji as one fully qualified sequence of characters; ``given``: the emoji, or its code
+    points such as ``1f44d`` or ``1f1e9-1f1ea``. Return None for other text.
 
     Every emoji has one spelling: the variation selector for color makes no difference.
     """

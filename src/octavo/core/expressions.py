@@ -1,10 +1,11 @@
-"""Conditions, inline expressions and custom merge rules: a small, closed part of JavaScript.
+"""Conditions, inline expressions, and custom merge rules: a small, closed part of JavaScript.
 
-Values are JSON values plus ``undefined``; they behave as in JavaScript (truthiness, ``==``, ``+``, comparisons,
-UTF-16 lengths) with one difference: a member or method of ``undefined`` or ``null`` is ``undefined`` instead of
-an error, so a claim that a visitor lacks counts as false. Expressions can reach only own keys of the given data
-and the methods listed here; there is no assignment, and time is bounded by steps. Regular expressions are
-RE2's, whose time is linear in the text: they have no lookahead, lookbehind, or backreferences.
+Values are JSON values plus ``undefined``; they behave as in JavaScript (truthiness, ``==``, ``+``,
+comparisons, UTF-16 lengths) with one difference: a member or method of ``undefined`` or ``null`` is
+``undefined`` instead of an error, so a claim that a visitor lacks counts as false. Expressions can reach only
+own keys of the given data and the methods listed here; there is no assignment, and time is bounded by steps.
+Regular expressions are RE2's, whose time is linear in the text: they have no lookahead, lookbehind, or
+backreferences.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ DETERMINISTIC_ROOTS = frozenset({"space", "page"})
 
 
 class ExpressionError(ValueError):
-    """An invalid or failed expression; ``position`` counts its characters from 0."""
+    """Error: an expression is invalid or failed. ``position``: the position in characters, from 0."""
 
     def __init__(self, message: str, position: int) -> None:
         super().__init__(f"{message} (at {position})")
@@ -46,7 +47,7 @@ Code = Callable[["_Run", Scope], Any]
 
 
 class Expression:
-    """A parsed expression; ``roots`` are the names it reads from its context."""
+    """Parsed expression. ``roots``: the names that it reads from its context."""
 
     def __init__(self, source: str, roots: frozenset[str], code: Code) -> None:
         self.source = source
@@ -62,23 +63,24 @@ def evaluate(expression: str | Expression, context: Mapping[str, object]) -> obj
 
 
 def is_true(expression: str | Expression, context: Mapping[str, object]) -> bool:
-    """Return whether the value is truthy. Raises like ``evaluate``."""
+    """Return whether the value is truthy. Raises the errors of ``evaluate``."""
     return _truthy(_run(expression, context)[1])
 
 
 def text_of(expression: str | Expression, context: Mapping[str, object]) -> str:
-    """Return the value as inline text; ``undefined`` and ``null`` are empty. Raises like ``evaluate``."""
+    """Return the value as inline text; ``undefined`` and ``null`` are empty. Raises the errors of
+    ``evaluate``."""
     run, value = _run(expression, context)
     return "" if value is None or value is UNDEFINED else str(run.outward(run.text(value)))
 
 
 NOBODY: dict[str, Any] = {"claims": {"unsigned": {}}}
-"""A visitor without any claims."""
+"""Visitor without any claims."""
 
 
 class Shown:
-    """Evaluation of the expressions in documents for one visitor: an expression that fails gives no text and
-    counts as false. ``space`` and ``page`` are their variables."""
+    """Evaluation of the expressions in documents for one visitor: an expression that fails produces no text
+    and counts as false. ``space`` and ``page``: their variables."""
 
     def __init__(
         self, space: Mapping[str, object], page: Mapping[str, object], visitor: Mapping[str, object] = NOBODY
@@ -98,7 +100,7 @@ class Shown:
             return False
 
     def problem(self, expression: str) -> str | None:
-        """Return why an expression can't be evaluated; None if it can."""
+        """Return the reason why an expression can't be evaluated; None if it can."""
         try:
             is_true(expression, self._context)
         except ExpressionError as error:
@@ -133,11 +135,12 @@ def _run(expression: str | Expression, context: Mapping[str, object]) -> tuple[_
 # Regular expressions
 
 _PATTERN_MEMORY = 256 * 1024
-"""Bytes that a compiled regular expression may take, which limits large repetitions."""
+"""Maximum size in bytes of a compiled regular expression, which limits large repetitions."""
 
 
 class _Pattern:
-    """A literal such as ``/^v[0-9]+$/i``. It has no state: ``g`` only makes ``match`` return all matches.
+    """Regular expression literal such as ``/^v[0-9]+$/i``. It has no state: ``g`` only makes ``match`` return
+    all matches.
 
     Raises ValueError for patterns that RE2 does not support.
     """
@@ -160,8 +163,8 @@ class _Pattern:
             raise ValueError(str(error.args[0], "utf-8", "replace")) from None
 
     def matches(self, run: _Run, text: str) -> list[Any]:
-        """Return the first match, or all with ``g``, as RE2 match objects. The text costs steps by its
-        length."""
+        """Return the first match, or all with ``g``, as RE2 match objects. The number of steps depends on the
+        length of the text."""
         run.step(1 + (len(text) >> 3))
         if self.all:
             found = list(self._compiled.finditer(_joined(text, "replace")))
@@ -217,7 +220,7 @@ def _inward(value: object) -> Any:
 
 
 def _joined(units: str, lone: str = "surrogatepass") -> str:
-    """Return UTF-16 units as an ordinary text; ``lone`` is the error handler for unpaired surrogates."""
+    """Return UTF-16 units as an ordinary text. ``lone``: the error handler for unpaired surrogates."""
     return units if units.isascii() else units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", lone)
 
 
@@ -381,7 +384,7 @@ def _member(run: _Run, target: object, key: object) -> object:
             return _inward(target[int(name)])
         return UNDEFINED
     if isinstance(target, Mapping):
-        # Keys of the context are ordinary texts rather than UTF-16 units.
+        # Keys of the context are ordinary texts instead of UTF-16 units.
         found = target.get(run.outward(name), UNDEFINED)
         return _inward(found)
     return UNDEFINED
@@ -474,7 +477,7 @@ def _slice(run: _Run, target: Any, start: Any, end: Any) -> object:
     return target[low:high]
 
 
-# Name -> (the method, how many arguments it takes); a missing argument is undefined.
+# Name -> (the method, the number of its arguments); a missing argument is undefined.
 _TEXT_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
     "includes": (_includes, 2),
     "startsWith": (_starts_with, 2),
@@ -729,7 +732,7 @@ def _infix(operator: str, left: Code, right: Code, position: int) -> Code:
 
 
 def _logic(continues: Callable[[object], bool], parts: list[Code]) -> Code:
-    """Return a chain of one logical operator: the first value that ends it, or else the last."""
+    """Return a chain of one logical operator: the first value that ends it, or otherwise the last."""
 
     def code(run: _Run, scope: Scope) -> object:
         value: Any = UNDEFINED
@@ -751,8 +754,8 @@ _LOGIC: dict[str, Callable[[Any], bool]] = {
 
 
 class _Parser:
-    """Compiler from tokens to closures, by binding power. ``kind``, ``text``, and ``start`` describe the
-    current token."""
+    """Compiler from tokens to closures, by binding power. ``kind``, ``text``, and ``start``: properties of
+    the current token."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -902,7 +905,7 @@ class _Parser:
         return self.node(code, left, *values)
 
     def arrow_parameters(self) -> list[str]:
-        """Consume and return the names before ``=>``; consume nothing and return no names when no arrow
+        """Consume and return the names before ``=>``; consume nothing and return no names if no arrow
         follows."""
         match = _ARROW.match(self.source, self.start)
         if not match:
@@ -975,7 +978,8 @@ class _Parser:
         return self.node(_constant(found))
 
     def template(self) -> _Node:
-        """Parse a template literal; the current token is its first backtick, and ``end`` is just after it."""
+        """Parse a template literal; the current token is its first backtick. ``end``: the position just after
+        it."""
         parts: list[_Node] = []
         opening = self.start
         while True:

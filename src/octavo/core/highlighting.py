@@ -91,15 +91,15 @@ COLORED = {
     }.items()
     for kind in kinds.split()
 }
-"""Pygments classes that have a color, by the class whose color they use; all others look like plain text, so a
-page contains no more markup than is visible."""
+"""Pygments classes that have a color, by the class whose color they use. All others look like plain text, so
+a page contains no more markup than necessary."""
 
 
 _PLAIN = ("text", "txt", "plain", "plaintext")
 
 
 def language_name(syntax: str) -> str:
-    """Return the display name of a language: ``JavaScript`` for ``js``. Unknown names are returned as they are;
+    """Return the display name of a language: ``JavaScript`` for ``js``. Unknown names are returned unchanged;
     plain text has none."""
     return "" if syntax.lower() in _PLAIN else _NAMES.get(syntax.lower(), syntax)
 
@@ -125,9 +125,8 @@ def _lexer(syntax: str) -> Lexer | None:
 
 def highlight(code: str, syntax: str) -> list[Token] | None:
     """Return ``code`` as ``(class, text)`` tokens whose texts join to ``code``. Classes are the keys of
-    ``COLORED`` (``k``, ``s``), empty for plain text, and adjacent tokens have different ones. ``None`` when
-    the language is unknown or the text is too long.
-    """
+    ``COLORED`` (``k``, ``s``), empty for plain text, and adjacent tokens have different ones. Return ``None``
+    if the language is unknown or the text is too long."""
     if not syntax or len(code) > HIGHLIGHT_MAX:
         return None
     document = _HERE.search(code) if syntax in ("bash", "sh") else None
@@ -148,7 +147,7 @@ def highlight(code: str, syntax: str) -> list[Token] | None:
 
 
 class Tokens:
-    """The tokens of a line, consumed from the front by number of characters."""
+    """Tokens of a line, consumed from the front by number of characters."""
 
     def __init__(self, row: list[Token]) -> None:
         self._row = row

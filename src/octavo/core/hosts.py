@@ -1,4 +1,4 @@
-"""Normalize host names that mean the same."""
+"""Normalize equivalent host names."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import idna
 
 
 def spell_host(host: str) -> str:
-    """Return a host name without a port as it is stored and compared: lowercase, without a trailing dot,
-    non-ASCII letters encoded for DNS. Anything else is returned unchanged and matches nothing."""
+    """Return a host name without a port in its stored form: lowercase, without a trailing dot, non-ASCII
+    letters encoded for DNS. Other text is returned unchanged and matches nothing."""
     name = host.lower().removesuffix(".")
     if name.isascii():
         return name

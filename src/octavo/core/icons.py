@@ -71,7 +71,7 @@ def icon(name: str) -> Markup | None:
 
 
 def is_free(name: str) -> bool:
-    """Return whether an icon is shown as named, rather than as a similar one or not at all."""
+    """Return whether an icon is shown as named, instead of as a similar one or not at all."""
     name = name.strip().lower().removeprefix("fa-")
     style, _, rest = name.partition("/")
     styles: tuple[str, ...] = (style,) if rest and style in _STYLES else _STYLES
@@ -108,7 +108,8 @@ def _words(name: str) -> frozenset[str]:
 
 
 def _nearest(name: str) -> str | None:
-    """Return the free icon whose name has the most words in common with this one, its first word above all."""
+    """Return the free icon whose name has the most words in common with this one, with the first word
+    weighted highest."""
     wanted = _words(name)
     first = name.partition("-")[0].rstrip("s")
     best, most = None, 0.4

@@ -1,7 +1,8 @@
-"""Plan what each file of a repository becomes: a page, reusable content, variables, tags, or a plain file.
+"""Plan the conversion of each file of a repository: to a page, reusable content, variables, tags, or a plain
+file.
 
-Planning reads only the configuration and SUMMARY.md; ``read_pages`` then reads one file at a time, so memory is
-bounded by the largest file. Nothing is lost: every other file is kept as a plain file.
+Planning reads only the configuration and SUMMARY.md; ``read_pages`` then reads one file at a time, so memory
+is bounded by the largest file. Nothing is lost: every other file is kept as a plain file.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from urllib.parse import quote
 from msgspec import Struct, field
 
 from octavo.core.json_types import JsonObject
+from octavo.errors import format_size
 
 from .document.guards import find_unread, may_hold_guards
 from .document.inline import HEADING_ID
@@ -53,7 +55,7 @@ from .tags import Tag, read_tags
 
 
 class Files(Protocol):
-    """Files of a source. Paths are relative, with ``/``, and already safe."""
+    """Files of a source. Paths are relative, use ``/``, and have already been checked."""
 
     def paths(self) -> Iterable[str]: ...
 
@@ -61,10 +63,10 @@ class Files(Protocol):
 
 
 class PlannedPage(Struct, kw_only=True):
-    """A planned page. ``parent`` is the index of its parent in ``ImportPlan.pages`` (always a lower one),
-    ``path`` the slugs down to it. A link points to ``url``, to the page at index ``to_page`` (and
-    ``anchor``), or to the file ``to_file``. A document has no body without ``file_path`` or if its file is
-    ``missing``. ``titled``: SUMMARY.md gives the title."""
+    """Planned page. ``parent``: the index of its parent in ``ImportPlan.pages``, which is always lower.
+    ``path``: the slugs down to it. A link points to ``url``, to the page at index ``to_page`` (and
+    ``anchor``), or to the file ``to_file``. A document has no body if it has no ``file_path`` or its file is
+    ``missing``. ``titled``: whether SUMMARY.md specifies the title."""
 
     parent: int | None
     rank: str = ""
@@ -85,9 +87,9 @@ class PlannedPage(Struct, kw_only=True):
 
 
 class ImportPlan(Struct, kw_only=True):
-    """Result of planning. ``files`` are kept as they are, including Markdown files that can't be read as pages;
-    ``summary_text`` is the text of SUMMARY.md, ``None`` if the tree was inferred. ``pages`` are in reading
-    order, parents first; the first document is the home page."""
+    """Result of planning. ``files``: the files to keep unchanged, including Markdown files that can't be read
+    as pages. ``summary_text``: the text of SUMMARY.md; ``None`` if the tree was inferred. ``pages``: the
+    pages in reading order, parents first; the first document is the home page."""
 
     config: Config
     summary: Summary
@@ -102,8 +104,8 @@ class ImportPlan(Struct, kw_only=True):
 
 
 class PageText(Struct, kw_only=True):
-    """A planned page with the text of its file: ``text`` is the whole file, ``None`` without a file. ``title``
-    comes from SUMMARY.md, else from the leading heading, else from the file name."""
+    """Planned page with the text of its file. ``text``: the whole file; ``None`` without a file. ``title``:
+    the title from SUMMARY.md, otherwise from the leading heading, otherwise from the file name."""
 
     planned: PlannedPage
     place: int
@@ -113,12 +115,13 @@ class PageText(Struct, kw_only=True):
 
 
 Unread = Callable[[str], Problem | None]
-"""Return why a Markdown file at this path can't be a page or an include; None if it can."""
+"""Function that returns the reason why a Markdown file at this path can't be a page or an include; None if it
+can."""
 
 
 def plan_import(files: Files, unread: Unread = lambda path: None) -> ImportPlan:
-    """Plan what each file becomes. A Markdown file that is ``unread`` is kept as a file, and the page in its
-    place becomes a link to it, so that no one edits over it."""
+    """Plan the conversion of each file. A Markdown file that is ``unread`` is kept as a file, and the page in
+    its place becomes a link to it, so that no one edits over it."""
     paths = sorted(set(files.paths()))
     return _Planner(files, paths, unread).plan()
 
@@ -129,11 +132,11 @@ def unread_in(files: Files, page_size: int) -> Unread:
 
 
 def unread_text(path: str, data: bytes, page_size: int) -> Problem | None:
-    """Return why these bytes can't be a page: they are not UTF-8, or longer than ``page_size``."""
+    """Return the reason why these bytes can't be a page: they are not UTF-8, or are longer than
+    ``page_size``."""
     if len(data) > page_size:
-        message = (
-            f"larger than {page_size} bytes, the limit for a page; kept as a file, with a link in its place"
-        )
+        limit = format_size(page_size)
+        message = f"larger than {limit}, the limit for a page; kept as a file, with a link in its place"
         return Problem(path, 0, "page_too_large", message)
     try:
         data.decode("utf-8")
@@ -161,26 +164,27 @@ def read_pages(plan: ImportPlan, files: Files) -> Iterator[PageText]:
 
 
 _MOST_HEAD = 256 * 1024
-"""Number of bytes searched for front matter."""
+"""Maximum number of bytes that are searched for front matter."""
 _INCLUDE = re.compile(r"""\{%-?\s*include\s+["']([^"'\n]+)["']""")
 SPACE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Names of a space that can appear in URLs."""
 SPACE_LINK = re.compile(
     rf"https?://([^/\s:]+)(?::\d+)?/(?:o/[^/\s]+/)?s/({SPACE_NAME.pattern})(?:/([^\s()<>\[\]\"'#?{{}}]*))?"
 )
-"""A URL of a space, with its host, its id, and the path of a page in it."""
+"""URL of a space, with its host, its id, and the path of a page in it."""
 _SHOWN_FILE = re.compile(
     r"""!\[[^\]\n]*\]\(\s*(?:<([^<>\n]*)>|((?:[^\s()]|\([^\s()]*\))+))"""
     r"""|\bsrc(?:set)?\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')"""
 )
-"""Places where a text shows a file, usually an image: between brackets or in an attribute."""
+"""Positions at which a text shows a file, usually an image: between brackets or in an attribute."""
 _FILE_COLUMN = 'data-type="files"'
 _CELL_FILE = re.compile(r"""<a\s[^<>]*?\bhref\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')""")
 _BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 class _SourceLookup:
-    """Files of a source as its texts show them (``links.Lookup``); pages are never shown in their place."""
+    """Files of a source in the form that its texts show them (``links.Lookup``); pages are never shown in
+    their place."""
 
     def __init__(self, files: Iterable[str]) -> None:
         self._files = frozenset(files)
@@ -213,8 +217,8 @@ class _LineNumbers:
 
 
 _OPEN_BOLD = re.compile(r"(?<![*\\\w])\*\*(?=[^\s*])[^*\n`]{1,200}[ \t]\*\*(?=\w)")
-"""Bold text with a space before its closing marks, as GitBook exported it for years. No Markdown parser reads
-it that way, because ``**a and **b`` can be two names in code."""
+"""Bold text with a space before its closing marks, in the form that GitBook exported for years. No Markdown
+parser reads it that way, because ``**a and **b`` can be two names in code."""
 
 
 def _unread_bold(body: str) -> list[re.Match[str]]:
@@ -242,7 +246,8 @@ class TextCheck:
     """Add problems to a plan for mistakes in its files: unclosed tags, links to unknown spaces, and includes,
     images, and files that are missing from the source.
 
-    ``is_space``: whether a space of this id can be linked to; ``hosts``: hosts whose URLs refer to content.
+    ``is_space``: the function that returns whether a space with this id can be linked to. ``hosts``: the
+    hosts whose URLs refer to content.
     """
 
     def __init__(self, plan: ImportPlan, is_space: Callable[[str], bool], hosts: tuple[str, ...]) -> None:
@@ -258,12 +263,12 @@ class TextCheck:
         before = (front + heading).count("\n") + 1
         for line, tag in unpaired_tags(body):
             message = (
-                f"{tag[1:]} ends here but was never opened" if tag[0] == "/" else f"{tag} is never closed"
+                f"{tag[1:]} ends here but was never opened" if tag[0] == "/" else (f"{tag} is never closed")
             )
             self._add(path, before + line, "unclosed_tag", message)
         if may_hold_guards(body):
             for line, guard in find_unread(read(body)):
-                message = f"{guard} is not a valid condition, so nobody can see this content"
+                message = f"{guard} is not a valid condition, so no one can see this content"
                 self._add(path, before + line - 1, "unread_condition", message)
         line_of = _LineNumbers(text)
         for match in _unread_bold(body):
@@ -287,9 +292,8 @@ class TextCheck:
         files = [m for m in shown if self._is_missing(m[m.lastindex or 0], path)]
         if not includes and not files and not may_be_cut(body):
             return
-        # Parsing costs much more than scanning, so parse only texts that seem to miss something or are very
-        # long.
-        # In a code block it is an example.
+        # Parsing costs much more than scanning, so only texts that seem to miss something or are very long
+        # are parsed. In a code block, it is an example.
         document = read(body)
         if not document.whole:
             at = len(text) - len(body) + sum(map(len, document.gaps[:-1]))
@@ -317,7 +321,8 @@ class TextCheck:
         self._add(path, line, code, f"{written} does not exist; nothing is shown in its place")
 
     def _is_missing(self, written: str, path: str) -> bool:
-        """Return whether a file that the text of ``path`` refers to is neither in the source nor elsewhere."""
+        """Return whether a file to which the text of ``path`` refers is neither in the source nor
+        elsewhere."""
         return resolve(written, self._lookup, path).kind not in ("file", "url")
 
     def _add(self, path: str, line: int, code: str, message: str) -> None:
@@ -325,7 +330,7 @@ class TextCheck:
 
 
 def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> Page:
-    """Return the page without its body and without its front-matter fields. ``ids`` are by index."""
+    """Return the page without its body and without its front-matter fields. ``ids``: the ids by index."""
     planned = read.planned
     target: dict[str, Any] | None = None
     if planned.url is not None:
@@ -357,7 +362,7 @@ _ANCHOR = re.compile(r"\s*<a\s[^<>]*>\s*</a>")
 
 
 def leading_title(text: str) -> str | None:
-    """Return the plain text of the level-1 heading that a page starts with, after its front matter."""
+    """Return the plain text of the level-1 heading with which a page starts, after its front matter."""
     text = text.removeprefix("\ufeff")
     start = len(front_of(text))
     while start < len(text) and text[start] in "\r\n \t":
@@ -424,7 +429,7 @@ class _Planner:
                 "this file does not exist, so there is no home page at this path",
             )
         self.place(summary.entries, None)
-        # This includes folders further down, which files there refer to by relative paths.
+        # This includes folders further down, to which files there refer by relative paths.
         includes = [
             path
             for path in self.paths
@@ -458,7 +463,12 @@ class _Planner:
         except UnicodeDecodeError as error:
             # The text can't be converted back, so its bytes are kept too.
             self.special.discard(path)
-            self.problem(path, 0, "invalid_utf8", f"not UTF-8 (byte {error.start}); read as far as possible")
+            self.problem(
+                path,
+                0,
+                "invalid_utf8",
+                f"not valid UTF-8 (byte {error.start}); invalid bytes were replaced. Save the file as UTF-8",
+            )
             return content.decode("utf-8", "replace")
 
     def read_summary(self, root: str) -> tuple[Summary, str | None]:
@@ -474,7 +484,7 @@ class _Planner:
         return summary, text
 
     def is_read(self, path: str) -> bool:
-        """Return whether a Markdown file can be a page, and report one that can't once."""
+        """Return whether a Markdown file can be a page, and report a file that can't once."""
         problem = self.unread(path)
         if problem is not None and path not in self.kept_unread:
             self.kept_unread.add(path)
@@ -559,8 +569,8 @@ class _Planner:
             page.kind, page.to_file, page.anchor = "link", path, entry.anchor
 
     def find(self, href: str, line: int) -> str | None:
-        """Return the file that an entry refers to: as written, percent-encoded on disk, the README of a folder,
-        without its extension, or in different letter case."""
+        """Return the file to which an entry refers: as written, percent-encoded on disk, the README of a
+        folder, without its extension, or in different letter case."""
         full = (self.config.root + href.lstrip("/")).strip("/")
         names = [f"{full}/README.md".lstrip("/")]
         if not href.endswith("/"):
@@ -571,14 +581,14 @@ class _Planner:
         for name in names:
             found = self.folded.get(name.casefold())
             if found is not None and found not in self.special:
-                message = f"{href} is spelled {found[len(self.config.root) :]} on disk"
+                message = f"the file {href} is spelled {found[len(self.config.root) :]} on disk"
                 self.problem(self.summary_path, line, "case_differs", message)
                 return found
         return None
 
 
 def _file_of(href: str) -> str:
-    """Return the Markdown file that an entry with this target refers to."""
+    """Return the Markdown file to which an entry with this target refers."""
     if is_markdown(href):
         return href
     return f"{href}README.md".lstrip("/") if href.endswith("/") else f"{href}.md"

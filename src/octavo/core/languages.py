@@ -1,4 +1,4 @@
-"""The languages of spaces, and detection of the language of a text when it is certain enough to act on."""
+"""Languages of spaces, and detection of the language of a text if it is sufficiently certain."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ Language = Literal[
     "sl",
 ]
 LANGUAGES: tuple[str, ...] = get_args(Language)
-"""The languages that a space can be in."""
+"""Languages that a space can be in."""
 _OTHER_NAMES = {"nb": "no", "nn": "no", "iw": "he", "in": "id"}
 _LETTER = re.compile(r"[^\W\d_]")
 _FEWEST = 30
-"""Minimum number of letters: names of products and commands belong to no language."""
+"""Minimum number of letters, because names of products and commands belong to no language."""
 _SURE = 0.97
 _MOST = 2000
 """Number of characters that are examined."""

@@ -9,12 +9,12 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _MOST = 500
-"""Number of differences kept in a layer; beyond that they are merged into a dictionary of their own."""
+"""Maximum number of differences kept in a layer; beyond it, they are merged into a separate dictionary."""
 
 
 class Layered(Mapping[K, V]):
-    """A mapping over a shared dictionary that never changes; values are never None. Differences lie on top of
-    it, so that a changed mapping costs only what changed. Unordered."""
+    """Mapping over a shared dictionary that never changes; values are never None. Differences are layered on
+    top of it, so that a changed mapping costs only its changes. Unordered."""
 
     def __init__(self, below: dict[K, V]) -> None:
         self._below = below

@@ -24,7 +24,7 @@ APP_HOST = "app.gitbook.com"
 
 
 def app_hosts(url: str) -> tuple[str, ...]:
-    """Return the hosts whose URLs refer to content: that of ``url``, where the app is, and the one that
+    """Return the hosts whose URLs refer to content: the host of ``url``, where the app is, and the one that
     imported sources name."""
     host = own_address(url).host
     # On a reader's machine, `localhost` in a text usually means something else.
@@ -38,7 +38,7 @@ class Lookup(Protocol):
     def find_page(self, file_path: str) -> str | None: ...
 
     def find_page_by_path(self, path: str) -> str | None:
-        """Find a page by its path in URLs, such as ``guides/start``; the empty path is the home page."""
+        """Return a page by its path in URLs, such as ``guides/start``; the empty path is the home page."""
 
     def find_page_by_id(self, page: str) -> str | None: ...
 
@@ -47,16 +47,16 @@ class Lookup(Protocol):
     def find_file_by_id(self, file: str) -> str | None: ...
 
     def find_reusable(self, path: str) -> str | None:
-        """Find reusable content by the path of its file."""
+        """Return reusable content by the path of its file."""
 
 
 class Target(Struct, frozen=True, omit_defaults=True):
     """Target of a reference.
 
-    ``page``: the page with the id ``page`` (of ``space`` if set, else of this one; then ``path`` is its path
-    there and the id is unknown), at ``anchor``. ``anchor``: a place in the same page. ``file``, ``space``, and
-    ``url`` have the obvious meaning. ``in-app``: a URL of the app that is not content. ``broken``: ``url``
-    keeps the reference as written.
+    ``page``: the page with the id ``page`` (of ``space`` if set, otherwise of this space; with ``space``,
+    ``path`` is its path there and the id is unknown), at ``anchor``. ``anchor``: an anchor on the same page.
+    ``file``, ``space``, ``url``: a file, a space, or a URL. ``in-app``: a URL of the app that is not content.
+    ``broken``: an unresolved reference, with its original form in ``url``.
     """
 
     kind: Literal["page", "anchor", "file", "space", "url", "in-app", "broken"]
@@ -82,8 +82,8 @@ def resolve(
 ) -> Target:
     """Resolve ``href``, written in the file ``source``, to its target.
 
-    ``root`` is the folder of the space in its source (empty, or ending in a slash): root-relative references
-    start there. ``app_hosts`` are hosts of the app, whose ``/s/<space>/<path>`` refers to content.
+    ``root``: the folder of the space in its source (empty, or ending in a slash), where root-relative
+    references start. ``app_hosts``: the hosts of the app, whose ``/s/<space>/<path>`` refers to content.
     """
     written = href
     href = re.sub(r"[\t\n\r]", "", href).strip()
@@ -112,7 +112,7 @@ def resolve(
 
 
 def include_paths(href: str, source: str = "") -> tuple[str, ...]:
-    """Return the possible paths of the file that an include in the file ``source`` refers to."""
+    """Return the possible paths of the file to which an include in the file ``source`` refers."""
     path = entry_path(unquote(href).lstrip("/"), "" if href.startswith("/") else posixpath.dirname(source))
     return spellings(path) if path else ()
 
@@ -122,7 +122,7 @@ _ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
 
 
 def by_kind(written: str) -> JsonObject | None:
-    """Return a reference by id, as files name things without a path: ``user:1a2b``."""
+    """Return a reference by id, in the form that files use for targets without a path: ``user:1a2b``."""
     named = _BY_KIND.fullmatch(written)
     return {"kind": named[1], _ID_FIELD.get(named[1], named[1]): named[2]} if named else None
 
@@ -177,8 +177,8 @@ def _resolve_path(name: str, anchor: str | None, lookup: Lookup, source: str, ro
 
 
 def relative_href(path: str, source: str, anchor: str | None = None) -> str:
-    """Return the reference from the file ``source`` to the file ``path``: ``../a%20b.md#part``; to itself, only
-    the anchor (or its own name)."""
+    """Return the reference from the file ``source`` to the file ``path``: ``../a%20b.md#part``. A reference
+    to the file itself is only the anchor, or its own name."""
     fragment = f"#{quote(anchor, safe=_KEPT)}" if anchor else ""
     if path == source and fragment:
         return fragment
@@ -192,6 +192,6 @@ _KEPT = "/-._~!$&'*+,;=:@" + "".join(chr(code) for code in range(0xA1, 0x250))
 
 
 def space_href(space: str, path: str = "", anchor: str | None = None, app_host: str = APP_HOST) -> str:
-    """Return the URL by which any file refers to a page of another space."""
+    """Return the URL with which any file refers to a page of another space."""
     fragment = f"#{quote(anchor, safe=_KEPT)}" if anchor else ""
     return AppAddresses(f"https://{app_host}").page(space, quote(path, safe=_KEPT)) + fragment

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-$"
 _VALUES = {letter: n for n, letter in enumerate(_ALPHABET)} | {"/": 63, "=": 64, " ": 62}
-"""The alphabet of both forms: for URLs, and base64, which has ``/`` in place of ``-``. A form decodes ``+`` to
-a space."""
+"""Alphabet of both forms: for URLs, and base64, which has ``/`` in place of ``-``. A form decodes ``+`` to a
+space."""
 
 
 class _Bits:
@@ -35,10 +35,10 @@ class _Bits:
 
 
 def decompress(text: str, limit: int) -> str:
-    """Return the text given to ``compressToEncodedURIComponent`` or ``compressToBase64``, of at most ``limit``
-    characters.
+    """Return the text passed to ``compressToEncodedURIComponent`` or ``compressToBase64``, of at most
+    ``limit`` characters.
 
-    Raises ValueError for anything else.
+    Raises ValueError for any other text.
     """
     bits = _Bits(text.rstrip("=") if text.endswith("=") else text)
     known: list[str] = ["", "", ""]

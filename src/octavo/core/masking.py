@@ -1,7 +1,7 @@
 """Mask personal data and secrets in texts that people write, before the texts are stored or sent.
 
-Data is recognized by its shape alone, so a harmless number is masked now and then, and data without a shape
-(names, postal addresses) stays. Every pattern takes time in proportion to the text.
+Data is recognized only by its shape, so a harmless number is occasionally masked, and data without a
+recognizable shape (names, postal addresses) is not. Every pattern takes time in proportion to the text.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _RANDOM = re.compile(r"(?<![\w/.-])[A-Za-z0-9_+=-]{32,512}(?![\w/.-])")
 
 
 def mask(text: str) -> str:
-    """Return the text with email addresses, phone and card numbers, and everything that ``mask_secrets`` hides
-    masked.
+    """Return the text with email addresses, phone and card numbers, and the secrets that ``mask_secrets``
+    finds masked.
 
     >>> mask("Write to ann@example.org or +49 30 1234567, card 4111 1111 1111 1111.")
     'Write to [email] or [phone], card [card].'
@@ -55,7 +55,7 @@ def mask_secrets(text: str) -> str:
 
 def _hide_random(match: re.Match[str]) -> str:
     """Mask a long run of digits and letters, which is a key; hyphenated words and lines of one repeated sign
-    are not."""
+    are not masked."""
     found = match[0]
     mixed = sum(char.isdigit() for char in found) >= 4 and any(char.isalpha() for char in found)
     is_key = mixed and max(len(part) for part in re.split(r"[-_=+]", found)) >= 20

@@ -1,9 +1,9 @@
 """Merge the changes of two sides in a space (three-way): pages, their bodies, and items.
 
-All inputs are sparse: a side lists what it touched, and a ``Tree`` answers the few questions about the rest, so
-the cost follows the change. ``merge`` never raises for any content and never loses text: different changes to
-the same thing become a ``MergeConflict``, and corrections that keep the result a tree with unique slugs and paths
-become a ``Note``.
+All inputs are sparse: a side lists the entries it touched, and a ``Tree`` looks up the few others that are
+needed, so the cost depends on the size of the changes. ``merge`` never raises for any content and never loses
+text: different changes to the same content become a ``MergeConflict``, and corrections that keep the result a
+tree with unique slugs and paths become a ``Note``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ T = TypeVar("T", bound=Struct)
 
 
 class Tree:
-    """Lookup of untouched pages and items in the state ``ours``. Answers may include touched ones, which the
+    """Lookup of untouched pages and items in the state ``ours``. Results may include touched ones, which the
     merge overrides. This base class is empty, for merges of whole states."""
 
     def page(self, page_id: str) -> Page | None:
@@ -53,7 +53,8 @@ class Tree:
 
 
 class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Different changes of both sides to one thing. Consists of JSON types only, to be stored in a revision.
+    """Different changes of both sides to the same content. It consists of JSON types only, to be stored in a
+    revision.
 
     - ``field``: both changed one field of a page or item. ``field`` is its name, dotted for one element of a
       map or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` stands for parent and rank
@@ -61,13 +62,13 @@ class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
     - ``block``: both changed one part of a text; ``base``, ``ours``, and ``theirs`` are verbatim Markdown. The
       kept one is at offset ``at`` of the merged source; ``index`` numbers its top-level block; ``field`` is
       ``body`` (``content`` for an item) or the front-matter key whose value it is.
-    - ``deleted``: one side deleted what the other edited, so it stays. The values are the page or item, or
-      None.
+    - ``deleted``: one side deleted content that the other edited, so it is kept. The values are the page or
+      item, or None.
 
-    None means absent. ``kept`` names the side whose version is in the merged state until the conflict is
-    resolved. ``key`` does not depend on which side is called ours, and is unique in one merge. ``origin`` is
-    the other side: main, an edit made on an older revision, the repository that the space is synced with,
-    or a source that was imported again.
+    None stands for a missing value. ``kept`` names the side whose version is in the merged state until the
+    conflict is resolved. ``key`` does not depend on which side is called ours, and is unique in one merge.
+    ``origin`` is the other side: main, an edit made on an older revision, the repository that the space is
+    synced with, or a source that was imported again.
     """
 
     key: str
@@ -86,12 +87,14 @@ class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A correction that a merge made by itself. ``before`` is the intended value, ``after`` the current one.
+    """Correction that a merge made automatically. ``before``: the intended value. ``after``: the current
+    value.
 
-    ``slug``, ``path``, ``name``: theirs got a free number. ``rank``: theirs comes after its equal. ``order``:
-    both sides reordered, ours counts. ``cycle``: two moves would have made a cycle, theirs is undone.
-    ``parent``: a deleted page stays (``before`` None) because a subpage does, or a page without a parent moved
-    to the top level. ``twin``: both added a variable or source with this name, and they became one.
+    ``slug``, ``path``, ``name``: theirs got a free number. ``rank``: theirs comes after the equal rank of
+    ours. ``order``: both sides reordered, and the order of ours is used. ``cycle``: two moves would have made
+    a cycle, and theirs is undone. ``parent``: a deleted page is kept (``before`` None) because a subpage is,
+    or a page without a parent moved to the top level. ``twin``: both added a variable or source with this
+    name, and they became one.
     """
 
     kind: Literal["slug", "path", "name", "rank", "order", "cycle", "parent", "twin"]
@@ -102,8 +105,8 @@ class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class MergeResult(Struct):
-    """Merged state of everything that a side touched (None: absent), new texts by their hash, and the conflicts
-    and notes."""
+    """Merged state of everything that a side touched (None for a missing entry), new texts by their hash, and
+    the conflicts and notes."""
 
     pages: dict[str, Page | None]
     items: JsonObject
@@ -118,8 +121,8 @@ def changes_from(side: Mapping[str, T | None], merged: Mapping[str, T | None]) -
 
 
 class Versions(Struct):
-    """Touched pages and items of one state. An entry None is absent, as is a missing entry of ``base``; a side
-    without an entry did not touch it."""
+    """Touched pages and items of one state. An entry of None is missing, as is an entry that ``base`` lacks;
+    a side without an entry did not touch it."""
 
     pages: Mapping[str, Page | None] = {}
     items: Mapping[str, Any] = {}
@@ -135,9 +138,9 @@ def merge(
     tree: Tree | None = None,
     theirs_keep_paths: bool = False,
 ) -> MergeResult:
-    """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: of two files added at one path, ours moves.
-    ``read`` returns the text of a hash, ``digest`` the hash of a text. Items are structs with id, kind, name,
-    path, and content (see ``content.store.Item``)."""
+    """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: whether, of two files added at one path, ours
+    moves. ``read``: the function that returns the text of a hash. ``digest``: the function that returns the
+    hash of a text. Items are structs with id, kind, name, path, and content (see ``content.store.Item``)."""
     return _Merge(base, ours, theirs, read, digest, tree or Tree(), theirs_keep_paths).run()
 
 
@@ -245,7 +248,7 @@ class _Merge:
         self, target: str, id: str, field: str, three: tuple[Any, Any, Any], *, gone: object = _NOTHING
     ) -> Any:
         """Merge one field: an unchanged side yields; two different changes keep ours and record a conflict.
-        ``gone`` stands for an absent element of a map: there, an edit beats a deletion."""
+        ``gone``: stands for a missing element of a map; there, an edit wins over a deletion."""
         base, ours, theirs = three
         if theirs in (ours, base):
             return ours
@@ -335,8 +338,8 @@ class _Merge:
     def _text(
         self, target: str, id: str, field: str, hashes: tuple[Any, Any, Any], *, is_tags: bool = False
     ) -> str | None:
-        """Return the hash of the merged text, and record its conflicts with their offsets. ``is_tags``: it is the
-        file of the space's tags."""
+        """Return the hash of the merged text, and record its conflicts with their offsets. ``is_tags``:
+        whether it is the file of the space's tags."""
         sides: list[str | None] = [None if value is _NOTHING else value for value in hashes]
         base, ours, theirs = sides
         if theirs in (ours, base):
@@ -391,7 +394,7 @@ class _Merge:
         return [page for page in self.tree.children(wanted) if page.id not in self.three] if wanted else []
 
     def _keep_parents(self) -> None:
-        """Keep the deleted ancestors of pages that stay."""
+        """Keep the deleted ancestors of pages that are kept."""
         gone = [id for id, page in self.pages.items() if page is None and self.three[id][1] is not None]
         waiting = [page for page in self.pages.values() if page is not None] + self._children(gone)
         while waiting:
@@ -411,8 +414,8 @@ class _Merge:
             # Its other children were deleted too and stay deleted, unless they are in the list themselves.
 
     def _break_cycles(self) -> bool:
-        """Undo their moves that form a cycle with our moves: the page returns to its place on our side.
-        Return whether there were any."""
+        """Undo moves in ``theirs`` that form a cycle with moves in ``ours``: the page returns to its position in
+        ours. Return whether there were any."""
         if not any(base and ours and base.parent != ours.parent for base, ours, _ in self.three.values()):
             return False
         moved = {
@@ -440,8 +443,8 @@ class _Merge:
         return found
 
     def _circle(self, page_id: str, safe: set[str]) -> list[str]:
-        """Return the pages of the cycle that the path upward from here runs into; none when it ends at the
-        top."""
+        """Return the pages of the cycle that the path upward from here runs into; empty if the path ends at
+        the top."""
         way: dict[str, None] = {}
         here: str | None = page_id
         while here is not None and here not in safe:
@@ -455,7 +458,8 @@ class _Merge:
         return []
 
     def _newcomers(self, seat: Callable[[Any], Any]) -> tuple[set[Any], list[Page]]:
-        """Return the seats that pages have in ours, and the pages, by id, whose seat comes from theirs."""
+        """Return the positions that are taken in ours, and the pages, sorted by ID, that get their position from
+        theirs."""
         seats, new = set(), []
         for id, page in sorted(self.pages.items()):
             if page is None:
@@ -564,7 +568,7 @@ class _Merge:
         return replace(ours, **new)
 
     def _number_names(self) -> None:
-        """Append a number to their variables whose names our side uses for other ones."""
+        """Append a number to variables in ``theirs`` whose names are used by other variables in ``ours``."""
         seats = {
             item.name
             for id, item in self.out.items.items()
@@ -584,7 +588,7 @@ class _Merge:
         return ours is not None and getattr(ours, field) == getattr(item, field)
 
     def _number_paths(self) -> None:
-        """Give every file, of a page or an item, a path of its own."""
+        """Assign a unique path to every file of a page or an item."""
         if self.theirs_keep_paths:
             self._make_way()
         seats, new = self._newcomers(lambda page: page.file_path)
@@ -599,7 +603,7 @@ class _Merge:
                 self._seat_path(item, "path", item.kind, seats, old, self.out.items)
 
     def _make_way(self) -> None:
-        """Move files that ours added where theirs added something else."""
+        """Move files that ours added at paths where theirs added something else."""
         pages = [
             (page, "file_path", "page", self.three[id]) for id, page in sorted(self.pages.items()) if page
         ]
@@ -630,8 +634,8 @@ class _Merge:
             self._note("path", kind, entry.id, path, free)
 
     def _old_paths(self) -> set[str | None]:
-        """Return the paths that touched entries have in ours: ``path_taken`` may report them, but they may be
-        free now."""
+        """Return the paths that touched entries have in ours: ``path_taken`` may report them, but they may
+        now be free."""
         pages = {ours.file_path for _, ours, _ in self.three.values() if ours is not None}
         return pages | {ours.path for _, ours, _ in self.items.values() if ours is not None}
 
@@ -677,7 +681,7 @@ def _twin_name(item: Any) -> str | None:
 
 
 class EditedValue(Struct, frozen=True):
-    """A resolution that uses neither side's version: the value or text to use instead."""
+    """Resolution that uses neither side's version: the value or text to use instead."""
 
     value: Any
 
@@ -723,9 +727,8 @@ def _with_element(held: Any, name: str, element: str, value: Any) -> object:
 
 
 class Resolution(Struct):
-    """Result of resolving a text conflict. ``others`` are the open conflicts of the same text at their new
-    offsets; ``applied`` is False when the text was edited there and the conflict's version is no longer in
-    it."""
+    """Result of resolving a text conflict. ``others``: the open conflicts of the same text at their new
+    offsets. ``applied``: False if the text was edited there and no longer contains the conflict's version."""
 
     text: str
     others: list[MergeConflict]

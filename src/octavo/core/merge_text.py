@@ -1,10 +1,10 @@
 """Three-way merge of Markdown texts, block by block.
 
-The result has the order of ``ours``; changes that theirs made to base (delete, move, insert, edit) are applied
-to it. Blocks, list items, and table rows that neither side touched keep their bytes. Blocks inside tags,
-quotes, list items, and HTML elements merge one by one, at any depth. Where both sides edited one block
-differently, the text keeps one version and a ``TextConflict`` holds all three, so no line of either side is
-ever lost. A block without inner blocks is merged line by line, as long as no two edits are adjacent.
+The result has the order of ``ours``; changes that theirs made to base (delete, move, insert, edit) are
+applied to it. Blocks, list items, and table rows that neither side touched keep their bytes. Blocks inside
+tags, quotes, list items, and HTML elements merge one by one, at any depth. If both sides edited one block
+differently, the text keeps one version and a ``TextConflict`` contains all three, so no line of either side
+is ever lost. A block without inner blocks is merged line by line, as long as no two edits are adjacent.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ T = TypeVar("T")
 MAX_LINES = 5000
 """Maximum number of lines of a block that is merged line by line."""
 MAX_DEPTH = 32
-"""Nesting depth up to which blocks are merged part by part; deeper ones are merged as a whole."""
+"""Maximum nesting depth at which blocks are merged part by part; deeper ones are merged as a whole."""
 
 
 class TextConflict(Struct, frozen=True):
-    """One place that both sides changed. ``base``, ``ours``, and ``theirs`` are verbatim, None where that side
-    has nothing; the version of ``kept`` ("ours" or "theirs") is in the merged text at offset ``at``. ``index``
-    is the number of its top-level block; ``key`` the front-matter key, if it is one."""
+    """Position that both sides changed. ``base``, ``ours``, and ``theirs``: the exact texts; None if that
+    side has no text there. The merged text contains the version of ``kept`` ("ours" or "theirs") at offset
+    ``at``. ``index``: the number of its top-level block. ``key``: the front-matter key, if it is one."""
 
     at: int
     base: str | None
@@ -49,7 +49,8 @@ class TextMerge(Struct):
 
 
 def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
-    """Merge texts without front matter. Works for any texts; equal and one-sided changes merge cleanly."""
+    """Merge texts without front matter. This works for any texts; equal and one-sided changes merge
+    cleanly."""
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])
@@ -57,8 +58,9 @@ def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
 
 
 def merge_page_text(base: str, ours: str, theirs: str, *, fields: bool = True) -> TextMerge:
-    """Merge whole page files. With ``fields``, the title and the front-matter keys that are fields of the page
-    keep ours without a conflict, because the page's fields conflict then and the head is written from them."""
+    """Merge whole page files. ``fields``: whether the title and the front-matter keys that are fields of the
+    page keep ours without a conflict, because the page's fields conflict then and the head is written from
+    them."""
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])
@@ -79,7 +81,7 @@ def merge_page_text(base: str, ours: str, theirs: str, *, fields: bool = True) -
 
 
 def pick(base: T, ours: T, theirs: T) -> T | None:
-    """Return the value that three versions agree on: an unchanged side yields. None when both changed
+    """Return the value on which three versions agree: an unchanged side yields. Return None if both changed
     differently."""
     if theirs in (ours, base):
         return ours
@@ -95,8 +97,8 @@ def _leaf(base: str, ours: str, theirs: str, *, at: int = 0, key: str | None = N
 
 
 class _Node:
-    """A piece of the merged text: its place in each version (None: absent), its text, and the pieces after
-    it."""
+    """Piece of the merged text: its position in each version (None if it is missing), its text, and the
+    pieces after it."""
 
     __slots__ = ("after", "base", "before", "conflicts", "ours", "text", "theirs")
 
@@ -144,7 +146,7 @@ def _merge_base_piece(
     of_theirs: list[_Node | None],
     depth: int,
 ) -> None:
-    """Return what becomes of one piece of base: deleted, one version, or a merge of two."""
+    """Return the result of merging one piece of base: deleted, one version, or a merge of two."""
     j, k = to_ours.to[i], to_theirs.to[i]
     if j is not None and k is not None:
         node = of_ours[j]
@@ -172,7 +174,7 @@ def _merge_base_piece(
 
 
 def _same_insertions(ours: Cut, theirs: Cut, to_ours: Match, to_theirs: Match) -> list[tuple[int, int]]:
-    """Return the new pieces that both sides put at the same place."""
+    """Return the new pieces that both sides inserted at the same position."""
     mine, yours = _inserted(ours, to_ours), _inserted(theirs, to_theirs)
     return [
         (mine[slot][a][0], yours[slot][b][0])
@@ -196,7 +198,7 @@ def _inserted(cut: Cut, matched: Match) -> dict[int, list[tuple[int, str]]]:
 def _arrange(
     start: _Node, theirs: Cut, to_ours: Match, to_theirs: Match, of_theirs: list[_Node | None]
 ) -> None:
-    """Place pieces that theirs inserted or moved, after those that ours inserted at the same place."""
+    """Place pieces that theirs inserted or moved after those that ours inserted at the same position."""
     behind = start
     for k, text in enumerate(theirs.pieces):
         node, i = of_theirs[k], to_theirs.origin[k]
@@ -259,7 +261,8 @@ def _gap(last: _Node, node: _Node, start: _Node, base: Cut, ours: Cut, theirs: C
 
 
 def _merge_piece(*places: tuple[Cut, int], depth: int) -> TextMerge:
-    """Merge one piece that both sides edited: the cut and the piece's index in base, ours, and theirs."""
+    """Merge one piece that both sides edited, given the cut and the piece's index in base, ours, and
+    theirs."""
     base, ours, theirs = (cut.pieces[at] for cut, at in places)
     settled = pick(base, ours, theirs)
     if settled is not None:
@@ -283,9 +286,9 @@ def _merge_piece(*places: tuple[Cut, int], depth: int) -> TextMerge:
 
 
 def _merge_wrapped(base: str, ours: str, theirs: str, depth: int) -> TextMerge | None:
-    """Merge a quote or one list item block by block. None where its blocks are unknown, or where all of its
-    content is in conflict. A conflict includes the wrapping of its lines, so that each version can be put
-    there."""
+    """Merge a quote or one list item block by block. Return None if its blocks are unknown, or if all of its
+    content is in conflict. A conflict includes the prefixes of its lines, so that each version can be
+    inserted there."""
     found = [unwrap(text) for text in (base, ours, theirs)]
     if not (found[0] and found[1] and found[2]):
         return None
@@ -312,8 +315,8 @@ def _merge_wrapped(base: str, ours: str, theirs: str, depth: int) -> TextMerge |
 
 
 def _merge_lines(base: str, ours: str, theirs: str) -> str | None:
-    """Merge a code block, a paragraph of several lines, and the like, line by line; None where both sides
-    changed adjacent lines, or where there are too many lines to compare."""
+    """Merge a code block, a paragraph of several lines, or a similar block line by line. Return None if both
+    sides changed adjacent lines, or if there are too many lines to compare."""
     olds, mine, yours = (text.split("\n") for text in (base, ours, theirs))
     if len(olds) < 2 or max(map(len, (olds, mine, yours))) > MAX_LINES:
         return None
@@ -353,8 +356,8 @@ def _merge_table_head(base: str, ours: str, theirs: str) -> str | None:
 
 
 def _merge_row(base: str, ours: str, theirs: str) -> str | None:
-    """Merge a row of a pipe table cell by cell; None if a side changed the number of cells, or both changed one
-    cell."""
+    """Merge a row of a pipe table cell by cell; return None if a side changed the number of cells, or both
+    changed one cell."""
     rows = [cells(text) for text in (base, ours, theirs)]
     if not len(rows[0]) == len(rows[1]) == len(rows[2]):
         return None
@@ -417,8 +420,8 @@ def _order(first: Iterable[str], second: Iterable[str]) -> list[str]:
 
 
 class Resolved(Struct):
-    """Result of resolving a conflict. ``others`` are the remaining conflicts at their new offsets. ``applied``
-    is False when the conflict's version is no longer in the text because it was edited; the text is then
+    """Result of resolving a conflict. ``others``: the remaining conflicts at their new offsets. ``applied``:
+    False if the text no longer contains the conflict's version because it was edited; the text is then
     unchanged."""
 
     text: str
@@ -429,7 +432,7 @@ class Resolved(Struct):
 def resolve_text(
     text: str, conflict: TextConflict, choice: str | None, others: Iterable[TextConflict] = ()
 ) -> Resolved:
-    """Put ``choice`` (a version of the conflict, or any text; None: nothing) in place of the kept version."""
+    """Replace the kept version with ``choice``: a version of the conflict, or any text; None removes it."""
     kept = (conflict.ours if conflict.kept == "ours" else conflict.theirs) or ""
     at = _find(text, kept, conflict.at)
     if at is None:

@@ -1,5 +1,5 @@
 """Fields of a page, each declared once. Files, the API, merges, reviews, and forms derive their handling from
-here.
+this module.
 
 To add one, see "Add a page field" in docs/architecture.md.
 """
@@ -18,7 +18,8 @@ PageKind = Literal["document", "group", "link", "computed"]
 FieldType = Literal[
     "text", "long text", "emoji", "icon", "flag", "condition", "mapping", "tags", "cover", "layout"
 ]
-"""How a field is read from and written to front matter (`document/page.py`), and which control a form shows."""
+"""Type of a field, which determines how it is read from and written to front matter (`document/page.py`), and
+the control that a form shows."""
 
 MAX_DESCRIPTION = 1000
 """Maximum number of characters of a page's description."""
@@ -41,7 +42,7 @@ class LayoutOptions(Struct, frozen=True, omit_defaults=True):
 
 
 class Cover(Struct, frozen=True, omit_defaults=True):
-    """Cover of a page. ``light`` and ``dark`` are references as the source wrote them: a path or a URL."""
+    """Cover of a page. ``light`` and ``dark``: references in their original form: a path or a URL."""
 
     light: str
     dark: str | None = None
@@ -50,13 +51,13 @@ class Cover(Struct, frozen=True, omit_defaults=True):
 
 
 class Field(Struct, frozen=True, kw_only=True):
-    """Everything that other code needs to know about one field of a page.
+    """Properties of a field of a page for other code.
 
-    ``label``: in English, as forms and reviews show it. ``wire``: its name in the API, if that is not its own
-    name in camel case. ``keys``: its front-matter keys, none for fields outside front matter. ``kinds``: the
-    kinds of pages that return it. ``max_length``: characters. ``edited``: whether `update_page` and
-    `insert_page` set it. ``shown``: to whom the API returns it. ``navigation``: whether navigation depends on
-    it.
+    ``label``: its English label in forms and reviews. ``wire``: its name in the API, if that is not its own
+    name in camel case. ``keys``: its front-matter keys; empty for fields outside front matter. ``kinds``: the
+    kinds of pages that return it. ``max_length``: the maximum number of characters. ``edited``: whether
+    `update_page` and `insert_page` set it. ``shown``: the people to whom the API returns it. ``navigation``:
+    whether navigation depends on it.
     """
 
     label: str
@@ -80,7 +81,8 @@ class Field(Struct, frozen=True, kw_only=True):
 
 
 class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
-    """Fields of a page other than its place and its text, in the order in which forms and the API list them."""
+    """Fields of a page other than its position and its text, in the order in which forms and the API list
+    them."""
 
     emoji: Annotated[
         str | None,
@@ -198,10 +200,13 @@ def wire_name(name: str) -> str:
 
 
 def declare(body: JsonObject, types: Mapping[str, object], default: object = NODEFAULT) -> None:
-    """Declare fields in the body of a struct class, after those declared there so far and skipping those.
+    """Declare fields in the body of a struct class, after the fields that are already declared there, which
+    are skipped.
 
-    ``body``: its ``vars()``. ``types``: by the names of the fields. The type checker does not see these fields, so code
-    reads them by name; what it has to see stays written in the class."""
+    ``body``: the ``vars()`` of the class. ``types``: the types by the names of the fields. The type checker
+    does not see these fields, so code reads them by name; fields that it has to see are declared in the class
+    itself.
+    """
     annotations = body.setdefault("__annotations__", {})
     for name, type_ in types.items():
         if name not in annotations:

@@ -1,4 +1,4 @@
-"""Pages of a state as readers see them: in order, with the paths of their URLs."""
+"""Pages of a state in the form that readers see: in order, with the paths of their URLs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .page_fields import NAVIGATION
 from .pages import Page
 
 _DEEPEST = 1000
-"""More levels than any tree has; walking up further means walking in a cycle."""
+"""Number of levels greater than that of any tree; walking up further means walking in a cycle."""
 _OF_SHAPE = ("parent", "rank", "slug", "kind", "title", "link_title", "target", "computed", *NAVIGATION)
 
 
 class PageTree:
-    """Pages of a state, siblings ordered by rank and id. The tree leaves out pages that are ``withheld``, their
-    descendants, and pages without a place in the tree.
+    """Pages of a state, with siblings ordered by rank and id. The tree omits pages that are ``withheld``,
+    their descendants, and pages without a position in the tree.
 
     A tree is immutable. ``changed`` and ``without`` return new trees that share the unchanged parts, so the
-    tree of the next revision costs only what changed. ``children`` are in order. Navigation is the same for two
-    trees of one ``shape``.
+    tree of the next revision costs only its changes. ``children``: the children in order. ``shape``: equal
+    for two trees with the same navigation.
     """
 
     def __init__(self, pages: Iterable[Page]) -> None:
@@ -48,8 +48,8 @@ class PageTree:
         return copy
 
     def changed(self, changes: Mapping[str, Page | None]) -> PageTree:
-        """Return the tree with these pages replacing those with the same ids; None removes one. Only for a tree
-        without withheld pages."""
+        """Return the tree with these pages in place of those with the same ids; None removes a page. Only for
+        a tree without withheld pages."""
         assert not self.withheld
         copy = self._copy()
         copy._by_id = self._by_id.changed(changes)
@@ -101,7 +101,8 @@ class PageTree:
         return copy
 
     def starting_at(self, page_id: str) -> PageTree:
-        """Return the tree with another home page; the same tree if visitors can't see a document there."""
+        """Return the tree with another home page; return the same tree if that page is not a document that
+        visitors can see."""
         page = self.page(page_id)
         home = self.first_document(page) if page is not None else None
         if home is None or home is self.home:
@@ -134,7 +135,7 @@ class PageTree:
         return next(self.documents(), None)
 
     def all_pages(self) -> Iterable[Page]:
-        """Return all pages of the state, including misplaced and withheld ones, in no order."""
+        """Return all pages of the state, including misplaced and withheld ones, in no particular order."""
         return self._by_id.values()
 
     def any_page(self, page_id: str) -> Page | None:
@@ -146,7 +147,7 @@ class PageTree:
         return page if page is not None and self._line(page) is not None else None
 
     def _line(self, page: Page) -> list[Page] | None:
-        """Return the page and its ancestors, from the bottom up; None when it is not in the tree."""
+        """Return the page and its ancestors, from the bottom up; None if it is not in the tree."""
         line = [page]
         for _ in range(_DEEPEST):
             if page.id in self.withheld:
@@ -165,8 +166,8 @@ class PageTree:
         return "/".join(here.slug for here in reversed(self._line(page) or [page]))
 
     def find(self, path: str) -> Page | None:
-        """Return the page at a path as visitors type it, ignoring case; the empty path is the home page. A link
-        in the table of contents has no path."""
+        """Return the page at a path that visitors typed, ignoring case; the empty path is the home page. A
+        link in the table of contents has no path."""
         parts = path.strip("/").lower().split("/")
         if parts == [""]:
             return self.home

@@ -10,9 +10,9 @@ from .page_fields import Field, PageFields, PageKind, fields_of
 
 
 class Page(PageFields, frozen=True, omit_defaults=True, kw_only=True):
-    """One page as a revision stores it. ``body`` is the hash of its whole Markdown source (including front
-    matter and title); the other fields come from that source, the navigation, and edits. Times are milliseconds
-    since 1970."""
+    """Page in its stored form in a revision. ``body``: the hash of its whole Markdown source (including front
+    matter and title); the other fields come from that source, the navigation, and edits. Times are
+    milliseconds since 1970."""
 
     id: str
     parent: str | None = None
@@ -30,7 +30,7 @@ class Page(PageFields, frozen=True, omit_defaults=True, kw_only=True):
 
 
 PAGE_FIELDS = fields_of(Page)
-"""All fields whose changes people see, including those of place and text."""
+"""All fields whose changes people see, including position and text."""
 
 
 _WORDS = re.compile(r"[^\w]+")
@@ -57,7 +57,7 @@ _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 def rank_between(low: str | None, high: str | None) -> str:
     """Return a rank that sorts (bytewise) after ``low`` and before ``high``; ``None`` stands for the ends.
 
-    Ranks never end in the lowest digit, so that a shorter rank can always be put before another.
+    Ranks never end in the lowest digit, so that a shorter rank can always be inserted before another.
     """
     low, high = low or "", high or ""
     if high and low >= high:

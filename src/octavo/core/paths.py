@@ -1,8 +1,8 @@
 """Check and build file paths in a space, so that every file system can store an export.
 
-A path from a repository or an archive is kept or skipped (``unsafe_path``); a path made from a title or name is
-valid everywhere (``made_path``). Letters are composed (NFC) as people type them, although macOS writes them
-decomposed; only a synced repository keeps its own form, so lookups try both (``spellings``).
+A path from a repository or an archive is kept or skipped (``unsafe_path``); a path derived from a title or
+name is valid everywhere (``made_path``). Letters are composed (NFC) as people type them, although macOS
+writes them decomposed; only a synced repository keeps its own form, so lookups try both (``spellings``).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def is_git_path(path: str) -> bool:
 
 
 def unsafe_path(path: str) -> str | None:
-    """Return what is wrong with the path of a file; ``None`` if it is valid."""
+    """Return the problem with the path of a file; ``None`` if it is valid."""
     if not path or path.startswith("/") or re.match(r"[A-Za-z]:", path):
         return "the path is not relative"
     if "\\" in path:
@@ -56,7 +56,7 @@ def composed(path: str) -> str:
 
 
 def spellings(path: str) -> tuple[str, ...]:
-    """Return the path in its own form and with its letters composed and decomposed."""
+    """Return the path in its own form, with its letters composed, and with its letters decomposed."""
     if path.isascii():
         return (path,)
     return tuple(dict.fromkeys((path, *(unicodedata.normalize(form, path) for form in ("NFC", "NFD")))))
@@ -73,9 +73,9 @@ def numbered_path(path: str, number: int) -> str:
 
 
 def made_path(folder: str, name: str, is_taken: Callable[[str], bool], top: str = "") -> str:
-    """Return a free path for something named ``name`` in a folder (empty, or ending in a slash), or in the
-    folder ``top`` if the path would be too long. Characters and names that some file systems don't support are
-    left out."""
+    """Return a free path for an object named ``name`` in a folder (empty, or ending in a slash), or in the
+    folder ``top`` if the path would be too long. Characters and names that some file systems don't support
+    are dropped."""
     name = _UNWELCOME.sub("-", composed(name)).rstrip(". ") or "-"
     if _RESERVED.match(name):
         name = f"-{name}"
@@ -96,7 +96,7 @@ def folders_of(path: str) -> list[str]:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return the longest beginning that has at most this many bytes in UTF-8."""
+    """Return the longest prefix that has at most this many bytes in UTF-8."""
     data = text.encode("utf-8", "replace")
     return text if len(data) <= most else data[:most].decode("utf-8", "ignore")
 

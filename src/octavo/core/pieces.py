@@ -1,8 +1,8 @@
-"""Cut Markdown into the pieces that merging and comparing work on, and align them between versions.
+"""Split Markdown into the pieces on which merging and comparing work, and align them between versions.
 
-A cut keeps every character: ``open``, alternating gaps and pieces, and ``close`` make up the text. It reads
-only lines rather than the whole grammar, which makes it about twenty times faster than ``document.read``; where
-the two could differ, a piece is the larger one, so no block of a document is ever cut in two.
+A split keeps every character: ``open``, alternating gaps and pieces, and ``close`` make up the text. It reads
+only lines instead of the whole grammar, which makes it about twenty times faster than ``document.read``.
+Where the two could differ, a piece is the larger one, so no block of a document is ever split in two.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class PiecePlace(Struct, frozen=True):
 
 
 class Cut(Struct):
-    """A text cut into pieces. ``gaps[i]`` comes before ``pieces[i]``, the last gap after the last piece. Pieces
-    with equal keys have the same content. ``between`` is the text required between two pieces that were never
-    adjacent."""
+    """Text split into pieces. ``gaps[i]``: the gap before ``pieces[i]``; the last gap is after the last
+    piece. Pieces with equal keys have the same content. ``between``: the text required between two pieces
+    that were never adjacent."""
 
     kind: str
     open: str
@@ -39,8 +39,8 @@ class Cut(Struct):
     keys: list[str] = []
     between: str = "\n\n"
     places: list[PiecePlace] = []
-    """Positions of the pieces in the lines they were cut from, for ``inner``; empty if no piece contains
-    blocks."""
+    """Positions of the pieces in the lines from which they were split, for ``inner``; empty if no piece
+    contains blocks."""
 
     def __post_init__(self) -> None:
         if not self.keys:
@@ -251,13 +251,14 @@ class _Lines:
 
 
 def split(text: str) -> Cut:
-    """Cut a Markdown text (without front matter) into its top-level blocks."""
+    """Split a Markdown text (without front matter) into its top-level blocks."""
     lines = _Lines(text)
     return _split(lines, 0, (0, len(text)))
 
 
 def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
-    """Cut out the blocks from this line on; ``part`` gives the offsets of these lines in the text."""
+    """Split the blocks starting at this line. ``part``: the function that returns the offsets of these lines
+    in the text."""
     places: list[PiecePlace] = []
     spans: list[tuple[int, int]] = []
     begin, stop = part
@@ -275,8 +276,8 @@ def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
 
 
 def _cut(kind: str, text: str, spans: Sequence[tuple[int, int]], *, between: str, frame: bool = False) -> Cut:
-    """Cut a text at these offsets; with ``frame``, the text before and after the pieces becomes ``open`` and
-    ``close``."""
+    """Split a text at these offsets. ``frame``: whether the text before and after the pieces becomes ``open``
+    and ``close``."""
     begin, stop = (spans[0][0], spans[-1][1]) if frame and spans else (0, len(text))
     gaps, pieces, at = [], [], begin
     for start, end in spans:
@@ -288,9 +289,9 @@ def _cut(kind: str, text: str, spans: Sequence[tuple[int, int]], *, between: str
 
 
 def inner(piece: str, place: PiecePlace | None = None) -> Cut | None:
-    """Cut a block into the parts that can be merged one by one: list items, table rows, the blocks inside a tag
-    or an expandable, the elements inside an element. None for a block without parts; a list of one item is one
-    part. Passing its place avoids scanning its lines again."""
+    """Split a block into the parts that can be merged one by one: list items, table rows, the blocks inside a
+    tag or an expandable, the elements inside an element. Return None for a block without parts; a list of one
+    item is one part. Passing its position avoids scanning its lines again."""
     start = piece.lstrip()
     if _MARKER.match(piece) and not _RULE.match(piece):
         return _items(piece)
@@ -326,8 +327,8 @@ def _items(piece: str) -> Cut:
 
 
 def _elements(piece: str) -> Cut | None:
-    """Cut an HTML element into its child elements. None if there is text beside them, or if its tags do not
-    match."""
+    """Split an HTML element into its child elements. Return None if there is text next to them, or if its
+    tags do not match."""
     opened: list[tuple[str, int]] = []
     spans: list[tuple[int, int]] = []
     begin = stop = 0
@@ -376,8 +377,9 @@ class Wrapping(Struct, frozen=True):
 
 
 def unwrap(piece: str) -> tuple[Wrapping, str] | None:
-    """Remove the prefixes from the lines of a quote or of one list item; wrapping the result gives the same
-    bytes. None where the lines share no prefix, such as in a paragraph with lazy continuation lines."""
+    """Remove the prefixes from the lines of a quote or of one list item; wrapping the result produces the
+    same bytes. Return None if the lines share no prefix, such as in a paragraph with lazy continuation
+    lines."""
     lines = piece.split("\n")
     if quote := _WRAPPED_QUOTE.match(piece):
         wrapping = Wrapping("quote", quote[0], quote[0])
@@ -445,7 +447,7 @@ def _rows(piece: str) -> Cut | None:
 
 
 def kind_of(piece: str) -> str:
-    """Return the kind of block a piece is, as far as its first line tells."""
+    """Return the kind of block of a piece, as far as its first line determines it."""
     line = piece.lstrip()[:80].split("\n", 1)[0]
     if line.startswith("{%"):
         tag = _TAGS.match(line)
@@ -464,9 +466,9 @@ def kind_of(piece: str) -> str:
 
 
 class Match(Struct):
-    """Alignment of two versions. ``to[i]`` is the place of old piece ``i`` in the new version (None: deleted),
-    ``origin`` the reverse (None: added); ``moved`` holds the old indexes of pieces that are unchanged
-    elsewhere."""
+    """Alignment of two versions. ``to[i]``: the index of old piece ``i`` in the new version; None if it was
+    deleted. ``origin``: the reverse; None if it was added. ``moved``: the old indexes of pieces that are
+    unchanged but in another position."""
 
     to: list[int | None]
     origin: list[int | None]
@@ -476,14 +478,15 @@ class Match(Struct):
 _UNIFORM = frozenset({"items", "rows", "elements"})
 """Cuts whose pieces are all of one kind."""
 _ALIKE = 0.3
-"""Share of common words from which a changed piece counts as edited rather than replaced."""
+"""Minimum share of common words for which a changed piece counts as edited instead of replaced."""
 _RUN_MAX = 400
-"""Above this product of lengths, changed runs are paired by position only."""
+"""Maximum product of lengths for pairing changed runs by similarity; longer ones are paired by position
+only."""
 
 
 def match(old: Cut, new: Cut) -> Match:
-    """Match pieces that stayed, moved, or were edited. A piece both moved and edited counts as deleted and
-    added."""
+    """Match pieces that were kept, moved, or edited. A piece that was both moved and edited counts as deleted
+    and added."""
     found = Match([None] * len(old.pieces), [None] * len(new.pieces), set())
 
     def pair(i: int, j: int) -> None:
@@ -517,7 +520,7 @@ def match(old: Cut, new: Cut) -> Match:
 
 
 def _edited(old: Cut, new: Cut, left: list[int], right: list[int], same_kind: bool) -> list[tuple[int, int]]:
-    """Return, within a changed run, the new piece that each old one was edited into."""
+    """Return, within a changed run, the new piece that each old one became."""
     if not left or not right:
         return []
 

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 
 class Problem(Struct, frozen=True):
-    """A problem in a source. ``path`` is a file of the source, ``line`` counts from 1 (0: the whole file),
-    ``code`` is stable."""
+    """Problem in a source. ``path``: a file of the source. ``line``: the line, from 1; 0 for the whole file.
+    ``code``: a stable identifier."""
 
     path: str
     line: int

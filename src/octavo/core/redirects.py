@@ -1,4 +1,4 @@
-"""Redirects as files of many tools have them, before they are resolved on a site."""
+"""Redirects in the form used in files of many tools, before they are resolved on a site."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ Format = Literal["csv", "netlify", "toml", "json", "yaml", "javascript", "htacce
 
 
 class GivenRedirect(Struct, frozen=True, kw_only=True):
-    """Redirect in a file. ``row``: its line, or its number where a file has no lines. ``problem``: why it can't
-    be used. ``permanent`` None: the file doesn't say."""
+    """Redirect in a file. ``row``: its line, or its number if the file has no lines. ``problem``: the reason
+    why it can't be used. ``permanent``: whether it is permanent; None if the file doesn't say."""
 
     row: int
     source: str

@@ -1,7 +1,7 @@
 """Split natural text into sentences and find its significant words.
 
-Words are folded (lowercase, no accents), without very common words, and reduced to their stems; CJK text, which
-has no spaces, is read as pairs of adjacent characters.
+Words are folded (lowercase, no accents), very common words are dropped, and the rest are reduced to their
+stems; CJK text, which has no spaces, is read as pairs of adjacent characters.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ _PREFIXES = re.compile(
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """Return the stem of a folded word of basic letters, and an Arabic or Hebrew one without its article and the
-    prepositions written together with it. Others stay as they are.
+    """Return the stem of a folded word of basic letters, and an Arabic or Hebrew one without its article and
+    the prepositions written together with it. Other words are unchanged.
 
     >>> stem("القالب"), stem("והתבנית")
     ('قالب', 'תבנית')
@@ -96,7 +96,7 @@ def stems(text: str) -> list[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """Return the significant words of a text as written.
+    """Return the significant words of a text in their original form.
 
     >>> content_words("How do I export my invoices?")
     ['export', 'invoices']

@@ -1,7 +1,7 @@
-"""The files of an import, and what is known about their original.
+"""Files of an import, and facts about their original.
 
-``SourceFiles`` collects files while a source is opened, by safe relative paths. A ``Source`` is the finished value:
-the files with the facts about them.
+``SourceFiles`` collects files while a source is opened, by safe relative paths. A ``Source`` is the finished
+value: the files and the facts about them.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _PIECE = 64 * 1024
 
 
 class SourceError(ValueError):
-    """The source as a whole can't be read. The message is for the person who named it."""
+    """Error: the source as a whole can't be read. The message is for the person who specified it."""
 
 
 LOOK_LEFT_OUT = "look_left_out"
-"""Problem code for a part of the stated branding that no site gets."""
+"""Problem code for a part of the specified branding that no site gets."""
 
 
 class Brand(Struct, frozen=True):
-    """The branding that a source states for its site: the color of links and buttons on light and on dark pages,
-    as ``#rrggbb``; a logo, another one for dark pages, and an icon, each a URL or the path of one of ``pictures``,
-    which tells how to read it. Empty where nothing is stated."""
+    """Branding that a source specifies for its site: the color of links and buttons on light and on dark
+    pages, as ``#rrggbb``; a logo, another one for dark pages, and an icon, each as a URL or the path of one
+    of ``pictures``, which has the function to read it. Unspecified values are empty."""
 
     color: str = ""
     dark_color: str = ""
@@ -55,9 +55,9 @@ class Brand(Struct, frozen=True):
 
 
 class SourceFiles:
-    """Files by safe relative path, collected within limits. ``problems`` lists what was skipped; ``seen`` counts
-    all entries. ``keeps_names`` keeps the spelling of names, for a repository that the files are written back to.
-    """
+    """Files by safe relative path, collected within limits. ``problems``: the skipped files. ``seen``: the
+    number of all entries. ``keeps_names``: whether to keep the spelling of names, for a repository to which
+    the files are written back."""
 
     def __init__(self, name: str, *, keeps_names: bool = False) -> None:
         self.name = name
@@ -110,7 +110,7 @@ class SourceFiles:
         """Count an entry. Call this for every entry, whether or not it is used."""
         self.seen += entries
         if self.seen > MAX_ENTRIES:
-            raise SourceError(f"the source has more than {MAX_ENTRIES} entries")
+            raise SourceError(f"the source has more than {MAX_ENTRIES:,} entries")
 
     def add(self, path: str, size: int, opening: Callable[[], IO[bytes]]) -> None:
         """Add a file if its path is safe and free and its size is within the limits."""
@@ -136,7 +136,7 @@ class SourceFiles:
         self._files[path] = (size, opening)
 
     def descend(self, folder: str) -> None:
-        """Reduce the source to the contents of ``folder``."""
+        """Limit the source to the contents of ``folder``."""
         prefix = folder.strip("/") + "/"
         self._files = {
             path[len(prefix) :]: entry for path, entry in self._files.items() if path.startswith(prefix)
@@ -151,16 +151,16 @@ class SourceFiles:
 
 
 class Source(Struct, frozen=True, kw_only=True, eq=False):
-    """A source of an import: ``files``, and ``problems`` with what was skipped. ``commit`` is the id of the commit,
-    for Git. ``language`` is the language that the source itself states, as it spells it.
+    """Source of an import. ``files``: the files. ``problems``: the skipped files. ``commit``: the id of the
+    commit, for Git. ``language``: the language that the source specifies, in its own spelling.
 
-    ``kind`` is the kind of the original, empty if the files are unchanged. ``origins`` and ``lines`` then give the
-    file and lines of the original that each page was made from, and ``addresses`` the URL path where readers found
-    each page. ``became`` maps files in other formats to their Markdown files.
+    ``kind``: the kind of the original; empty if the files are unchanged. ``origins`` and ``lines``: the file
+    and lines of the original from which each page was created. ``addresses``: the former URL path of each
+    page. ``became``: a map from files in other formats to their Markdown files.
 
-    ``parts``: if the original has several versions or languages and all were read, each as a source of its own by
-    key, including this one, which is the default part. ``structure`` is the structure of the site that
-    the variants become or would become.
+    ``parts``: if the original has several versions or languages and all were read, each as a separate source
+    by key, including this one, which is the default part. ``structure``: the structure of the site that the
+    variants become or would become.
     """
 
     name: str
@@ -205,8 +205,8 @@ class Source(Struct, frozen=True, kw_only=True, eq=False):
         return Problem(self.origins[problem.path], line, problem.code, problem.message)
 
     def within(self, folder: str, *, without: str = "") -> Source:
-        """Return the contents of a folder, given with a trailing slash, as a source with the problems of its own
-        files. The empty folder stands for the whole source. ``without`` is a path to skip."""
+        """Return the contents of a folder, given with a trailing slash, as a source with the problems of its
+        own files. The empty folder stands for the whole source. ``without``: a path to skip."""
         part = SourceFiles(folder.strip("/").rpartition("/")[2] or self.name)
         for path in self.paths():
             if path.startswith(folder) and path != without:
@@ -220,7 +220,7 @@ class Source(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def join_parts(parts: Mapping[str, Source], structure: tuple[DocsEntry, ...]) -> Source:
-    """Return the default one of several parts as the source that they form."""
+    """Return the default part of several parts, as the source that they form."""
     first = next((entry.key for entry in structure if entry.default), structure[0].key)
     return replace(parts[first], parts=parts, structure=structure)
 

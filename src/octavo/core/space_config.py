@@ -16,7 +16,7 @@ VARIABLES_PATH = ".gitbook/vars.yaml"
 TAGS_PATH = ".gitbook/tags.yaml"
 INCLUDES_FOLDER = ".gitbook/includes/"
 ASSETS = ".gitbook/assets"
-"""The folder of images that an import adds."""
+"""Folder of images that an import adds."""
 
 _KEYS = ("root", "structure", "redirects")
 _VARIABLE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")
@@ -24,9 +24,9 @@ MAX_VARIABLE = 256
 
 
 class Config(Struct, kw_only=True):
-    """Contents of ``.gitbook.yaml``. ``root`` is a folder that ends in a slash, or empty; every other path is
-    relative to it. ``redirects`` map a site path without leading slash to a file of the space or a URL, as
-    written."""
+    """Contents of ``.gitbook.yaml``. ``root``: a folder that ends in a slash, or empty; every other path is
+    relative to it. ``redirects``: a map from a site path without leading slash to a file of the space or a
+    URL, in its original form."""
 
     root: str = ""
     readme: str = "README.md"
@@ -36,9 +36,9 @@ class Config(Struct, kw_only=True):
 
 
 def read_config(text: str, path: str = CONFIG_PATH) -> Config:
-    """Read any text; errors are listed in ``problems``, and the defaults are used instead."""
+    """Read any text. Errors are listed in ``problems``, and the defaults are used instead."""
     config = Config()
-    # Invisible characters are included when such a file is copied from a web page.
+    # Invisible characters are included if such a file is copied from a web page.
     found = _read_map(INVISIBLE.sub("", text), path, config.problems)
     value = found.value if found else {}
 
@@ -78,8 +78,8 @@ def read_config(text: str, path: str = CONFIG_PATH) -> Config:
 
 
 def match_redirect(config: Config, path: str) -> str | None:
-    """Return the target of a site path's redirect: the one from that exact path, or else the ``old/*`` redirect
-    with the longest matching prefix. Case is ignored."""
+    """Return the target of a site path's redirect: the one from that exact path, or otherwise the ``old/*``
+    redirect with the longest matching prefix. Case is ignored."""
     redirects = {unquote(source).lower(): target for source, target in reversed(config.redirects.items())}
     parts = path.strip("/").lower().split("/")
     names = ["/".join(parts), *("/".join(parts[:n]) + "/*" for n in range(len(parts) - 1, 0, -1))]

@@ -30,12 +30,13 @@ MAX_PROBLEMS = 1000
 
 
 class SummaryEntry(Struct, kw_only=True):
-    """One line of the navigation.
+    """Line of the navigation.
 
-    ``group``: a heading, only at the top level; ``slug`` is its pinned slug. ``page``: a file listed for the
-    first time (``href`` its path under the root, ``anchor`` the part after ``#``), or only text (``href`` is
-    ``None``). ``link``: a URL, or a repeated file that is listed above. ``computed``: a page generated from
-    ``computed``, the map in its YAML. ``line`` counts from 1; ``end`` is its last line.
+    ``group``: a heading, only at the top level; ``slug`` is its fixed slug. ``page``: a file listed for the
+    first time (``href`` is its path under the root, and ``anchor`` the part after ``#``), or only text
+    (``href`` is ``None``). ``link``: a URL, or a repeated file that is listed above. ``computed``: a page
+    generated from ``computed``, the map in its YAML. ``line``: its first line, from 1. ``end``: its last
+    line.
     """
 
     kind: Literal["group", "page", "link", "computed"]
@@ -51,7 +52,8 @@ class SummaryEntry(Struct, kw_only=True):
 
 
 class Summary(Struct, kw_only=True):
-    """A table of contents; ``inferred`` if there is no SUMMARY.md, so that titles are made from file names."""
+    """Table of contents. ``inferred``: whether there is no SUMMARY.md, so that titles are derived from file
+    names."""
 
     title: str = ""
     entries: list[SummaryEntry] = field(default_factory=list)
@@ -84,7 +86,7 @@ _LINK_TITLE = re.compile(
 _POINTED = re.compile(r"<((?:\\.|[^\\<>])*)>")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CJK = "\u1100-\u11ff\u2e80-\u303f\u3041-\u9fff\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff01-\uffee"
-# A letter beside asterisks makes them text, unless its script puts no spaces between words.
+# A letter next to asterisks makes them text, unless its script has no spaces between words.
 _OPENS = re.compile(
     rf"(?:(?<![\\\w*])|(?<=[{_CJK}]))\*{{1,3}}+(?=[^\s*])"
     r"|(?<![\\\w])_{1,2}+(?=[^\s_])|(?<!\\)~~(?=\S)|(?<![\\`])`++"
@@ -104,7 +106,7 @@ _FRONT_MATTER_LINE = re.compile(r"\s*$|\s*#|[\w.-]+[ \t]*:(\s|$)|[ \t]+\S")
 
 
 def read_summary(text: str, path: str = SUMMARY_PATH) -> Summary:
-    """Read any text. ``path`` is the file name used in problems."""
+    """Read any text. ``path``: the file name used in problems."""
     return _Reader(text, path).read()
 
 
@@ -113,12 +115,12 @@ class _Reader:
         self.path = path
         self.summary = Summary()
         if len(text) > MAX_CHARACTERS:
-            self.problem(0, "too_large", f"only the first {MAX_CHARACTERS} characters are read")
+            self.problem(0, "too_large", f"only the first {MAX_CHARACTERS:,} characters are read")
             text = text[:MAX_CHARACTERS]
         self.lines = [INVISIBLE.sub("", line) for line in re.split(r"\r\n|\r|\n", text)]
         self.at = 0
         self.titled = False
-        # Offsets where the search for the end of a comment or block failed, so that it is not repeated.
+        # Offsets at which the search for the end of a comment or block failed, so that it is not repeated.
         self.unclosed: dict[str, int] = {}
         self.listed: dict[str, int] = {}
         self.group: SummaryEntry | None = None
@@ -143,7 +145,7 @@ class _Reader:
                 self.open, self.group = [], None
             elif len(line) > MAX_LINE:
                 self.problem(
-                    self.at, "long_line", f"this line is longer than {MAX_LINE} characters and was skipped"
+                    self.at, "long_line", f"this line is longer than {MAX_LINE:,} characters and was skipped"
                 )
             elif heading := _HEADING.match(line):
                 self.heading(len(heading[1]), _without_closing_hashes(line[heading.end() :]), self.at)
@@ -177,7 +179,11 @@ class _Reader:
         start, rest = self.at, stripped
         while "-->" not in rest:
             if self.at >= len(self.lines) or "<!--" in self.unclosed:
-                self.problem(start, "unclosed_comment", "this comment is never closed, so its lines are read")
+                self.problem(
+                    start,
+                    "unclosed_comment",
+                    "this comment isn't closed; its lines are read as entries. Close it with -->",
+                )
                 self.unclosed["<!--"] = self.at = start
                 return
             rest = self.lines[self.at]
@@ -194,7 +200,9 @@ class _Reader:
             self.summary.title, self.titled = title, True
             return
         if level != 2:
-            self.problem(line, "heading_level", "groups must be level-2 headings; read as one")
+            self.problem(
+                line, "heading_level", "groups must be level-2 headings; this heading was treated as one"
+            )
         slug = pin[1] or None if pin else None
         self.group = SummaryEntry(kind="group", title=title, slug=slug, line=line, end=self.at)
         if not title:
@@ -228,7 +236,9 @@ class _Reader:
         while self.open and column < self.open[-1][0] + 2:
             column = min(column, self.open.pop()[0])
         if len(self.open) >= MAX_LEVELS:
-            self.problem(entry.line, "too_deep", f"nested more than {MAX_LEVELS} levels deep; moved up")
+            self.problem(
+                entry.line, "too_deep", f"nested more than {MAX_LEVELS} levels deep; the entry was moved up"
+            )
             del self.open[MAX_LEVELS - 1 :]
         if self.open:
             self.open[-1][1].children.append(entry)
@@ -256,7 +266,7 @@ class _Reader:
             return entry
         name, _, anchor = target.partition("#")
         if not name:
-            self.problem(line, "anchor_only", f"{target!r} names no file; kept as text")
+            self.problem(line, "anchor_only", f"{target!r} is not a file name; the link was kept as text")
             return entry
         href = entry_path(unquote(name))
         if href is None:
@@ -272,7 +282,7 @@ class _Reader:
         return entry
 
     def fenced(self, fence: str, column: int) -> list[str] | None:
-        """Return the lines up to the closing fence; ``None``, consuming nothing, when it never closes."""
+        """Return the lines up to the closing fence; return ``None``, consuming nothing, if there is none."""
         start = at = self.at
         if start < self.unclosed.get(fence, 0):
             return None
@@ -340,7 +350,7 @@ def plain_title(markdown: str) -> str:
 
 def _plain(text: str, depth: int = 0) -> str:
     out, at, start = [], 0, 0
-    unclosed: set[str] = set()  # No closing mark after one place means none after any later one.
+    unclosed: set[str] = set()  # No closing mark after one position means none after any later one.
     while depth < 8 and (opening := _OPENS.search(text, start)):
         mark, start = opening[0], opening.end()
         if mark in unclosed:
@@ -431,8 +441,8 @@ def _title_of(match: re.Match[str]) -> str:
 
 def entry_path(path: str, folder: str = "") -> str | None:
     """Return a path written in a file of ``folder`` relative to the root of the space: ``./a//b.md`` ->
-    ``a/b.md``. A leading slash means the root; a folder ends in a slash, the root itself is ``/``. ``None``
-    when it points outside of the root, or can't name a file at all (backslash, control characters)."""
+    ``a/b.md``. A leading slash means the root; a folder ends in a slash, and the root itself is ``/``. Return
+    ``None`` if it points outside the root, or can't name a file at all (backslash, control characters)."""
     if "\\" in path or re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", path):
         return None
     joined = path if path.startswith("/") else f"/{folder}/{path}"
@@ -479,8 +489,8 @@ def update_summary(
 ) -> str:
     """Return ``original`` with only those lines changed whose entries differ from ``wanted``.
 
-    ``understand`` returns the entries that a text means, each with its ``line``: two ways to write a target, or
-    an entry that means two pages, count as equal.
+    ``understand``: the function that returns the entries in a text, each with its ``line``. Two ways to write
+    a target, or an entry that refers to two pages, count as equal.
     """
     there = understand(original)
     if same_entries(there, wanted):
@@ -492,7 +502,7 @@ def update_summary(
 
 
 class _Row(Struct, frozen=True):
-    """An entry of a flattened tree: ``depth`` counts lists, a group is at -1."""
+    """Entry of a flattened tree. ``depth``: the number of lists around it; -1 for a group."""
 
     depth: int
     grouped: bool
@@ -522,7 +532,7 @@ def _rows(entries: list[SummaryEntry], depth: int = 0, grouped: bool = False) ->
 
 
 class _Changed:
-    """A text whose entries are inserted, removed, and replaced while all other lines stay."""
+    """Text whose entries are inserted, removed, and replaced while all other lines are kept."""
 
     def __init__(self, original: str, there: list[SummaryEntry]) -> None:
         self.lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", original)
@@ -668,7 +678,7 @@ def _escape_quoted(text: str) -> str:
 def _target(entry: SummaryEntry) -> str:
     href = entry.href or ""
     if not _URL.match(href):
-        # Encode characters that a decoder would change; otherwise write the path as it is.
+        # Encode characters that a decoder would change; otherwise write the path unchanged.
         href = _encode(href).replace("#", "%23") + (f"#{_encode(entry.anchor)}" if entry.anchor else "")
     escaped = re.sub(r"([\\<>])|&(?=#?\w)", lambda match: "\\" + match[0], href)
     return f"<{escaped}>" if re.search(r"[\s()<>]", href) else escaped
@@ -682,8 +692,8 @@ def _encode(path: str) -> str:
 
 
 def infer_summary(paths: Iterable[str], readme: str = "README.md") -> Summary:
-    """Return the folder tree as navigation: in each folder the README first, then in natural order; a folder is
-    the page of its README, or only text. Hidden folders and files other than Markdown are left out."""
+    """Return the folder tree as navigation: in each folder the README first, then in natural order. A folder
+    is the page of its README, or only text. Hidden folders and files other than Markdown are omitted."""
     tree: JsonObject = {}
     for path in paths:
         parts = path.split("/")

@@ -1,4 +1,4 @@
-"""Tags: those that a space defines in ``tags.yaml``, and those that pages name in their front matter."""
+"""Tags that a space defines in ``tags.yaml``, and tags that pages name in their front matter."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ MAX_TAGS = 500
 
 
 class Tag(Struct, frozen=True, omit_defaults=True):
-    """Tag that a space defines. ``tag``: its slug, by which pages name it. It has an icon or an emoji, or neither."""
+    """Tag that a space defines. ``tag``: its slug, by which pages name it. It has an icon, an emoji, or
+    neither."""
 
     tag: str
     label: str
@@ -113,12 +114,12 @@ def slug_of(tag: object) -> str:
 
 
 def is_primary(tag: object) -> bool:
-    """Return whether a tag is the one that navigation shows."""
+    """Return whether navigation shows this tag."""
     return isinstance(tag, dict) and tag.get("primary") is True
 
 
 def page_tag(slug: str, *, primary: bool) -> str | JsonObject:
-    """Return a tag of a page as front matter has it."""
+    """Return a tag of a page in the form used in front matter."""
     return {"tag": slug, "primary": True} if primary else slug
 
 
@@ -128,7 +129,7 @@ def by_slug(tags: Iterable[object]) -> JsonObject:
 
 
 def read_page_tags(value: Iterable[object]) -> tuple[tuple[str | JsonObject, ...], bool]:
-    """Return the tags in a front matter, each once, and whether all of the value could be read."""
+    """Return the tags in a front matter without duplicates, and whether the whole value could be read."""
     found: dict[str, str | JsonObject] = {}
     complete = True
     for one in value:
@@ -141,7 +142,7 @@ def read_page_tags(value: Iterable[object]) -> tuple[tuple[str | JsonObject, ...
 
 
 def keep_tagged(pages: Sequence[Page], slug: str) -> list[Page]:
-    """Return the pages with a tag, and the pages above them, in the same order."""
+    """Return the pages with a tag, and their ancestors, in the same order."""
     by_id = {page.id: page for page in pages}
     kept: set[str] = set()
     for page in pages:
@@ -157,10 +158,11 @@ def has_tag(page: Page, slug: str) -> bool:
 
 
 def color_of(tag: Tag) -> TagColor:
-    """Return the color of a tag as the API has it: by default also for colors that it doesn't have."""
+    """Return the color of a tag in the form of the API; colors that the API doesn't have become the
+    default."""
     return _COLORS.get(tag.color or "", "default")
 
 
 def tag_or_slug(tags: Mapping[str, Tag], slug: str) -> Tag:
-    """Return a tag by slug: a plain one if the space doesn't define it."""
+    """Return a tag by slug; return a plain one if the space doesn't define it."""
     return tags.get(slug) or Tag(slug, slug)

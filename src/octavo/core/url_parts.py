@@ -10,14 +10,14 @@ from msgspec import Struct
 from .hosts import spell_host
 
 _WRITTEN = "%/:=&?~#+!$,;'@()*[]"
-"""Characters with a meaning in URLs, which are therefore not escaped."""
+"""Characters with a special meaning in URLs, which are therefore not escaped."""
 
 
 class UrlParts(Struct, frozen=True):
     """Parts of a URL; a missing part is empty or None.
 
-    ``authority``: everything before the path, as written. ``host``: lowercase, without brackets. ``username``
-    and ``password``: as written, so still escaped.
+    ``authority``: everything before the path, unchanged. ``host``: the host in lowercase, without brackets.
+    ``username`` and ``password``: still escaped.
     """
 
     scheme: str
@@ -40,7 +40,7 @@ class UrlParts(Struct, frozen=True):
 
     @property
     def rest(self) -> str:
-        """Return path, query, and fragment, as written."""
+        """Return path, query, and fragment, unchanged."""
         query = f"?{self.query}" if self.query else ""
         return f"{self.path}{query}{f'#{self.fragment}' if self.fragment else ''}"
 
@@ -94,8 +94,8 @@ def join_address(base: str, href: str) -> str | None:
 
 
 def escape_address(text: str) -> str:
-    """Return a URL in the form that headers and other programs accept: the host encoded for DNS, and all
-    characters that URLs can't contain escaped. Existing escapes stay.
+    """Return a URL in the form that headers and other programs accept: with the host encoded for DNS, and all
+    characters that URLs can't contain escaped. Existing escapes are kept.
 
     >>> escape_address("https://bücher.example/größe?a=%20b c")
     'https://xn--bcher-kva.example/gr%C3%B6%C3%9Fe?a=%20b%20c'
@@ -109,7 +109,7 @@ def escape_address(text: str) -> str:
 
 
 def write_authority(host: str, port: int | None = None) -> str:
-    """Return a host and a port as written in URLs.
+    """Return a host and a port in the form used in URLs.
 
     >>> write_authority("::", 8000), write_authority("docs.example")
     ('[::]:8000', 'docs.example')

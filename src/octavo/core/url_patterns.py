@@ -1,7 +1,7 @@
 """Match URL patterns from integration manifests: ``https://github.com/*/*/blob/**``.
 
-``*`` matches anything without a slash, ``**`` anything. A pattern without either is a prefix: it matches URLs
-of its host whose path starts with its path. A pattern without a scheme matches http and https.
+``*`` matches any text without a slash, and ``**`` any text. A pattern without either is a prefix: it matches
+URLs of its host whose path starts with its path. A pattern without a scheme matches http and https.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from .url_parts import UrlParts, write_authority
 _PARTS = re.compile(r"(?:(https?)://)?([^/?#]*)(.*)", re.I | re.S)
 _STARS = re.compile(r"(\*\*|\*)")
 _MEMORY = 256 * 1024
-"""Bytes that a compiled pattern may take."""
+"""Maximum size in bytes of a compiled pattern."""
 _USUAL = {"http": 80, "https": 443}
 
 
 def fits(pattern: str, address: UrlParts) -> int | None:
-    """Return the number of literal characters of the pattern, higher for a closer match; None if it doesn't
-    match.
+    """Return the number of literal characters of the pattern, which is higher for a closer match; None if it
+    doesn't match.
 
     User information in a URL is ignored, and hosts are compared as a whole.
     """
@@ -50,7 +50,7 @@ _HOST = re.compile(r"(?:\*\.)?(?:[a-z0-9-]+\.)+[a-z0-9-]+(?::\d{1,5})?")
 
 def origin_of(pattern: str) -> str:
     """Return the origin of a pattern's URLs in the form of content security policies, with https unless the
-    pattern says otherwise; empty if it names no host, or covers a whole top-level domain.
+    pattern specifies another scheme; empty if it names no host, or covers a whole top-level domain.
 
     >>> origin_of("https://*.demo.example/share/**"), origin_of("demo.example"), origin_of("https://**")
     ('https://*.demo.example', 'https://demo.example', '')

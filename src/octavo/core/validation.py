@@ -1,4 +1,4 @@
-"""Wording of validation problems: messages of msgspec in the words of people who call an API."""
+"""Wording of validation problems: messages of msgspec reworded for API callers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TYPES = {
 _COUNTED = {"str": "characters", "array": "items", "object": "fields"}
 _LIMITS = {">=": "at least", "<=": "at most", ">": "greater than", "<": "less than", "": "exactly"}
 _SHOWN = 80
-"""Maximum length of a wrong value that is shown."""
+"""Maximum length of an invalid value that is shown."""
 _LISTED = 30
 """Maximum number of allowed values that are listed."""
 _WHERE = re.compile(r"^(.*?)(?: - at `\$(.*?)`)?$", re.S)
@@ -35,8 +35,8 @@ _VALUE = re.compile(r"Invalid (?:enum )?value (.*)", re.S)
 
 
 class FieldProblem(NamedTuple):
-    """A validation problem. ``field``: the path of the field, such as ``changes[2].title``; empty for the whole.
-    ``text``: what the field must be. ``is_missing``: whether it is required and not there."""
+    """Validation problem. ``field``: the path of the field, such as ``changes[2].title``; empty for the whole
+    value. ``text``: the requirement of the field. ``is_missing``: whether it is required but missing."""
 
     field: str
     text: str
@@ -48,8 +48,8 @@ def describe_problem(
 ) -> FieldProblem:
     """Return the problem that an exception of msgspec is about.
 
-    ``type``: the type of the whole value, which knows the allowed values. ``expected``: what texts must be or
-    do, by the regular expression that they must match.
+    ``type``: the type of the whole value, which determines the allowed values. ``expected``: the requirements
+    of texts, by the regular expression that they must match.
     """
     match = _WHERE.match(str(error))
     assert match is not None
@@ -85,8 +85,8 @@ def _say(what: str, field: str, type: object, expected: Mapping[str, str]) -> st
 
 
 def _allowed(kind: models.Type, steps: list[str | None]) -> set[str]:
-    """Return the values that the field at a path may have, as JSON. A step is the name of a field; None for an
-    item of an array, or for a value of an object with free keys."""
+    """Return the values that the field at a path can have, as JSON. A step is the name of a field; None
+    stands for an item of an array, or for a value of an object with free keys."""
     if isinstance(kind, models.Metadata):
         return _allowed(kind.type, steps)
     if isinstance(kind, models.UnionType):

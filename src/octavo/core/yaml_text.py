@@ -1,4 +1,4 @@
-"""Read and write YAML as configuration files use it, from untrusted sources.
+"""Read and write YAML of configuration files, from untrusted sources.
 
 The result is plain data only: maps with text keys, lists, text, numbers, booleans, null. Scalars follow YAML
 1.2 (``yes``, ``12:30``, and dates are text), and ``<<`` merges maps. Depth, size, and count are limited, and
@@ -32,7 +32,7 @@ _WORDS: dict[str, bool | None] = {
 
 
 class YamlError(ValueError):
-    """An error in a YAML text. ``line`` counts from 1 within the text; 0 when no line is to blame."""
+    """Error in a YAML text. ``line``: its line within the text, from 1; 0 if no line caused it."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
@@ -40,7 +40,7 @@ class YamlError(ValueError):
 
 
 class YamlText(Struct):
-    """A parsed text. ``lines`` locates each value: its path (keys and indexes) -> line, counting from 1."""
+    """Parsed text. ``lines``: the line of each value, from 1, by its path (keys and indexes)."""
 
     value: Any
     lines: dict[tuple[str | int, ...], int]
@@ -50,7 +50,7 @@ class YamlText(Struct):
 
 
 def read_yaml(text: str) -> YamlText:
-    """Read one document. Raises ``YamlError``; an empty text is ``None``."""
+    """Read one document; an empty text is ``None``. Raises ``YamlError``."""
     node = compose_yaml(text.removeprefix("\ufeff"))
     lines: dict[tuple[str | int, ...], int] = {}
     return YamlText(None if node is None else _Reading(lines).plain(node, (), 0), lines)
@@ -59,7 +59,7 @@ def read_yaml(text: str) -> YamlText:
 def compose_yaml(text: str) -> yaml.Node | None:
     """Return the nodes of one document, whose marks locate them in the text. Raises ``YamlError``."""
     if len(text) > MAX_CHARACTERS:
-        raise YamlError(f"the text is longer than {MAX_CHARACTERS} characters")
+        raise YamlError(f"the text is longer than {MAX_CHARACTERS:,} characters")
     try:
         _check_events(text)
         return yaml.compose(text, Loader=_LOADER)
@@ -72,7 +72,7 @@ def compose_yaml(text: str) -> yaml.Node | None:
 
 
 def write_yaml(value: object) -> str:
-    """Write block style, keys in the order given; ``read_yaml`` returns the same value."""
+    """Write block style, with keys in the given order; ``read_yaml`` returns the same value."""
     return _dumped(value, flow=False)
 
 
@@ -106,11 +106,11 @@ def _check_events(text: str) -> None:
         if depth > MAX_DEPTH:
             raise YamlError(f"nested more than {MAX_DEPTH} levels deep", line)
         if count > MAX_NODES:
-            raise YamlError(f"contains more than {MAX_NODES} values", line)
+            raise YamlError(f"contains more than {MAX_NODES:,} values", line)
 
 
 class _Reading:
-    """Convert nodes into plain data, with limits that include values repeated by aliases."""
+    """Convert nodes to plain data, with limits that include values repeated by aliases."""
 
     def __init__(self, lines: dict[tuple[str | int, ...], int]) -> None:
         self._lines = lines
@@ -121,7 +121,7 @@ class _Reading:
         self._values += 1
         if self._values > MAX_NODES:
             raise YamlError(
-                f"contains more than {MAX_NODES} values, counting those that aliases repeat", line
+                f"contains more than {MAX_NODES:,} values, counting those that aliases repeat", line
             )
         if depth > MAX_DEPTH:
             raise YamlError(
@@ -141,7 +141,7 @@ class _Reading:
         found: JsonObject = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                raise YamlError("a key must be text", key_node.start_mark.line + 1)
+                raise YamlError("a key must be a string", key_node.start_mark.line + 1)
             if (maps := _merged_maps(key_node, value_node)) is not None:
                 # The first map that contains a key provides its value.
                 for one in reversed(maps):

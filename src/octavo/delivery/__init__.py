@@ -1,1 +1,1 @@
-"""What browsers and agents get: published sites, the app, and the MCP servers."""
+"""Everything that browsers and agents access: published sites, the app, and the MCP servers."""

@@ -1,4 +1,4 @@
-"""Time: integer milliseconds since 1970 inside, ISO 8601 with milliseconds and Z on the wire."""
+"""Time: integer milliseconds since 1970 internally, ISO 8601 with milliseconds and Z on the wire."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ def system_time() -> int:
 
 
 class Clock:
-    """Source of time for the whole process. There is one, ``CLOCK``; tests set what it returns."""
+    """Source of time for the whole process. There is one instance, ``CLOCK``; tests set the time that it
+    returns."""
 
     __slots__ = ("read",)
 
@@ -29,7 +30,8 @@ def now() -> int:
 
 
 def iso(milliseconds: int) -> str:
-    """
+    """Return a time in milliseconds as ISO 8601.
+
     >>> iso(1767225600123)
     '2026-01-01T00:00:00.123Z'
     """
@@ -48,9 +50,9 @@ _FIRST, _BEHIND_LAST = -62_135_596_800_000, 253_402_300_800_000
 
 
 def milliseconds(moment: datetime) -> int:
-    """Return a time in milliseconds; without a zone it is UTC.
+    """Return a time in milliseconds; without a time zone it is UTC.
 
-    Raises ValueError for one that ``iso`` could not write: near the ends of that range, UTC may be in another
+    Raises ValueError for a time that ``iso`` can't write: near the ends of that range, UTC may be in another
     year.
     """
     seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

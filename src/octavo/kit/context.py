@@ -1,4 +1,4 @@
-"""Resources of a process: opened once by the composition root and passed to handlers, jobs, and commands."""
+"""Resources of a process, opened once by the composition root and passed to handlers, jobs, and commands."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from octavo.core.app_urls import AppAddresses
 from octavo.kit.db.cache import FreshCache, share
 from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import LoopTurns, SharedThreads, Shares
+from octavo.kit.work.maintenance import WriteGate
 
 if TYPE_CHECKING:
     from octavo.kit.db.database import Database
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 _ENDPOINTS = 16
 _SERVERS = 8
-"""Number of threads, started on demand: they spend nearly all of their time waiting."""
+"""Number of threads, which are started on demand and spend nearly all of their time waiting."""
 _DOCUMENTS, _FETCHES = 4, 20
 """Maximum number of app documents fetched at the same time, and per minute for one IP address."""
 
@@ -31,7 +32,7 @@ _DOCUMENTS, _FETCHES = 4, 20
 _FRESH = share("repeated queries", 16)
 _ANSWERS = share("search results", 16)
 _PER_BYTE = 3
-"""Bytes in memory per byte of JSON."""
+"""Number of bytes in memory per byte of JSON."""
 
 
 def _measure(answer: object) -> int:
@@ -48,7 +49,7 @@ class Context:
     fresh: FreshCache[Any] = field(init=False)
     """Values that requests need repeatedly, valid until the next commit."""
     answers: FreshCache[Any] = field(init=False)
-    """Responses that take long to make, valid until the next commit."""
+    """Responses that take long to compute, valid until the next commit."""
     questions: SharedThreads = field(init=False)
     """Threads that wait for models, for members and visitors."""
     endpoints: SharedThreads = field(init=False)
@@ -56,13 +57,15 @@ class Context:
     servers: SharedThreads = field(init=False)
     """Threads in which members wait for other servers."""
     scripts: Shares = field(init=False)
-    """Places for requests to the API that wait for integrations."""
+    """Slots for requests to the API that wait for integrations."""
     documents: Shares = field(init=False)
-    """Threads that wait for the documents of apps, by the API and sites together."""
+    """Threads that wait for the documents of apps, shared by the API and sites."""
     document_fetches: RateLimiter = field(init=False)
-    """Counter of these documents by the IP address of the client."""
+    """Counter of fetches of these documents by the IP address of the client."""
     turns: LoopTurns = field(init=False)
     """Turns on the event loop, shared by the API and sites."""
+    gate: WriteGate = field(init=False)
+    """Gate of changes, closed in maintenance mode."""
 
     def __post_init__(self) -> None:
         self.questions = SharedThreads(
@@ -76,6 +79,7 @@ class Context:
         self.documents = Shares("documents of apps are being fetched", _DOCUMENTS)
         self.document_fetches = RateLimiter(_FETCHES)
         self.turns = LoopTurns("requests are being processed", max(1, self.settings.connections // 2))
+        self.gate = WriteGate(self.db)
         self.fresh = FreshCache(self.db, _FRESH)
         self.answers = FreshCache(self.db, _ANSWERS, _measure)
 

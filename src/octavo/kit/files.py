@@ -1,7 +1,7 @@
-"""Bytes addressed by their SHA-256, in a folder or an S3 bucket, and links to them.
+"""Files addressed by their SHA-256, in a folder or an S3 bucket, and links to them.
 
-Bytes are durable when ``put`` returns: the row that refers to them is written afterwards, so a crash may
-leave bytes without a row and never a row without bytes. Names, types, and owners are only in the database.
+Bytes are durable when ``put`` returns. The row that refers to them is written afterwards, so a crash may
+leave bytes without a row, but never a row without bytes. Names, types, and owners are only in the database.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from obstore.store import LocalStore, S3Store
 
 from octavo.core.file_types import BROWSER_TYPES
 from octavo.core.url_parts import own_address, read_address
-from octavo.errors import NotFound, OutOfReach, OutOfRoom, TooLarge, Unavailable
+from octavo.errors import NotFound, OutOfReach, OutOfRoom, TooLarge, Unavailable, format_size
 from octavo.kit.observability import tracing
 from octavo.kit.scheduling.permits import waiting
 from octavo.kit.secrets.signing import Signer
@@ -53,16 +53,16 @@ _PUBLIC_SECONDS = 3600
 
 
 class Blob(NamedTuple):
-    """Stored bytes: ``hash`` is 64 lower-case hex digits, ``size`` bytes."""
+    """Stored bytes. ``hash``: 64 lowercase hex digits. ``size``: the number of bytes."""
 
     hash: str
     size: int
 
 
 class FileGrant(Struct, frozen=True, omit_defaults=True):
-    """Permission of a link of ours: these bytes, under this name and type.
+    """Permission of a link to download these bytes with this name and type.
 
-    ``good_until``: when the link expires, in milliseconds; None for a file that has no such link.
+    ``good_until``: the expiration of the link in milliseconds; None for a file without such a link.
     """
 
     hash: str
@@ -78,7 +78,7 @@ _PROBE_SECONDS = 5
 
 
 class FileStore:
-    """File store, created by ``open_store``; safe to share between threads."""
+    """File store, created by ``open_store``; it is thread-safe."""
 
     def __init__(
         self,
@@ -104,8 +104,8 @@ class FileStore:
             raise Unavailable(f"OCTAVO_FILES_URL: {self._what_is_wrong(str(error))}") from None
 
     def _what_is_wrong(self, message: str) -> str:
-        """Return a one-line message: the library's message contains the store's response and a dump of the whole
-        request."""
+        """Return a one-line message, because the library's message contains the store's response and a dump
+        of the whole request."""
         if isinstance(self._store, LocalStore):
             return _first_line(message)
         bucket = self._store.config.get("bucket", "")
@@ -121,10 +121,9 @@ class FileStore:
         return _first_line(message)
 
     def put(self, source: bytes | BinaryIO | Iterable[bytes], limit: int | None = None) -> Blob:
-        """Store bytes; bytes that exist already cost nothing.
+        """Store bytes; bytes that already exist are not stored again.
 
-        Raises TooLarge beyond ``limit`` bytes (nothing is stored), Unavailable when the store is not
-        reachable.
+        Raises TooLarge beyond ``limit`` bytes (nothing is stored), Unavailable if the store is unreachable.
         """
         digest = hashlib.sha256()
         size = 0
@@ -132,7 +131,7 @@ class FileStore:
             for chunk in _chunks(source):
                 size += len(chunk)
                 if limit is not None and size > limit:
-                    raise TooLarge(f"file: must be at most {limit} bytes")
+                    raise TooLarge(f"file: must be at most {format_size(limit)}")
                 digest.update(chunk)
                 spool.write(chunk)
             blob = Blob(digest.hexdigest(), size)
@@ -161,7 +160,7 @@ class FileStore:
             yield
 
     def open(self, hash: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """Yield chunks of the bytes from ``start`` to ``end`` (exclusive). Raises NotFound at once."""
+        """Yield chunks of the bytes from ``start`` to ``end`` (exclusive). Raises NotFound immediately."""
         with store_errors(), self._asking("get file"):
             if start == 0 and end is None:
                 found = obstore.get(self._store, _key(hash))
@@ -205,8 +204,8 @@ class FileStore:
     def link(self, purpose: str, grant: FileGrant, expires: int) -> str:
         """Return a link to the bytes, valid until ``expires`` (milliseconds).
 
-        On S3 with keys in the environment it is a presigned https URL (at most seven days), otherwise a path
-        ``/files/<token>/<name>`` for ``verify`` under the same purpose.
+        On S3 with keys in the environment, it is a presigned https URL (at most seven days); otherwise a path
+        ``/files/<token>/<name>`` for ``verify`` with the same purpose.
         """
         if self._s3 is not None:
             return self._s3.presign(_key(grant.hash), expires, file_headers(grant))
@@ -214,7 +213,8 @@ class FileStore:
         return f"/files/{token}/{quote(grant.name, safe='')}"
 
     def verify(self, purpose: str, token: str) -> FileGrant | None:
-        """Return what the token of a ``/files/`` path allows; None when it is not ours, or expired."""
+        """Return the grant in the token of a ``/files/`` path; None if the token is not valid or has
+        expired."""
         signed = self._signing.read(f"file:{purpose}", token)
         if signed is None:
             return None
@@ -225,8 +225,8 @@ class FileStore:
 def open_store(
     url: str, signing: Signer, environ: Mapping[str, str] = os.environ, *, direct: bool = True
 ) -> FileStore:
-    """Open ``file:///folder`` (created if missing) or ``s3://bucket/prefix``. ``direct``: links point to the
-    bucket itself.
+    """Open ``file:///folder`` (created if missing) or ``s3://bucket/prefix``. ``direct``: whether links point
+    to the bucket itself.
 
     The S3 endpoint, region, and keys come from the usual ``AWS_*`` variables. Raises Unavailable.
     """
@@ -287,8 +287,8 @@ def file_headers(grant: FileGrant, *, public: bool = False) -> dict[str, str]:
     """Return headers that make an upload harmless: attachment unless a raster image or a PDF, no sniffing,
     and no type that could run.
 
-    Browsers cache it only while the link is valid; ``public``: anyone may cache it for an hour, because
-    everyone may have it at a URL that changes with its bytes.
+    Browsers cache it only while the link is valid. ``public``: whether any cache can keep it for an hour,
+    because everyone can get it at a URL that changes with its bytes.
     """
     kind = "inline" if grant.content_type in BROWSER_TYPES else "attachment"
     ascii_name = re.sub(r"[^\w. ()-]", "_", grant.name, flags=re.ASCII) or "file"
@@ -338,7 +338,7 @@ def _first_line(message: str) -> str:
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Translate errors of a folder or bucket into our own: NotFound, OutOfRoom, OutOfReach."""
+    """Translate errors of a folder or bucket to Octavo's errors: NotFound, OutOfRoom, OutOfReach."""
     try:
         yield
     except FileNotFoundError:
@@ -353,8 +353,8 @@ def store_errors() -> Iterator[None]:
 class _S3Links(NamedTuple):
     """Presigned GETs (AWS Signature Version 4, query form) that contain name and type.
 
-    obstore signs bare URLs only; without ``response-content-type`` in the signature every file would have the
-    type its first uploader gave.
+    obstore signs bare URLs only; without ``response-content-type`` in the signature, every file would have
+    the type that its first uploader specified.
     """
 
     bucket: str

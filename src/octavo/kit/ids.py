@@ -1,5 +1,5 @@
-"""Ids: 20 letters and digits, by time and then random. They start with a letter, because programs quote ids
-that don't when they write them into URLs and names of folders."""
+"""Ids: 20 letters and digits, with a time and a random part. They start with a letter, because programs quote
+other ids in URLs and names of folders."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def new_id() -> str:
     """Return a new id.
 
     Later ids of this process sort (bytewise) after it, and so do those that other processes create in a later
-    millisecond. It has 70 random bits; the following ones in the same millisecond are at a random distance of
-    48 bits.
+    millisecond. An id has 70 random bits; further ids in the same millisecond are at a random distance of 48
+    bits.
     """
     at, number = _made.after()
     return _digits(_FIRST + at, _TIME_DIGITS) + _digits(number, _RANDOM_DIGITS)

@@ -1,4 +1,4 @@
-"""Our texts in several languages: catalogs, the catalog language that a language tag means, and the format of
+"""Octavo's texts in several languages: catalogs, the catalog language for a language tag, and the format of
 dates."""
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ T = TypeVar("T")
 
 DEFAULT = "en"
 _SAME = {"nb": "no", "nn": "no", "iw": "he"}
-"""Codes of languages that catalogs know by another code."""
+"""Codes of languages for which catalogs use another code."""
 
 
 def read_catalog(labels: type[T], package: str, name: str) -> dict[str, T]:
-    """Read the texts of every language from a TOML file beside a package. The defaults of ``labels``, a
-    struct of texts, are the English ones. Raises ValueError for a language that lacks one."""
+    """Read the texts of every language from a TOML file next to a package. The defaults of ``labels``, a
+    struct of texts, are the English ones. Raises ValueError for a language that lacks a text."""
     made: Any = labels
     names = {field.name for field in msgspec.structs.fields(made)}
     found = {DEFAULT: labels()}
@@ -33,21 +33,21 @@ def read_catalog(labels: type[T], package: str, name: str) -> dict[str, T]:
 
 
 def find_locale(language: str | None, known: Container[str]) -> str | None:
-    """Return the catalog language that a tag (``pt-br``) means, or None."""
+    """Return the catalog language for a language tag such as ``pt-br``, or None."""
     code = (language or "").lower().replace("_", "-").partition("-")[0]
     code = _SAME.get(code, code)
     return code if code in known else None
 
 
 def date_words(day: date, locale: str) -> str:
-    """Return a day as people of that language, which has a catalog, write it: ``22 November 2026``."""
+    """Return a day in the format of a language with a catalog: ``22 November 2026``."""
     form = _day_forms()[locale]
     month = form.months.split()[day.month - 1] if form.months else str(day.month)
     return form.order.format(day=day.day, month=month, year=day.year)
 
 
 class _DayForm(msgspec.Struct):
-    """How a language writes a day. ``months``: their names; empty if it writes their numbers."""
+    """Format of a day in a language. ``months``: the names of months; empty if the language uses numbers."""
 
     order: str
     months: str = ""

@@ -1,7 +1,7 @@
 """Folders and files that only their owner can read, and that survive a power failure.
 
-The command sets the umask, so everything it creates is private. This module covers what others created, or
-earlier versions.
+The command sets the umask, so everything it creates is private. This module covers files that others, or
+earlier versions, created.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ _FILE = 0o600
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder if it is missing, and close it to others. Raises OSError when it can't be created."""
+    """Create a folder if it is missing, and remove access for others. Raises OSError if it can't be
+    created."""
     folder.mkdir(parents=True, exist_ok=True, mode=_FOLDER)
     _close(folder, _FOLDER)
 
 
 def make_private_tree(folder: Path) -> None:
-    """Create a folder like ``make_private_folder`` for one that only contains our files: if it was open,
-    everything in it is closed too."""
+    """Create a folder that only contains Octavo's files, like ``make_private_folder``. If others had access,
+    remove it for everything inside, too."""
     was_open = folder.exists() and _is_open(folder)
     make_private_folder(folder)
     if was_open:
@@ -37,13 +38,13 @@ def make_private_tree(folder: Path) -> None:
 
 
 def close_file(path: Path) -> None:
-    """Close a file to others, if it exists."""
+    """Remove access of others to a file, if it exists."""
     _close(path, _FILE)
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Write a private file atomically: when this returns it has all of its bytes, whatever happens to the
-    machine then, and before that it is unchanged. Raises OSError."""
+    """Write a private file atomically: when this returns, the file has all of its bytes even if the machine
+    fails then, and before that it is unchanged. Raises OSError."""
     written = path.with_suffix(".new")
     with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _FILE), "wb") as out:
         out.write(data)
@@ -73,5 +74,5 @@ def _close(path: Path, mode: int) -> None:
     except FileNotFoundError:
         pass
     except PermissionError:
-        # The folder belongs to someone else: the administrator has to fix it.
+        # The folder belongs to another user: the administrator has to fix this.
         log.warning("other users may be able to read this folder", extra={"path": str(path)})

@@ -13,11 +13,11 @@ from pathlib import Path
 
 _PREFIX = "octavo-"
 _YOUNGEST = 60
-"""Minimum age in seconds: a new folder may not be locked yet."""
+"""Minimum age in seconds, because a new folder may not be locked yet."""
 
 
 class TemporaryFolder(tempfile.TemporaryDirectory[str]):
-    """Folder in the system's temporary one, locked by this process as long as it exists. ``what``: its
+    """Folder in the system's temporary folder, locked by this process as long as it exists. ``what``: its
     purpose."""
 
     def __init__(self, what: str) -> None:
@@ -32,7 +32,7 @@ def _hold(path: str) -> int:
 
 
 def remove_left_folders() -> int:
-    """Remove folders of processes that were killed; return how many."""
+    """Remove folders of processes that were killed, and return their number."""
     removed = 0
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):

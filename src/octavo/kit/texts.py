@@ -1,14 +1,15 @@
-"""Checks of texts in bodies, and wording of counts and of identifiers."""
+"""Checks of texts in bodies, and wording of counts and identifiers."""
 
 import re
 
 EXPECTED: dict[str, str] = {}
-"""Requirement of a text by the regular expression that it must match, as errors state it after "must"."""
+"""Requirement of a text by the regular expression that it must match, in the form used in errors after
+"must"."""
 
 
 def pattern(expression: str, expected: str) -> str:
-    """Return a regular expression for the texts of a field, after recording what errors say about it:
-    ``expected`` follows "must"."""
+    """Return a regular expression for the texts of a field, after recording its requirement for errors.
+    ``expected``: the requirement, which follows "must"."""
     EXPECTED[expression] = expected
     return expression
 
@@ -51,20 +52,20 @@ _AS_WRITTEN = {
     "graphql": "GraphQL",
     "id": "id",
 }
-"""Words that are not written in lower case, except ``id``, which is lower case even where the name has
-``ID``."""
+"""Words that are not written in lowercase, except ``id``, which is lowercase even if the name has ``ID``."""
 _SHORTENED = re.compile(r"(?!V\d)[A-Z][A-Z\d]+s?")
 
 
 def split_name(name: str) -> list[str]:
-    """Split an identifier into its words, as they are written there: ``getUserByID``, ``get_user-by.id/now``."""
+    """Split an identifier into its words, in their original spelling: ``getUserByID``,
+    ``get_user-by.id/now``."""
     joined = _INNER_CAPITALS.sub(lambda found: found[0].capitalize(), name)
     return _ID_WORD.findall(joined if any(letter.islower() for letter in joined) else joined.lower())
 
 
 def say_name(name: str) -> str:
-    """Return an identifier as people read it: ``getOpenAPISpecById`` is "Get OpenAPI spec by id". Empty if it
-    has neither letters nor digits."""
+    """Return an identifier in readable form: ``getOpenAPISpecById`` is "Get OpenAPI spec by id". The result
+    is empty if it has neither letters nor digits."""
     words = [
         _AS_WRITTEN.get(word.lower()) or (word if _SHORTENED.fullmatch(word) else word.lower())
         for word in split_name(name)

@@ -25,7 +25,7 @@ def outgoing_tls() -> ssl.SSLContext:
 
 def trust_outgoing() -> ssl.SSLContext:
     """Return a new context that trusts the same authorities as browsers, and those of ``SSL_CERT_FILE`` and
-    ``SSL_CERT_DIR``, such as a company's own. For libraries that change the context they are given.
+    ``SSL_CERT_DIR``, such as a company's own. It is for libraries that change the context they are passed.
 
     Raises Unavailable if the file can't be read.
     """

@@ -1,1 +1,1 @@
-"""Running a server: its database, backups, administration and development tools."""
+"""Running a server: its database, backups, administration, and development tools."""

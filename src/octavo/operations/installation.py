@@ -1,4 +1,4 @@
-"""Server: the packages of the product, and opening the database and files."""
+"""Server: the packages of the product, and access to its database and files."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from octavo.kit.secrets.sealing import (
     seal_plain,
 )
 from octavo.kit.secrets.signing import Signer, find_secret, get_or_create_secret
+from octavo.kit.work.rebuilds import list_rebuilds, note_rebuilds, percent_done
 from octavo.settings import Settings
 
 ROUTES = (
@@ -69,19 +70,20 @@ ROUTES = (
     "assistants.conversations",
     "assistants.channels",
     "assistants.ask",
+    "assistants.findings",
     "delivery.renderers",
     "delivery.agents",
     "operations.admin",
 )
-"""Packages with operations. Importing their routes declares the operations, and everything else the packages
-declare."""
+"""Packages with operations. Importing their routes declares the operations and everything else that the
+packages declare."""
 
 
 TOKEN_FILE = "admin-token"  # noqa: S105
 """File in the data folder with the first administrator's token."""
 SIGNING = "signing"
-"""Secret that links are signed with. It is the first secret of a database, so it tells which key all others
-are encrypted with."""
+"""Secret with which links are signed. It is the first secret of a database, so it reveals which key encrypted
+all others."""
 
 
 def load_packages() -> None:
@@ -93,10 +95,10 @@ def load_packages() -> None:
 
 
 def open_context(settings: Settings, *, migrates: bool = True) -> Context:
-    """Open the database and files and, if ``migrates``, upgrade the schema.
+    """Open the database and files. ``migrates``: whether to upgrade the schema.
 
-    All packages are loaded first, so what a commit or a job causes never depends on other imports of the
-    process. Raises Unavailable that names the problem.
+    All packages are loaded first, so that the effects of a commit or a job never depend on other imports of
+    the process. Raises Unavailable that names the problem.
     """
     load_packages()
     MEMORY.limit = settings.cache_memory
@@ -111,8 +113,9 @@ def open_context(settings: Settings, *, migrates: bool = True) -> Context:
     )
     try:
         if migrates:
-            migrate(database, load_migrations("octavo.operations.migrations"))
-            enqueue_outdated(database)
+            applied = migrate(database, load_migrations("octavo.operations.migrations"))
+            if enqueue_outdated(database) or applied:
+                note_rebuilds(database)
         sealer = open_sealer(settings, database)
         with database.write() as tx:
             signer = Signer(get_or_create_secret(tx, sealer, SIGNING))
@@ -128,7 +131,7 @@ def open_context(settings: Settings, *, migrates: bool = True) -> Context:
 
 
 def known_keys(settings: Settings, stored: str | None) -> list[bytes]:
-    """Return the keys of the setting and of the data folder, in that order.
+    """Return the keys in the setting and in the data folder, in that order.
 
     ``stored``: the signing secret as stored in a database. Raises Unavailable if none of the keys decrypts
     it.
@@ -142,7 +145,7 @@ def known_keys(settings: Settings, stored: str | None) -> list[bytes]:
 
 
 def open_sealer(settings: Settings, database: Database) -> Sealer:
-    """Return the sealer of the secrets in a database.
+    """Return the object that encrypts and decrypts the secrets in a database.
 
     If nothing is encrypted yet, a key is created if there is none, and plain-text secrets of older versions
     are encrypted. Raises Unavailable if the key of this database is unknown.
@@ -158,14 +161,14 @@ def open_sealer(settings: Settings, database: Database) -> Sealer:
 
 
 def require_installation(settings: Settings) -> None:
-    """Check that there is data: commands that read create none. Raises Unavailable."""
+    """Check that there is data, because commands that read don't create any. Raises Unavailable."""
     if not is_installed(settings):
-        raise Unavailable("There is no data here yet. Start Octavo with `octavo serve` first.")
+        raise Unavailable("There is no data yet. Start Octavo with `octavo serve` first.")
 
 
 def is_installed(settings: Settings) -> bool:
-    """Return whether the database exists and has an organization: an interrupted start or restore may have
-    left empty tables. Raises Unavailable when it can't be reached."""
+    """Return whether the database exists and has an organization; an interrupted start or restore may have
+    left empty tables. Raises Unavailable if it can't be reached."""
     if settings.database.startswith("sqlite:"):
         path = Path(settings.database.removeprefix("sqlite:///"))
         if not path.is_file():
@@ -186,7 +189,7 @@ def is_empty(tx: Transaction) -> bool:
 
 
 def find_unready(context: Context) -> str | None:
-    """Return which part of the server does not respond; None if all do."""
+    """Return the part of the server that does not respond; None if all parts do."""
     try:
         with context.db.read() as tx:
             tx.value("SELECT count(*) FROM migrations")
@@ -202,8 +205,15 @@ def find_unready(context: Context) -> str | None:
     return "disk: full; free some space" if is_disk_full(context.settings) else None
 
 
+def describe_rebuild(context: Context) -> str | None:
+    """Return the progress of the rebuild after an upgrade; None if there is nothing to rebuild."""
+    with context.db.read() as tx:
+        unfinished = list_rebuilds(tx)
+    return f"rebuilding after an upgrade: {percent_done(unfinished)}%" if unfinished else None
+
+
 _LEAST_ROOM = 1024 * 1024
-"""Bytes below which a disk counts as full: even a small write needs some."""
+"""Number of bytes below which a disk counts as full: even a small write needs some space."""
 
 
 def folders_of(settings: Settings) -> list[Path]:
@@ -216,7 +226,7 @@ def folders_of(settings: Settings) -> list[Path]:
 
 
 def is_disk_full(settings: Settings) -> bool:
-    """Return whether a disk of this machine has no room for the database or files."""
+    """Return whether a disk of this machine has no space for the database or files."""
     return was_full_lately() or any(
         shutil.disk_usage(folder).free < _LEAST_ROOM for folder in folders_of(settings)
     )

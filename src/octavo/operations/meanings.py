@@ -1,4 +1,4 @@
-"""API description with more than the types say: descriptions of names, and real examples."""
+"""API description that adds to the types: descriptions of names, and real examples."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def load_meanings() -> Meanings:
 
 
 def load_examples() -> dict[str, Example]:
-    """Return examples by operation id: calls that the tests made of their samples, shortened."""
+    """Return examples by operation id: shortened calls that the tests made with their samples."""
     return msgspec.json.decode((files(__package__) / "examples.json").read_bytes(), type=dict[str, Example])
 
 
 def describe_operations(server: str, version: str) -> JsonObject:
-    """Return the description of all loaded operations. ``server``: the URL that paths start with."""
+    """Return the description of all loaded operations. ``server``: the URL with which paths start."""
     return describe(
         TABLE.values(),
         title="Octavo API",

@@ -1,1 +1,1 @@
-"""Published sites: structure, customization, audiences, API references, PDFs and insights."""
+"""Published sites: structure, customization, audiences, API references, PDFs, and insights."""

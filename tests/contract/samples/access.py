@@ -44,6 +44,7 @@ SAMPLES = {
     "updateUserById": Sample(body={"displayName": "Renamed"}, like=(ORGANIZATION, Can.ADMIN)),
     "listAuditEvents": Sample(query={"action": "space.created", "from": "2026-01-01T00:00:00Z"}),
     "getAuditEvent": Sample(),
+    "listOrganizationAuditEventActions": Sample(),
     "getAuthenticatedUser": Sample(),
     "getUserById": Sample(like=MEMBERS_ONLY),
     # Signing in and out

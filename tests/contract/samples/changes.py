@@ -33,6 +33,11 @@ def _see(world, place):
         world.call(who, "PUT", place.path(f"{_REQUEST}/seen/{{pageId}}"), json=body)
 
 
+def _begin_empty(world, place):
+    made = world.call(place.admin, "POST", place.path("/spaces/{spaceId}/change-requests"), json={})
+    place.ids["emptyChangeRequestId"] = made.json()["id"]
+
+
 _epochs: dict[str, str] = {}
 
 
@@ -64,6 +69,9 @@ SAMPLES = {
     "createSetAsideText": Sample(body={"markdown": "These words.", "why": "place-gone"}),
     "deleteSetAsideText": Sample(path={"textId": "pageId"}),
     "listChangeRequestsForSpace": Sample(),
+    "listChangeRequestsOfPage": Sample(),
+    "discardChangeRequest": Sample(path={"changeRequestId": "emptyChangeRequestId"}, before=_begin_empty),
+    "suggestReviewersForChangeRequest": Sample(),
     "listChangeRequestsForOrganization": Sample(),
     "createChangeRequest": Sample(body={"subject": "Something new"}),
     "listTemplates": Sample(),

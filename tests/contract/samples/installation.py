@@ -1,3 +1,5 @@
+from octavo.kit.clock import now
+from octavo.kit.work.maintenance import NoticeKind, ServerNotice, put_notice
 from octavo.organization.identity import sessions
 from world import Place, World
 
@@ -30,6 +32,14 @@ def _signed_in(world: World, place: Place) -> None:
         sessions.begin(tx, place["userId"], "password", client="", agent="")
 
 
+def _planned(world: World, place: Place) -> None:
+    """Plan maintenance and an announcement, far ahead: other samples change something."""
+    with world.context.db.write() as tx:
+        kinds: tuple[NoticeKind, ...] = ("maintenance", "announcement")
+        for kind in kinds:
+            put_notice(tx, ServerNotice(kind, "Later", now() + 3600_000, None), None)
+
+
 _LEAVER = {"userId": "scimUserId"}
 
 SAMPLES = {
@@ -44,6 +54,11 @@ SAMPLES = {
     "getInstallation": Sample(),
     "checkInstallation": Sample(),
     "testInstallationMail": Sample(),
+    "getServerNotices": Sample(),
+    "startMaintenance": Sample(body={"message": "New disks", "startsAt": "2099-01-01T04:00:00Z"}),
+    "endMaintenance": Sample(before=_planned),
+    "setAnnouncement": Sample(body={"message": "Docs day is on Friday."}),
+    "removeAnnouncement": Sample(before=_planned),
     "listInstallationOrganizations": Sample(),
     "listInstallationUsers": Sample(),
     "listInstallationJobs": Sample(),

@@ -25,6 +25,7 @@ SAMPLES = {
     "listOpenAPISpecVersions": Sample(),
     "getLatestOpenAPISpecVersion": Sample(),
     "getLatestOpenAPISpecVersionContent": Sample(),
+    "getLatestOpenAPISpecVersionContentRaw": Sample(),
     "getOpenAPISpecVersionById": Sample(),
     "getOpenAPISpecVersionContentById": Sample(),
     "compareOpenAPISpecVersions": Sample(),

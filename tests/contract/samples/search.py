@@ -1,6 +1,7 @@
 from . import Sample
 
 SAMPLES = {
+    "searchChangeRequestContent": Sample(query={"query": "install"}),
     "searchSpaceContent": Sample(query={"query": "install"}),
     "searchOrganizationContent": Sample(query={"query": "install"}),
 }

@@ -72,6 +72,12 @@ def _viewed(world: World, place: Place) -> None:
     world.post(place.admin, place.path(f"{_SITE}/insights/events"), _page_view(place))
 
 
+def _emptied(world: World, place: Place) -> None:
+    with world.context.db.write() as tx:
+        for table in ("site_spaces", "site_sections", "site_section_groups", "site_external_links"):
+            tx.run(f"DELETE FROM {table} WHERE site_id = :site", site=place["siteId"])
+
+
 def _named(world: World, place: Place) -> None:
     path, body = place.path(_SITE), {"hostname": place["hostname"]}
     assert world.call(place.admin, "PATCH", path, json=body).status_code == 200
@@ -169,6 +175,7 @@ SAMPLES = {
     ),
     "deleteSiteSpaceById": Sample(),
     "moveSiteSpace": Sample(body=_after("site-space", "siteSpace", "otherSiteSpaceId")),
+    "applyTemplateToSite": Sample(before=_emptied),
     "duplicateSiteSpace": Sample(body={"draft": True}),
     "addExternalLinkToSite": Sample(
         body=lambda place: {
@@ -273,6 +280,7 @@ SAMPLES = {
     "overrideSiteSpaceCustomizationById": Sample(body={**_LOOK, "pdf": {"enabled": False}, "title": None}),
     "deleteSiteSpaceCustomizationById": Sample(before=_overridden),
     "getPublishedContentSite": Sample(before=_published),
+    "prewarmSiteSearch": Sample(),
     "searchSiteContent": Sample(
         body=lambda place: {
             "query": "install",
@@ -290,6 +298,26 @@ SAMPLES = {
     "updateSiteMcpServerById": Sample(body={"name": "Tasks"}),
     "deleteSiteMcpServerById": Sample(),
     "trackEventsInSiteById": Sample(before=_published, body=_page_view),
+    "submitAgentFeedbackToSite": Sample(
+        before=_published,
+        body={
+            "subject": {"kind": "mcp-tool", "toolName": "search"},
+            "feedback": {
+                "category": "reliability",
+                "severity": "low",
+                "summary": "The first search timed out.",
+            },
+        },
+    ),
+    "submitSiteAgentFeedback": Sample(
+        before=_published,
+        body=lambda place: {
+            "feedback": "The example is outdated.",
+            "url": "https://docs.test/a",
+            "spaceId": place["spaceId"],
+            "pageId": place["pageId"],
+        },
+    ),
     "aggregateSiteEvents": Sample(
         before=_viewed,
         body={

@@ -318,7 +318,7 @@ def test_impossible_edits_raise_an_error():
         page.delete(["nobody"], "delete")
     with pytest.raises(EditError, match="into itself"):
         page.move([keys[1]], BlockPosition(into=document.nodes[1].nodes[0].key), "blocks")
-    with pytest.raises(EditError, match="can't contain blocks"):
+    with pytest.raises(EditError, match="can't contain other blocks"):
         page.insert(words("x"), BlockPosition(into=keys[0]))
     with pytest.raises(EditError, match="list-item"):
         page.move([keys[0]], BlockPosition(into=keys[1]), "blocks")

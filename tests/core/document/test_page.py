@@ -68,14 +68,14 @@ BOMB = (
     ("source", "line", "reason"),
     [
         ("---\na: [1\nb: 2\n---\n# T\n", 3, "expected ',' or ']'"),
-        (BOMB, 2, "more than 50000 values"),
+        (BOMB, 2, "more than 50,000 values"),
         ("---\na: &a\n  - *a\n---\n# T\n", 2, "nested"),
         ("---\n&a\n<<: *a\n---\n# T\n", 2, "nested"),
         ("---\n- a\n---\n# T\n", 2, "keys and values"),
-        ("---\nicon: x\nhidden: maybe\n---\n# T\n", 3, "hidden: expected true or false"),
+        ("---\nicon: x\nhidden: maybe\n---\n# T\n", 3, "hidden: must be true or false"),
         ("---\na: " + "[" * 5000 + "\n---\n# T\n", 2, "nested"),
         ("---\na: " + "x" * 70_000 + "\n---\n# T\n", 1, "longer"),
-        ("---\n? [a]\n: b\n---\n# T\n", 2, "a key must be text"),
+        ("---\n? [a]\n: b\n---\n# T\n", 2, "a key must be a string"),
     ],
 )
 def test_bad_front_matter_is_a_problem_and_the_title_survives(source: str, line: int, reason: str) -> None:

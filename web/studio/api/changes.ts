@@ -7,6 +7,15 @@ export const listChangeRequestsForSpace = operation.GET("/spaces/{spaceId}/chang
 export const createChangeRequest = operation.POST("/spaces/{spaceId}/change-requests");
 export const getChangeRequestById = operation.GET("/spaces/{spaceId}/change-requests/{changeRequestId}");
 export const updateChangeRequestById = operation.PATCH("/spaces/{spaceId}/change-requests/{changeRequestId}");
+export const discardChangeRequest = operation.POST(
+  "/spaces/{spaceId}/change-requests/{changeRequestId}/discard",
+);
+export const listChangeRequestsOfPage = operation.GET(
+  "/spaces/{spaceId}/content/page/{pageId}/change-requests",
+);
+export const suggestReviewersForChangeRequest = operation.GET(
+  "/spaces/{spaceId}/change-requests/{changeRequestId}/suggested-reviewers",
+);
 export const getChangeRequestChanges = operation.GET(
   "/spaces/{spaceId}/change-requests/{changeRequestId}/changes",
 );

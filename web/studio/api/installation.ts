@@ -10,6 +10,11 @@ export const retryInstallationJob = operation.POST("/installation/jobs/{jobId}/r
 export const testInstallationMail = operation.POST("/installation/mail-test");
 export const listInstallationOrganizations = operation.GET("/installation/organizations");
 export const listInstallationUsers = operation.GET("/installation/users");
+export const getServerNotices = operation.GET("/installation/notices");
+export const startMaintenance = operation.PUT("/installation/maintenance");
+export const endMaintenance = operation.DELETE("/installation/maintenance");
+export const setAnnouncement = operation.PUT("/installation/announcement");
+export const removeAnnouncement = operation.DELETE("/installation/announcement");
 export const updateAccount = operation.PATCH("/installation/users/{userId}");
 export const createAccountSignInLink = operation.POST("/installation/users/{userId}/sign-in-link");
 export const resetAccountSecondFactor = operation.DELETE("/installation/users/{userId}/second-factor");
@@ -21,3 +26,6 @@ export const jobOf = (id: string) =>
   resource(`installation/jobs/${id}`, () => getInstallationJob({ jobId: id }));
 
 export const installation = () => resource("installation", () => getInstallation({}));
+
+/** What everyone on the server is told: maintenance, and an announcement. */
+export const serverNotices = () => resource("server-notices", () => getServerNotices({}));

@@ -26,6 +26,9 @@ export const listChangeRequestConversations = operation.GET(
 export const askInOrganization = operation.POST("/orgs/{organizationId}/ask");
 export const getRecommendedQuestionsInOrganization = operation.GET("/orgs/{organizationId}/ask/questions");
 export const listModelCalls = operation.GET("/orgs/{organizationId}/model-calls");
+export const searchChangeRequestContent = operation.GET(
+  "/spaces/{spaceId}/change-requests/{changeRequestId}/search",
+);
 export const searchOrganizationContent = operation.GET("/orgs/{organizationId}/search");
 export const searchSpaceContent = operation.GET("/spaces/{spaceId}/search");
 

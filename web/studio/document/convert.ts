@@ -338,7 +338,7 @@ class Names {
   }
 }
 
-export function childrenOf(node: Node): Node[] {
+export function childrenOf(node: Node | Fragment): Node[] {
   const found: Node[] = [];
   node.forEach((child) => found.push(child));
   return found;

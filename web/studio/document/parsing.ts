@@ -134,15 +134,30 @@ function rowsOf(table: HTMLTableElement): HTMLTableRowElement[] {
   return [...table.querySelectorAll("tr")].filter((row) => row.closest("table") === table);
 }
 
-/** Parse a pasted table: cells that span several places fill the first, and missing cells at the end are empty. */
-function tableContent(element: HTMLTableElement, schema: Schema): Fragment {
-  const { table_head, table_heading, table_row, table_cell, paragraph } = schema.nodes;
-  const rows = rowsOf(element).map((row) =>
+/** The cells of a table in HTML, row by row: those over several places stand in the first, where nothing is it is null. */
+function cellsOf(element: HTMLTableElement): (HTMLTableCellElement | null)[][] {
+  return rowsOf(element).map((row) =>
     [...row.cells].flatMap((
       cell,
     ) => [cell, ...Array<null>(Math.min(Math.max(cell.colSpan - 1, 0), 100)).fill(null)])
   );
-  const width = Math.min(200, Math.max(1, ...rows.map((row) => row.length)));
+}
+
+/** The words of each cell of a table, and its blocks: what is pasted into the cells of another one. */
+export function readCells(element: HTMLTableElement, schema: Schema): { text: string; blocks: Node[] }[][] {
+  return cellsOf(element).map((row) =>
+    row.map((cell) => ({
+      text: cell?.textContent?.trim() ?? "",
+      blocks: cell ? parseBlocks(cell, schema) : [],
+    }))
+  );
+}
+
+/** A table as it is pasted: what is missing at the end of a row is empty. */
+function tableContent(element: HTMLTableElement, schema: Schema): Fragment {
+  const { table_head, table_heading, table_row, table_cell, paragraph } = schema.nodes;
+  const rows = cellsOf(element);
+  const width = Math.min(200, rows.reduce((most, row) => Math.max(most, row.length), 1));
   const headed =
     rows[0]?.every((cell) => cell === null || cell.tagName === "TH" || cell.closest("thead") !== null) ??
       false;

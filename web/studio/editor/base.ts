@@ -10,6 +10,7 @@ export type SaveState =
   | { kind: "saving" }
   | { kind: "unsaved" }
   | { kind: "offline" }
+  | { kind: "maintenance" }
   | { kind: "catching" }
   | { kind: "changed"; by: string; clash?: boolean };
 

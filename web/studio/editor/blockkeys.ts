@@ -1,4 +1,5 @@
 /** Gives each block a unique key as soon as it is created, so that it can be found wherever it moves. */
+import { Fragment, type Node } from "prosemirror-model";
 import { Plugin, type Transaction } from "prosemirror-state";
 import { ReplaceStep } from "prosemirror-transform";
 import { newKey } from "../document/schema.ts";
@@ -10,6 +11,20 @@ function mayBringBlocks(transaction: Transaction): boolean {
     transaction.steps.some((step) =>
       !(step instanceof ReplaceStep) || step.slice.content.content.some((node) => node.isBlock)
     );
+}
+
+/**
+ * The node, and all in it, with a key wherever a block has none. What brings many blocks gives them theirs by this: a step
+ * for each of them later would take long.
+ */
+export function withKeys(node: Node): Node {
+  if (node.isInline) return node;
+  const children: Node[] = [];
+  node.forEach((child) => children.push(withKeys(child)));
+  const content = Fragment.from(children);
+  return node.attrs.key === null
+    ? node.type.create({ ...node.attrs, key: newKey() }, content, node.marks)
+    : node.copy(content);
 }
 
 export function uniqueKeys(): Plugin {

@@ -2,14 +2,20 @@
  * Copying and pasting. Nodes are copied between pages of the app unchanged. HTML from other apps is filtered by the
  * schema, Markdown text is converted, URLs become links, and files are uploaded.
  */
-import { DOMParser, Fragment, type Node, type ParseOptions, Slice } from "prosemirror-model";
+import { DOMParser, DOMSerializer, Fragment, type Node, type ParseOptions, Slice } from "prosemirror-model";
 import { type EditorState, NodeSelection, Plugin, TextSelection, type Transaction } from "prosemirror-state";
+import { Transform } from "prosemirror-transform";
 import type { EditorView } from "prosemirror-view";
 import { safeUrl } from "../document/drawing.ts";
 import { schema, uid } from "../document/schema.ts";
 import { childrenOf } from "../document/convert.ts";
 import { notices } from "../state/notices.svelte.ts";
+import { readCells } from "../document/parsing.ts";
+import { CellSelection, cellsOf } from "./cells.ts";
+import { withKeys } from "./blockkeys.ts";
 import { arrange, harmless } from "./pasted.ts";
+import { headless } from "./grid.ts";
+import { newTable, pasteCells, type PastedCell, textOfCell } from "./tablecommands.ts";
 import { words } from "./words.ts";
 
 const OWN = "application/x-octavo-slice";
@@ -65,7 +71,7 @@ export function pasteBlocks(view: EditorView, blocks: Node[]): void {
   if (!blocks.length) return;
   const { state } = view;
   const single = blocks.length === 1 && blocks[0]!.type === nodes.paragraph;
-  const content = Fragment.from(blocks);
+  const content = Fragment.from(blocks.map(withKeys));
   const open = single ? 1 : 0;
   const { $from, empty } = state.selection;
   if (
@@ -89,8 +95,110 @@ export function pasteBlocks(view: EditorView, blocks: Node[]): void {
   );
 }
 
+/** A cell among others in plain text, as spreadsheets write it. */
+function quoted(text: string): string {
+  return /[\t\n"]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Text with tabs as spreadsheets write it: cells in quotation marks can have lines. Undefined: it is no table. */
+export function readTabbed(text: string): PastedCell[][] | undefined {
+  if (!text.includes("\t")) return undefined;
+  const rows: PastedCell[][] = [[]];
+  const words = text.replace(/\r\n?/g, "\n").replace(/\n$/, "");
+  for (let at = 0; at <= words.length;) {
+    let cell = "";
+    if (words[at] === '"') {
+      let end = at + 1;
+      while (end < words.length && (words[end] !== '"' || words[end + 1] === '"')) {
+        end += words[end] === '"' ? 2 : 1;
+      }
+      const after = words[end + 1];
+      if (end < words.length && (after === undefined || after === "\t" || after === "\n")) {
+        cell = words.slice(at + 1, end).replaceAll('""', '"');
+        at = end + 1;
+      }
+    }
+    if (!cell && words[at] !== undefined && words[at] !== "\t" && words[at] !== "\n") {
+      const end = words.slice(at).search(/[\t\n]/);
+      cell = end < 0 ? words.slice(at) : words.slice(at, at + end);
+      at += cell.length;
+    }
+    rows.at(-1)!.push({ text: cell });
+    if (words[at] === "\n") rows.push([]);
+    at++;
+  }
+  return rows;
+}
+
+/** Cells of a table of ours, row by row; its head is among them where it says something. */
+function cellsOfTable(table: Node): PastedCell[][] {
+  return childrenOf(table).slice(headless(table) ? 1 : 0).map((row) =>
+    childrenOf(row).map((cell) => ({
+      text: textOfCell(cell),
+      ...(cell.type === nodes.table_cell ? { blocks: childrenOf(cell) } : {}),
+    }))
+  );
+}
+
+/** Cells as HTML that spreadsheets and text processors read. */
+function htmlOfCells({ content }: Slice): string {
+  const table = document.createElement("table");
+  const serializer = DOMSerializer.fromSchema(schema);
+  for (const cells of cellsOfTable(content.firstChild!)) {
+    const row = table.insertRow();
+    for (const { text, blocks } of cells) {
+      const cell = row.insertCell();
+      if (blocks) cell.append(serializer.serializeFragment(Fragment.from([...blocks])));
+      else cell.textContent = text;
+    }
+  }
+  return table.outerHTML;
+}
+
+/** A table of cells; the first row is its head. */
+function tableOf([head, ...rows]: PastedCell[][]): Node {
+  const table = newTable(
+    head!.length,
+    rows.length,
+    head!.map(({ text }) => text.replace(/\s+/g, " ").trim()),
+  );
+  const around = schema.topNodeType.create(null, table);
+  const transform = new Transform(around);
+  pasteCells(transform, 0, { row: 1, column: 0 }, rows);
+  return transform.doc.firstChild!;
+}
+
+/** Writes cells into the table that the caret or the chosen cells are in; one cell into all that are chosen. */
+function pasteIntoTable(view: EditorView, pasted: PastedCell[][]): boolean {
+  const { state } = view;
+  const cells = cellsOf(state);
+  if (!cells || !pasted.some((row) => row.length)) return false;
+  const { position, rectangle: { top, left, bottom, right } } = cells;
+  const single = pasted.length === 1 && pasted[0]!.length === 1 && state.selection instanceof CellSelection;
+  const filled = single
+    ? Array.from(
+      { length: bottom - top + 1 },
+      () => Array.from({ length: right - left + 1 }, () => pasted[0]![0]!),
+    )
+    : pasted;
+  const transaction = state.tr;
+  const end = pasteCells(transaction, position, { row: top, column: left }, filled);
+  const chosen = CellSelection.of(transaction.doc, position, {
+    top,
+    left,
+    bottom: end.row,
+    right: end.column,
+  });
+  view.dispatch(transaction.setSelection(chosen).scrollIntoView().setMeta("paste", true));
+  return true;
+}
+
 /** Return a slice as plain text, with each line of code and each list item on its own line. */
 function plainText(slice: Slice): string {
+  const only = slice.content.childCount === 1 ? slice.content.firstChild! : null;
+  if (only && only.type === nodes.table) {
+    return cellsOfTable(only).map((row) => row.map(({ text }) => quoted(text)).join("\t")).join("\n");
+  }
   const found: string[] = [];
   const visit = (node: Node, lead: string): void => {
     if (node.isTextblock) {
@@ -102,9 +210,7 @@ function plainText(slice: Slice): string {
     }
     if (node.type === nodes.table_row || node.type === nodes.table_head) {
       found.push(
-        childrenOf(node).map((cell) => cell.isLeaf ? String(cell.attrs.value ?? "") : cell.textContent).join(
-          "\t",
-        ),
+        childrenOf(node).map((cell) => quoted(textOfCell(cell))).join("\t"),
       );
       return;
     }
@@ -194,13 +300,38 @@ function fileOf(image: HTMLImageElement, number: number): File | undefined {
   }
 }
 
+/** What was copied in a page of the app; undefined too where it is of another version: its HTML says nearly as much. */
+function ownSlice(data: DataTransfer): Slice | undefined {
+  const own = data.getData(OWN);
+  if (!own) return undefined;
+  try {
+    const slice = Slice.fromJSON(schema, JSON.parse(own));
+    slice.content.forEach((node) => node.check());
+    return slice;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The cells of the table that HTML consists of. */
+function tableIn(dom: HTMLElement): PastedCell[][] | undefined {
+  const tables = dom.querySelectorAll("table");
+  const [only] = tables;
+  if (!only || tables.length > 1 || only.textContent?.trim() !== dom.textContent?.trim()) return undefined;
+  return readCells(only, schema);
+}
+
 export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin {
   let images: HTMLImageElement[] = [];
+  /** The cells of what is pasted now, where it is a table and nothing else. */
+  let table: PastedCell[][] | undefined;
   /** Parse HTML with the schema after normalizing it. */
   const parser = {
     parseSlice(dom: HTMLElement, options?: ParseOptions): Slice {
       images = arrange(dom);
-      return DOMParser.fromSchema(schema).parseSlice(dom, options);
+      table = tableIn(dom);
+      const { content, openStart, openEnd } = DOMParser.fromSchema(schema).parseSlice(dom, options);
+      return new Slice(Fragment.from(childrenOf(content).map(withKeys)), openStart, openEnd);
     },
   } as DOMParser;
   /** Upload the images that are embedded in the pasted HTML, and report the ones that can't be loaded. */
@@ -215,16 +346,32 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
     const { selection } = view.state;
     if (selection.empty || event.clipboardData === null) return false;
     const slice = selection.content();
-    const { dom } = view.serializeForClipboard(slice);
+    const html = selection instanceof CellSelection
+      ? htmlOfCells(slice)
+      : view.serializeForClipboard(slice).dom.innerHTML;
     event.preventDefault();
     event.clipboardData.clearData();
-    event.clipboardData.setData("text/html", dom.innerHTML);
+    event.clipboardData.setData("text/html", html);
     event.clipboardData.setData("text/plain", plainText(slice));
     event.clipboardData.setData(OWN, JSON.stringify(slice.toJSON()));
     if (cut && view.editable) {
       view.dispatch(view.state.tr.deleteSelection().scrollIntoView().setMeta("uiEvent", "cut"));
     }
     return true;
+  };
+  /** Cells go into cells; where cells are chosen, anything else goes into the first of them. */
+  const pasteCellsOf = (view: EditorView, data: DataTransfer): boolean => {
+    const { state } = view;
+    const text = data.getData("text/plain");
+    if (!cellsOf(state)) return false;
+    const own = ownSlice(data);
+    const only = own?.content.childCount === 1 ? own.content.firstChild : null;
+    if (only && only.type === nodes.table) return pasteIntoTable(view, cellsOfTable(only));
+    const several = data.getData("text/html") ? table : undefined;
+    const cells = several ?? (data.getData(VSCODE) ? undefined : readTabbed(text));
+    if (cells) return pasteIntoTable(view, cells);
+    if (!(state.selection instanceof CellSelection) || own || !text || data.files.length) return false;
+    return pasteIntoTable(view, [[{ text }]]);
   };
   return new Plugin({
     props: {
@@ -244,23 +391,15 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
           view.dispatch(insertLines(state, text));
           return true;
         }
+        if (pasteCellsOf(view, data)) return true;
         if (state.selection.$from.parent.type === nodes.table_heading) {
           view.dispatch(state.tr.insertText(text.replace(/\s+/g, " ")).scrollIntoView());
           return true;
         }
-        const own = data.getData(OWN);
+        const own = ownSlice(data);
         if (own) {
-          try {
-            view.dispatch(
-              state.tr.replaceSelection(Slice.fromJSON(schema, JSON.parse(own))).scrollIntoView().setMeta(
-                "paste",
-                true,
-              ),
-            );
-            return true;
-          } catch {
-            // It has another version of the schema; its HTML contains nearly as much.
-          }
+          view.dispatch(state.tr.replaceSelection(own).scrollIntoView().setMeta("paste", true));
+          return true;
         }
         const listing = listingOf(data);
         if (listing?.text) {
@@ -292,6 +431,11 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
             }
             pasteBlocks(view, blocks);
           }, () => pasteBlocks(view, paragraphs(text)));
+          return true;
+        }
+        const tabbed = text && !html ? readTabbed(text) : undefined;
+        if (tabbed && tabbed.length > 1 && tabbed.every((row) => row.length === tabbed[0]!.length)) {
+          pasteBlocks(view, [tableOf(tabbed)]);
           return true;
         }
         if (text && !html) {

@@ -34,7 +34,10 @@ import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
 import { deleteBlock, duplicateBlock, holds, intoBlock, moveBlock, selectBlock, turnInto } from "./blocks.ts";
 import { uniqueKeys } from "./keys.ts";
-import { addRow, cellPosition, goToCell, moveRow, newTable, spotOf } from "./tablecommands.ts";
+import { resizeImage, writeCaption } from "./resizing.ts";
+import { moveChosenRows, selectCells } from "./cells.ts";
+import { cellPosition } from "./grid.ts";
+import { addRow, goToCell, newTable, spotOf } from "./tablecommands.ts";
 import { code, finishing, typingRules } from "./typing.ts";
 import { reveal } from "./views.ts";
 import { words } from "./words.ts";
@@ -313,14 +316,17 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
     "Meta-ArrowDown": goToEdge(Selection.atEnd, false),
     "Shift-Meta-ArrowDown": goToEdge(Selection.atEnd, true),
     Escape: selectBlock,
-    "Alt-ArrowUp": chainCommands(moveRow(-1), moveBlock(-1)),
-    "Alt-ArrowDown": chainCommands(moveRow(1), moveBlock(1)),
+    "Alt-ArrowUp": chainCommands(moveChosenRows(-1), moveBlock(-1)),
+    "Alt-ArrowDown": chainCommands(moveChosenRows(1), moveBlock(1)),
+    "Alt-ArrowLeft": resizeImage(-1),
+    "Alt-ArrowRight": resizeImage(1),
     Enter: chainCommands(
       beginCode,
       beginTable,
       beginHint,
       newLine,
       leaveTitle,
+      writeCaption,
       writeBelow,
       nextItem,
       newlineInCode,
@@ -356,9 +362,12 @@ const deleteChosen: Command = (state, dispatch) =>
 const leaveCode: Command = (state, dispatch) =>
   inCode(state) && paragraphAfter(state, state.selection.$head.after(-1), dispatch);
 
-/** Select all: first the block, then the page. */
+/** First what is written here, then the cells of its table, then the page. */
 const selectMore: Command = (state, dispatch, view) => {
   const { $from, $to } = state.selection;
+  if (!(state.selection instanceof TextSelection)) {
+    return selectCells(state, dispatch) || selectAll(state, dispatch, view);
+  }
   const depth = $from.parent.type === nodes.code_line ? $from.depth - 1 : $from.depth;
   const [from, to] = [$from.start(depth), $from.end(depth)];
   if ($to.pos <= to && ($from.pos > from || $to.pos < to) && from < to) {
@@ -369,7 +378,7 @@ const selectMore: Command = (state, dispatch, view) => {
       return true;
     }
   }
-  return selectAll(state, dispatch, view);
+  return selectCells(state, dispatch, view) || selectAll(state, dispatch, view);
 };
 
 /**

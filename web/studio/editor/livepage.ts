@@ -89,6 +89,7 @@ export class LivePage {
   #telling: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
   #offline = false;
+  #maintained = false;
   #since: number | undefined;
   #catching = false;
   #kept = true;
@@ -367,7 +368,7 @@ export class LivePage {
         if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
       }
       this.#failures = 0;
-      this.#offline = false;
+      this.#offline = this.#maintained = false;
       this.#since = undefined;
       await this.#keep();
     } catch (problem) {
@@ -376,6 +377,7 @@ export class LivePage {
       else {
         this.#failures++;
         this.#offline = told.status === 0;
+        this.#maintained = told.reason === "maintenance";
         if (told.status === 401) this.options.onproblem(told);
         const wait = told.retryAfter !== undefined
           ? told.retryAfter * 1000
@@ -450,6 +452,7 @@ export class LivePage {
     if (this.#catching) return onstate({ kind: "catching" });
     if (!this.dirty) return onstate({ kind: "saved" });
     if (this.#offline || !navigator.onLine) return onstate({ kind: this.#kept ? "offline" : "unsaved" });
+    if (this.#maintained && this.#kept) return onstate({ kind: "maintenance" });
     const waited = performance.now() - (this.#since ?? performance.now());
     if (this.#failures || waited > SLOW || this.#ended) return onstate({ kind: "unsaved" });
     this.#slow = setTimeout(() => this.#tell(), SLOW - waited + 10);

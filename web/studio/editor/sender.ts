@@ -99,9 +99,10 @@ export class Sender {
   }
 
   #failed(problem: ApiError): void {
-    const { status, retryAfter } = problem;
+    const { status, reason, retryAfter } = problem;
     this.#failures++;
-    this.options.onstate({ kind: status === 0 && this.#kept ? "offline" : "unsaved" });
+    const kept = status === 0 ? "offline" : reason === "maintenance" ? "maintenance" : "unsaved";
+    this.options.onstate({ kind: this.#kept ? kept : "unsaved" });
     if (status >= 400 && status < 500 && ![408, 425, 429].includes(status)) {
       this.options.onproblem(problem);
       // An error about the text no longer applies once the text has changed.

@@ -12,6 +12,8 @@ export function saysState(state: SaveState): string {
       return t("unsavedChanges");
     case "offline":
       return t("offlineSavedLocally");
+    case "maintenance":
+      return t("maintenanceSavedLocally");
     case "catching":
       return t("catchingUp");
     case "changed":

@@ -1,16 +1,16 @@
 /** Commands for rows and columns of tables. Every cell is one place of the grid. */
 import type { Node } from "prosemirror-model";
-import { type Command, type EditorState, TextSelection, type Transaction } from "prosemirror-state";
+import { type Command, type EditorState, Selection, type Transaction } from "prosemirror-state";
+import type { Transform } from "prosemirror-transform";
 import { childrenOf } from "../document/convert.ts";
 import { safeUrl } from "../document/drawing.ts";
 import { schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";
+import { withoutKeys } from "./blocks.ts";
+import { cellPosition, type Column, columnsOf, headless } from "./grid.ts";
+import { withKeys } from "./blockkeys.ts";
 
-export interface Column extends Data {
-  type: string;
-}
-
-/** Return the table around a position: its position, and the row and column. The header is row 0. */
+/** The table around a position: its position, and the row and column. The header is row 0. */
 export interface Spot {
   table: Node;
   position: number;
@@ -18,37 +18,27 @@ export interface Spot {
   column: number;
 }
 
-export function spotOf(state: EditorState): Spot | undefined {
-  const { $from } = state.selection;
-  for (let depth = $from.depth; depth > 0; depth--) {
-    if ($from.node(depth).type !== schema.nodes.table) continue;
-    if ($from.depth < depth + 2) return undefined;
+export function spotOf({ selection }: EditorState): Spot | undefined {
+  // Of several cells it is the last that counts, as the caret does in text.
+  const $place = selection.$head;
+  for (let depth = $place.depth; depth > 0; depth--) {
+    if ($place.node(depth).type !== schema.nodes.table) continue;
+    if ($place.depth < depth + 1 || $place.index(depth + 1) >= $place.node(depth + 1).childCount) {
+      return undefined;
+    }
     return {
-      table: $from.node(depth),
-      position: $from.before(depth),
-      row: $from.index(depth),
-      column: $from.index(depth + 1),
+      table: $place.node(depth),
+      position: $place.before(depth),
+      row: $place.index(depth),
+      column: $place.index(depth + 1),
     };
   }
   return undefined;
 }
 
-export function columnsOf(table: Node): Column[] {
-  return childrenOf(table.firstChild!).map((heading) => heading.attrs.column as Column);
-}
-
-/** Return the position where a cell starts. */
-export function cellPosition(table: Node, position: number, row: number, column: number): number {
-  let at = position + 1;
-  for (let number = 0; number < row; number++) at += table.child(number).nodeSize;
-  at++;
-  for (let number = 0; number < column; number++) at += table.child(row).child(number).nodeSize;
-  return at;
-}
-
 function newCell(column: Column): Node {
   return column.type === "text"
-    ? schema.nodes.table_cell!.create(null, schema.nodes.paragraph!.create())
+    ? withKeys(schema.nodes.table_cell!.create(null, schema.nodes.paragraph!.create()))
     : schema.nodes.table_value!.create({ value: column.type === "checkbox" ? false : null });
 }
 
@@ -70,7 +60,7 @@ export function newTable(columns: number, rows: number, titles: string[] = []): 
 }
 
 function into(transaction: Transaction, at: number): Transaction {
-  return transaction.setSelection(TextSelection.near(transaction.doc.resolve(at))).scrollIntoView();
+  return transaction.setSelection(Selection.near(transaction.doc.resolve(at))).scrollIntoView();
 }
 
 export function addRow(after: boolean): Command {
@@ -97,79 +87,257 @@ export function insertRow(table: Node, position: number, number: number, column 
   };
 }
 
-/** Rewrite a table row by row: `change` returns the cells of a row. */
-function rewrite(
-  state: EditorState,
+/** Calls with each row and its place, the last one first: so that changes move nothing that comes later. */
+function eachRowBackward(
   table: Node,
   position: number,
-  change: (cells: Node[], row: number) => Node[],
-): Transaction {
-  const transaction = state.tr;
-  let at = position + 1;
-  table.forEach((row, _, number) => {
-    const from = transaction.mapping.map(at);
-    const next = row.type.create(row.attrs, change(childrenOf(row), number));
-    transaction.replaceWith(from, from + row.nodeSize, next);
-    at += row.nodeSize;
-  });
-  return transaction;
+  call: (row: Node, at: number, number: number) => void,
+): void {
+  let at = position + table.nodeSize - 1;
+  for (let number = table.childCount - 1; number >= 0; number--) {
+    const row = table.child(number);
+    at -= row.nodeSize;
+    call(row, at, number);
+  }
+}
+
+/** Where a child of a row begins. */
+function childPosition(row: Node, at: number, child: number): number {
+  let found = at + 1;
+  for (let number = 0; number < child; number++) found += row.child(number).nodeSize;
+  return found;
 }
 
 export function insertColumn(table: Node, position: number, at: number, row = 0): Command {
   return (state, dispatch) => {
     if (dispatch) {
       const heading = schema.nodes.table_heading!.create();
-      const transaction = rewrite(
-        state,
-        table,
-        position,
-        (cells, number) => cells.toSpliced(at, 0, number ? newCell(heading.attrs.column as Column) : heading),
-      );
+      const transaction = state.tr;
+      eachRowBackward(table, position, (cells, start, number) => {
+        if (number && cells.childCount < at) return;
+        transaction.insert(
+          childPosition(cells, start, at),
+          number ? newCell(heading.attrs.column as Column) : heading,
+        );
+      });
       dispatch(into(transaction, cellPosition(transaction.doc.nodeAt(position)!, position, row, at) + 1));
     }
     return true;
   };
 }
 
-export function deleteColumn(table: Node, position: number, at: number): Command {
+/** Deletes columns; with the last one the table goes. */
+export function deleteColumns(table: Node, position: number, first: number, last: number): Command {
   return (state, dispatch) => {
-    if (table.firstChild!.childCount === 1) {
-      dispatch?.(state.tr.delete(position, position + table.nodeSize));
-      return true;
+    if (last - first + 1 >= table.firstChild!.childCount) {
+      return deleteTable(table, position)(state, dispatch);
     }
-    dispatch?.(rewrite(state, table, position, (cells) => cells.toSpliced(at, 1)));
-    return true;
-  };
-}
-
-export function moveColumn(table: Node, position: number, at: number, to: number): Command {
-  return (state, dispatch) => {
-    if (to < 0 || to >= table.firstChild!.childCount) return false;
-    dispatch?.(
-      rewrite(state, table, position, (cells) => cells.toSpliced(at, 1).toSpliced(to, 0, cells[at]!)),
-    );
-    return true;
-  };
-}
-
-export function moveRow(by: number): Command {
-  return (state, dispatch) => {
-    const spot = spotOf(state);
-    if (spot === undefined || spot.row === 0) return false;
-    const to = spot.row + by;
-    if (to < 1 || to >= spot.table.childCount) return false;
     if (dispatch) {
-      const from = cellPosition(spot.table, spot.position, spot.row, 0) - 1;
-      const row = spot.table.child(spot.row);
-      const offset = state.selection.from - from;
-      const transaction = state.tr.delete(from, from + row.nodeSize);
-      const place = cellPosition(spot.table, spot.position, Math.min(spot.row, to), 0) - 1 +
-        (by > 0 ? spot.table.child(to).nodeSize : 0);
-      transaction.insert(place, row);
-      dispatch(into(transaction, place + offset));
+      const transaction = state.tr;
+      eachRowBackward(table, position, (row, start) => {
+        const from = childPosition(row, start, Math.min(first, row.childCount));
+        const to = childPosition(row, start, Math.min(last + 1, row.childCount));
+        if (from < to) transaction.delete(from, to);
+      });
+      const now = transaction.doc.nodeAt(position)!;
+      const beside = Math.min(first, now.firstChild!.childCount - 1);
+      dispatch(into(transaction, cellPosition(now, position, headless(now) ? 1 : 0, beside) + 1));
     }
     return true;
   };
+}
+
+/** Deletes rows below the head. The head stays: its titles are what the columns are called. */
+export function deleteRows(table: Node, position: number, first: number, last: number): Command {
+  return (state, dispatch) => {
+    const from = Math.max(1, first);
+    if (last < from) return false;
+    if (headless(table) && last - from + 1 >= table.childCount - 1) {
+      return deleteTable(table, position)(state, dispatch);
+    }
+    if (dispatch) {
+      const start = cellPosition(table, position, from, 0) - 1;
+      const end = cellPosition(table, position, last, 0) - 1 + table.child(last).nodeSize;
+      const transaction = state.tr.delete(start, end);
+      const now = transaction.doc.nodeAt(position)!;
+      dispatch(into(transaction, cellPosition(now, position, Math.min(from, now.childCount - 1), 0) + 1));
+    }
+    return true;
+  };
+}
+
+function deleteTable(table: Node, position: number): Command {
+  return (state, dispatch) => {
+    if (dispatch) {
+      const transaction = state.tr;
+      const end = position + table.nodeSize;
+      const alone = state.doc.resolve(position).parent.childCount === 1;
+      if (alone) transaction.replaceWith(position, end, schema.nodes.paragraph!.create());
+      else transaction.delete(position, end);
+      dispatch(into(transaction, Math.min(position, transaction.doc.content.size)));
+    }
+    return true;
+  };
+}
+
+/** Moves columns past their neighbor: in each row the neighbor goes to their other side, so what is chosen stays. */
+export function moveColumns(
+  table: Node,
+  position: number,
+  first: number,
+  last: number,
+  by: 1 | -1,
+): Command {
+  return (state, dispatch) => {
+    const neighbor = by < 0 ? first - 1 : last + 1;
+    if (neighbor < 0 || neighbor >= table.firstChild!.childCount) return false;
+    if (dispatch) {
+      const transaction = state.tr;
+      eachRowBackward(table, position, (row, start) => {
+        if (row.childCount <= Math.max(neighbor, last)) return;
+        const cell = row.child(neighbor);
+        const from = childPosition(row, start, neighbor);
+        // The target comes before the deletion where it is behind it.
+        if (by < 0) {
+          transaction.insert(childPosition(row, start, last + 1), cell).delete(from, from + cell.nodeSize);
+        } else {
+          transaction.delete(from, from + cell.nodeSize).insert(childPosition(row, start, first), cell);
+        }
+      });
+      dispatch(transaction.scrollIntoView());
+    }
+    return true;
+  };
+}
+
+/** Moves rows past their neighbor, as columns are. The head is no neighbor. */
+export function moveRows(table: Node, position: number, first: number, last: number, by: 1 | -1): Command {
+  return (state, dispatch) => {
+    const neighbor = by < 0 ? first - 1 : last + 1;
+    if (first < 1 || neighbor < 1 || neighbor >= table.childCount) return false;
+    if (dispatch) {
+      const row = table.child(neighbor);
+      const from = cellPosition(table, position, neighbor, 0) - 1;
+      const transaction = state.tr;
+      if (by < 0) {
+        const behind = cellPosition(table, position, last, 0) - 1 + table.child(last).nodeSize;
+        transaction.insert(behind, row).delete(from, from + row.nodeSize);
+      } else {
+        transaction.delete(from, from + row.nodeSize)
+          .insert(cellPosition(table, position, first, 0) - 1, row);
+      }
+      dispatch(transaction.scrollIntoView());
+    }
+    return true;
+  };
+}
+
+/** Puts a copy of rows below them, or of columns behind them. */
+export function duplicateRows(table: Node, position: number, first: number, last: number): Command {
+  return (state, dispatch) => {
+    const from = Math.max(1, first);
+    if (last < from) return false;
+    const copies = childrenOf(table).slice(from, last + 1).map((row) => withKeys(withoutKeys(asNew(row))));
+    const at = cellPosition(table, position, last, 0) - 1 + table.child(last).nodeSize;
+    dispatch?.(state.tr.insert(at, copies).scrollIntoView());
+    return true;
+  };
+}
+
+export function duplicateColumns(table: Node, position: number, first: number, last: number): Command {
+  return (state, dispatch) => {
+    if (dispatch) {
+      const transaction = state.tr;
+      eachRowBackward(table, position, (row, start) => {
+        const copies = childrenOf(row).slice(first, last + 1).map((cell) =>
+          withKeys(withoutKeys(asNew(cell)))
+        );
+        transaction.insert(childPosition(row, start, Math.min(last + 1, row.childCount)), copies);
+      });
+      dispatch(transaction.scrollIntoView());
+    }
+    return true;
+  };
+}
+
+/** A part of a table without the name that it has in the file. */
+function asNew(part: Node): Node {
+  const { type, attrs } = part;
+  if (type === schema.nodes.table_row) {
+    return type.create({ ...attrs, id: null, order: null }, childrenOf(part).map(asNew));
+  }
+  if (type === schema.nodes.table_heading) return type.create({ ...attrs, id: null }, part.content);
+  return type === schema.nodes.table_cell ? type.create({ ...attrs, fragment: null }, part.content) : part;
+}
+
+/** What a cell says, for sorting and for other programs. */
+export function textOfCell(cell: Node): string {
+  if (cell.type !== schema.nodes.table_value) return cell.textBetween(0, cell.content.size, "\n", "\n");
+  const text = (value: unknown): string => {
+    if (value === null || value === undefined) return "";
+    if (Array.isArray(value)) return value.map(text).filter(Boolean).join(", ");
+    if (typeof value !== "object") return String(value);
+    const { url, ref } = value as Data;
+    return typeof url === "string" ? url : ref === undefined ? "" : text(ref);
+  };
+  return text(cell.attrs.value);
+}
+
+/** Sorts the rows by a column: numbers as numbers, what is empty last. */
+export function sortRows(table: Node, position: number, column: number, descending: boolean): Command {
+  return (state, dispatch) => {
+    const rows = childrenOf(table).slice(1);
+    const language = document.documentElement.lang || undefined;
+    const { compare } = new Intl.Collator(language, { numeric: true, sensitivity: "base" });
+    const said = new Map(
+      rows.map((row) => [row, row.maybeChild(column) ? textOfCell(row.child(column)).trim() : ""]),
+    );
+    const sorted = rows.toSorted((one, other) => {
+      const [left, right] = [said.get(one)!, said.get(other)!];
+      if (!left || !right) return Number(!left) - Number(!right);
+      return descending ? compare(right, left) : compare(left, right);
+    });
+    if (sorted.every((row, at) => row === rows[at])) return true;
+    const start = position + 1 + table.firstChild!.nodeSize;
+    dispatch?.(state.tr.replaceWith(start, position + table.nodeSize - 1, sorted).scrollIntoView());
+    return true;
+  };
+}
+
+/** What a cell of a column with this type has where these are its words. */
+export function valueOf(type: string, text: string): unknown {
+  if (type === "checkbox") return /^(x|yes|true|✓|✅)$/i.test(text);
+  if (text === "") return null;
+  if (type === "number" || type === "rating") return Number.isFinite(Number(text)) ? Number(text) : null;
+  if (type === "content-ref" || type === "image") {
+    const url = safeUrl(text);
+    return url ? { kind: "url", url } : null;
+  }
+  return [text];
+}
+
+/** Options of a column with those added that these words are not among. */
+function withOptions(column: Data, added: Iterable<string>): Data {
+  const options = (column.options ?? []) as Data[];
+  const known = new Set(options.map((each) => each.value));
+  const more = [...new Set(added)].filter((each) => !known.has(each));
+  return more.length
+    ? {
+      ...column,
+      options: [...options, ...more.map((value) => ({ value, label: value, color: "default" }))],
+    }
+    : column;
+}
+
+function paragraphOf(text: string): Node {
+  const lines = text.split("\n");
+  return schema.nodes.paragraph!.create(
+    null,
+    lines.flatMap((line, at) => [
+      ...(at ? [schema.nodes.hard_break!.create()] : []),
+      ...(line ? [schema.text(line)] : []),
+    ]),
+  );
 }
 
 /** Change the type of a column. Cell values are kept where the new type allows. */
@@ -178,46 +346,128 @@ export function setColumnType(table: Node, position: number, at: number, type: s
     const column: Data = type === "text" ? { type, textAlignment: "left" } : { type };
     if (type === "rating") column.max = 5;
     if (type === "select") column.options = [];
-    const options = new Map<string, Data>();
-    const cells = (cell: Node): Node => {
-      const text = cell.type === schema.nodes.table_cell
-        ? cell.textContent.trim()
-        : cell.attrs.value === null
-        ? ""
-        : [cell.attrs.value].flat().join(", ");
+    const options: string[] = [];
+    const changed = (cell: Node): Node => {
+      const text = textOfCell(cell).trim();
       if (type === "text") {
-        const words = typeof cell.attrs.value === "boolean" ? "" : text;
         if (cell.type === schema.nodes.table_cell) return cell;
-        return schema.nodes.table_cell!.create(
-          null,
-          schema.nodes.paragraph!.create(null, words ? schema.text(words) : null),
-        );
+        const said = typeof cell.attrs.value === "boolean" ? "" : text;
+        return schema.nodes.table_cell!.create(null, paragraphOf(said));
       }
-      let value: unknown = null;
-      if (type === "checkbox") value = cell.attrs.value === true || /^(x|yes|true|✓|✅)$/i.test(text);
-      else if (type === "number" || type === "rating") {
-        value = text !== "" && Number.isFinite(Number(text)) ? Number(text) : null;
-      } else if (type === "select" && text) {
-        options.set(text, { value: text, label: text, color: "default" });
-        value = [text];
-      } else if ((type === "content-ref" || type === "image") && safeUrl(text) && text) {
-        value = { kind: "url", url: text };
-      } else if ((type === "files" || type === "users") && text) value = [text];
+      const value = valueOf(type, text);
+      if (type === "select" && value !== null) options.push(text);
       return schema.nodes.table_value!.create({ value });
     };
     if (dispatch) {
-      const transaction = rewrite(
-        state,
-        table,
-        position,
-        (row, number) => number ? row.with(at, cells(row[at]!)) : row,
-      );
-      if (type === "select") column.options = [...options.values()];
+      const transaction = state.tr;
+      eachRowBackward(table, position, (row, start, number) => {
+        const cell = number ? row.maybeChild(at) : null;
+        if (!cell) return;
+        const place = childPosition(row, start, at);
+        const now = changed(cell);
+        if (now !== cell) transaction.replaceWith(place, place + cell.nodeSize, now);
+      });
       const heading = cellPosition(table, position, 0, at);
-      dispatch(transaction.setNodeAttribute(heading, "column", column));
+      dispatch(transaction.setNodeAttribute(heading, "column", withOptions(column, options)));
     }
     return true;
   };
+}
+
+/** A cell that is pasted: its words, and as blocks where it is more than words. */
+export interface PastedCell {
+  text: string;
+  blocks?: readonly Node[];
+}
+
+/** Most rows and columns that one paste brings, and most rows that a step does, which is sent as a whole. */
+const MOST_ROWS = 5000;
+const MOST_COLUMNS = 200;
+const ROWS_OF_STEP = 100;
+
+/**
+ * Writes cells from a place of a table on, over what is there; rows and columns that are missing are added. Gives
+ * where the last of them is.
+ */
+export function pasteCells(
+  transaction: Transform,
+  position: number,
+  spot: { row: number; column: number },
+  pasted: PastedCell[][],
+): { row: number; column: number } {
+  const cells = pasted.slice(0, MOST_ROWS).map((row) => row.slice(0, MOST_COLUMNS));
+  const across = Math.max(...cells.map((row) => row.length));
+  const table = transaction.doc.nodeAt(position)!;
+  const missing = spot.column + across - table.firstChild!.childCount;
+  if (missing > 0) {
+    const heading = schema.nodes.table_heading!.create();
+    const column = heading.attrs.column as Column;
+    eachRowBackward(table, position, (row, at, number) => {
+      const end = at + row.nodeSize - 1;
+      transaction.insert(end, Array.from({ length: missing }, () => number ? newCell(column) : heading));
+    });
+  }
+  const grown = transaction.doc.nodeAt(position)!;
+  const columns = columnsOf(grown);
+  const options = new Map<number, string[]>();
+  const filled = (column: number, { text, blocks }: PastedCell): Node => {
+    const { type } = columns[column]!;
+    if (type === "text") {
+      const content = blocks?.length ? blocks.map(withoutKeys) : [paragraphOf(text)];
+      return schema.nodes.table_cell!.create(null, content);
+    }
+    const value = valueOf(type, text.trim());
+    if (type === "select" && value !== null) options.set(column, [...options.get(column) ?? [], text.trim()]);
+    return schema.nodes.table_value!.create({ value });
+  };
+  // Rows that are new come in large pieces, those that are there cell by cell, the last one first.
+  const known = grown.childCount - spot.row;
+  const added = cells.slice(known).map((row) =>
+    withKeys(schema.nodes.table_row!.create(
+      null,
+      columns.map((column, at) => {
+        const cell = row[at - spot.column];
+        return cell ? filled(at, cell) : newCell(column);
+      }),
+    ))
+  );
+  const end = position + grown.nodeSize - 1;
+  for (
+    let first = Math.floor((added.length - 1) / ROWS_OF_STEP) * ROWS_OF_STEP;
+    first >= 0;
+    first -= ROWS_OF_STEP
+  ) {
+    transaction.insert(end, added.slice(first, first + ROWS_OF_STEP));
+  }
+  eachRowBackward(grown, position, (row, at, number) => {
+    const given = cells[number - spot.row];
+    if (!given) return;
+    for (let each = given.length - 1; each >= 0; each--) {
+      const column = spot.column + each;
+      const cell = row.maybeChild(column);
+      if (!cell) continue;
+      const from = childPosition(row, at, column);
+      if (cell.type === schema.nodes.table_heading) {
+        const title = given[each]!.text.replace(/\s+/g, " ").trim();
+        const content = title ? [schema.text(title)] : [];
+        transaction.replaceWith(from + 1, from + 1 + cell.content.size, content);
+      } else if (cell.type === schema.nodes.table_value) {
+        transaction.setNodeAttribute(from, "value", filled(column, given[each]!).attrs.value);
+      } else {
+        transaction.replaceWith(
+          from + 1,
+          from + 1 + cell.content.size,
+          withKeys(filled(column, given[each]!)).content,
+        );
+      }
+    }
+  });
+  const heads = transaction.doc.nodeAt(position)!;
+  for (const [column, more] of options) {
+    const heading = cellPosition(heads, position, 0, column);
+    transaction.setNodeAttribute(heading, "column", withOptions(columns[column]!, more));
+  }
+  return { row: spot.row + cells.length - 1, column: spot.column + across - 1 };
 }
 
 export function setColumn(position: number, fields: Data): Command {
@@ -237,7 +487,7 @@ export function goToCell(by: 1 | -1): Command {
     const spot = spotOf(state);
     if (spot === undefined) return false;
     const width = spot.table.firstChild!.childCount;
-    const hidden = (spot.table.attrs.data.view as Data).hideHeader === true ? 1 : 0;
+    const hidden = headless(spot.table) ? 1 : 0;
     for (let number = spot.row * width + spot.column + by;; number += by) {
       const row = Math.floor(number / width);
       if (row < hidden) return true;

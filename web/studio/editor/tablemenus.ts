@@ -1,20 +1,85 @@
-/** The column menu in a table's header. */
+/** What can be done with columns, at their head, and with rows, at their side. */
 import type { Command } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
+import { t } from "../../shared/words.ts";
 import { schema } from "../document/schema.ts";
 import { table as types } from "../document/table.ts";
 import type { Data } from "../document/types.ts";
-import { openMenu } from "./menu.ts";
+import { setData } from "./blockdata.ts";
+import { CellSelection, selectRows } from "./cells.ts";
+import { type MenuItem, openMenu } from "./menu.ts";
+import { type Column } from "./grid.ts";
 import {
-  type Column,
-  deleteColumn,
+  deleteColumns,
+  deleteRows,
+  duplicateColumns,
+  duplicateRows,
   insertColumn,
-  moveColumn,
+  insertRow,
+  moveColumns,
+  moveRows,
   setColumn,
   setColumnType,
+  sortRows,
 } from "./tablecommands.ts";
-import { setData } from "./views.ts";
+import { keyName } from "./toolbar.ts";
 import { words } from "./words.ts";
+
+/** What can be done with the rows of chosen cells. */
+export function rowItems(cells: CellSelection, run: (command: Command) => void): MenuItem[] {
+  const { table, position, rectangle: { top, bottom, left } } = cells;
+  const group = t("row");
+  const item = (label: string, command: Command, more: Partial<MenuItem> = {}): MenuItem => ({
+    label,
+    group,
+    run: () => run(command),
+    ...more,
+  });
+  const above = insertRow(table, position, Math.max(1, top), left);
+  return [
+    item(t("addRowAbove"), above, { keys: keyName("Alt-Shift-↑"), off: top === 0 }),
+    item(t("addRowBelow"), insertRow(table, position, bottom + 1, left), { keys: keyName("Alt-Shift-↓") }),
+    item(words.moveUp, moveRows(table, position, top, bottom, -1), { keys: keyName("Alt-↑"), off: top < 2 }),
+    item(words.moveDown, moveRows(table, position, top, bottom, 1), {
+      keys: keyName("Alt-↓"),
+      off: top < 1 || bottom === table.childCount - 1,
+    }),
+    item(words.duplicate, duplicateRows(table, position, top, bottom), { off: bottom === 0 }),
+    ...(cells.wholeRows ? [] : [item(t("selectRows"), selectRows, { keys: "Shift Space" })]),
+    item(t("deleteRows"), deleteRows(table, position, top, bottom), { danger: true, off: bottom === 0 }),
+  ];
+}
+
+/** Adds a row or a column at the end of the table at a position. */
+export function growTable(view: EditorView, position: number, kind: "row" | "column"): void {
+  const table = view.state.doc.nodeAt(position);
+  if (table === null || table.type !== schema.nodes.table) return;
+  const command = kind === "row"
+    ? insertRow(table, position, table.childCount)
+    : insertColumn(table, position, table.firstChild!.childCount);
+  command(view.state, view.dispatch);
+  view.focus();
+}
+
+/** The menu of a row, which is chosen with it. `position`: of the table. */
+export function openRowMenu(view: EditorView, position: number, row: number, beside: HTMLElement): void {
+  const table = view.state.doc.nodeAt(position);
+  if (table === null || table.type !== schema.nodes.table || row >= table.childCount) return;
+  const right = table.child(row).childCount - 1;
+  if (right < 0) return;
+  const cells = CellSelection.of(view.state.doc, position, { top: row, bottom: row, left: 0, right });
+  view.dispatch(view.state.tr.setSelection(cells));
+  view.focus();
+  openMenu(
+    view,
+    beside,
+    t("row"),
+    rowItems(cells, (command) => {
+      command(view.state, view.dispatch, view);
+      view.focus();
+    }),
+  );
+}
 
 /** `position`: of the column's header cell. */
 export function openColumnMenu(view: EditorView, position: number | undefined, beside: HTMLElement): void {
@@ -32,7 +97,42 @@ export function openColumnMenu(view: EditorView, position: number | undefined, b
   };
   const shown = (table.attrs.data as Data).view as Data;
   const text = column.type === "text";
+  const last = table.childCount - 1;
+  const cells = CellSelection.of(view.state.doc, before, { top: 0, bottom: last, left: at, right: at });
+  view.dispatch(view.state.tr.setSelection(cells));
+  view.focus();
+  const group = words.column;
   openMenu(view, beside, words.column, [
+    { label: t("sortAscending"), group, off: last < 2, run: run(sortRows(table, before, at, false)) },
+    { label: t("sortDescending"), group, off: last < 2, run: run(sortRows(table, before, at, true)) },
+    {
+      label: words.columnBefore,
+      keys: keyName("Alt-Shift-←"),
+      group,
+      run: run(insertColumn(table, before, at)),
+    },
+    {
+      label: words.columnAfter,
+      keys: keyName("Alt-Shift-→"),
+      group,
+      run: run(insertColumn(table, before, at + 1)),
+    },
+    {
+      label: words.moveLeft,
+      keys: keyName("Alt-←"),
+      group,
+      off: at === 0,
+      run: run(moveColumns(table, before, at, at, -1)),
+    },
+    {
+      label: words.moveRight,
+      keys: keyName("Alt-→"),
+      group,
+      off: at === table.firstChild!.childCount - 1,
+      run: run(moveColumns(table, before, at, at, 1)),
+    },
+    { label: words.duplicate, group, run: run(duplicateColumns(table, before, at, at)) },
+    { label: words.deleteColumn, group, danger: true, run: run(deleteColumns(table, before, at, at)) },
     ...types.columnTypes.map((type) => ({
       label: words.columnTypes[type] ?? type,
       chosen: type === column.type,
@@ -47,26 +147,6 @@ export function openColumnMenu(view: EditorView, position: number | undefined, b
         run: run(setColumn(position, { textAlignment: align })),
       }))
       : []),
-    { label: words.columnBefore, group: words.column, run: run(insertColumn(table, before, at)) },
-    { label: words.columnAfter, group: words.column, run: run(insertColumn(table, before, at + 1)) },
-    {
-      label: words.moveLeft,
-      group: words.column,
-      off: at === 0,
-      run: run(moveColumn(table, before, at, at - 1)),
-    },
-    {
-      label: words.moveRight,
-      group: words.column,
-      off: at === table.firstChild!.childCount - 1,
-      run: run(moveColumn(table, before, at, at + 1)),
-    },
-    {
-      label: words.deleteColumn,
-      group: words.column,
-      danger: true,
-      run: run(deleteColumn(table, before, at)),
-    },
     {
       label: shown.hideHeader === true ? words.showHead : words.hideHead,
       group: words.table,

@@ -1,6 +1,7 @@
 /** The node views of tables. */
 import type { Node } from "prosemirror-model";
 import type { EditorView, NodeView, NodeViewConstructor, ViewMutationRecord } from "prosemirror-view";
+import { t } from "../../shared/words.ts";
 import { childrenOf } from "../document/convert.ts";
 import { classes } from "../document/drawing.ts";
 import { schema } from "../document/schema.ts";
@@ -8,10 +9,12 @@ import type { Data } from "../document/types.ts";
 import { h, set, sign } from "./dom.ts";
 import type { Asset } from "./lookup.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { cellPosition, type Column, columnsOf, insertColumn, insertRow } from "./tablecommands.ts";
-import { openColumnMenu } from "./tablemenus.ts";
+import { cellPosition, type Column, columnsOf } from "./grid.ts";
 import { drawPicture } from "./views.ts";
 import { words } from "./words.ts";
+
+/** What only who writes needs. */
+const commands = () => import("./tablemenus.ts");
 
 type Position = () => number | undefined;
 
@@ -36,7 +39,7 @@ class TableView implements NodeView {
         { class: "table-place" },
         h("div", { role: "region", "aria-label": words.table }, this.#table),
       );
-      if (view.editable) this.dom.append(this.#rail("row"), this.#rail("column"));
+      if (view.editable) this.dom.append(this.#rail("row"), this.#rail("column"), this.#rowGrip());
     }
     this.#show();
   }
@@ -53,13 +56,39 @@ class TableView implements NodeView {
       onclick: () => {
         const at = this.position();
         if (at === undefined) return;
-        const command = kind === "row"
-          ? insertRow(this.node, at, this.node.childCount)
-          : insertColumn(this.node, at, this.node.firstChild!.childCount);
-        command(this.view.state, this.view.dispatch);
-        this.view.focus();
+        void commands().then(({ growTable }) => growTable(this.view, at, kind));
       },
     }, "+");
+  }
+
+  /** At the side of the row under the pointer: chooses the row, with what can be done with it. */
+  #rowGrip(): HTMLElement {
+    let row = -1;
+    const grip = h("button", {
+      type: "button",
+      class: "row-grip",
+      contenteditable: "false",
+      tabindex: "-1",
+      title: t("row"),
+      "aria-label": t("row"),
+      hidden: true,
+      onmousedown: (event: Event) => event.preventDefault(),
+      onclick: () => {
+        const at = this.position();
+        if (at === undefined || row < 1) return;
+        void commands().then(({ openRowMenu }) => openRowMenu(this.view, at, row, grip));
+      },
+    });
+    this.dom.addEventListener("mousemove", (event) => {
+      const line = (event.target as Element).closest("tr");
+      if (!line || line.parentElement !== this.contentDOM) return;
+      row = [...this.contentDOM.children].indexOf(line);
+      grip.hidden = row < 1;
+      const box = line.getBoundingClientRect();
+      grip.style.setProperty("top", `${box.top - this.dom.getBoundingClientRect().top}px`);
+      grip.style.setProperty("height", `${box.height}px`);
+    });
+    return grip;
   }
 
   #show(): void {
@@ -108,7 +137,7 @@ class TableView implements NodeView {
   }
 
   stopEvent(event: Event): boolean {
-    return (event.target as HTMLElement).closest(".rail") !== null;
+    return (event.target as HTMLElement).closest(".rail, .row-grip") !== null;
   }
 }
 
@@ -172,7 +201,10 @@ class HeadingView implements NodeView {
         tabindex: "-1",
         title: words.column,
         "aria-label": words.column,
-        onclick: (event: MouseEvent) => openColumnMenu(view, position(), event.currentTarget as HTMLElement),
+        onclick: (event: MouseEvent) => {
+          const beside = event.currentTarget as HTMLElement;
+          void commands().then(({ openColumnMenu }) => openColumnMenu(view, position(), beside));
+        },
       }, sign("chevron")));
     }
     this.update = (next) => next.type === node.type && next.attrs.column === column;

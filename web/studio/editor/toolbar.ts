@@ -51,6 +51,40 @@ export function toolbar(options: ToolbarOptions): Plugin {
   return new Plugin({ view: (view) => new Toolbar(view, options) });
 }
 
+/** The menu of the colors of what is chosen. */
+export function openColors(view: EditorView, button: HTMLElement): void {
+  const color = (fields: { text?: string; background?: string }): void => {
+    const { tr, selection, doc } = view.state;
+    for (const { $from, $to } of selection.ranges) {
+      const [from, to] = [$from.pos, $to.pos];
+      let before: Record<string, unknown> = { text: "default", background: "default" };
+      doc.nodesBetween(from, to, (node) => {
+        before = marks.color!.isInSet(node.marks)?.attrs ?? before;
+      });
+      const attrs: Record<string, unknown> = { ...before, ...fields, at: null };
+      tr.removeMark(from, to, marks.color!);
+      if (attrs.text !== "default" || attrs.background !== "default") {
+        tr.addMark(from, to, marks.color!.create(attrs));
+      }
+    }
+    view.dispatch(tr);
+    view.focus();
+  };
+  const names = table.colors.filter((each) => !each.startsWith("$"));
+  openMenu(view, button, words.color, [
+    ...names.map((name) => ({
+      label: words.colors[name] ?? name,
+      group: words.textColor,
+      run: () => color({ text: name }),
+    })),
+    ...names.map((name) => ({
+      label: words.colors[name] ?? name,
+      group: words.background,
+      run: () => color({ background: name }),
+    })),
+  ]);
+}
+
 function chosenWords(state: EditorState): boolean {
   const { selection } = state;
   if (!(selection instanceof TextSelection) || selection.empty) return false;
@@ -87,7 +121,7 @@ class Toolbar {
       );
     }
     this.#add("link", words.link, "Mod-K", "link", () => openLink(this.view));
-    this.#add("color", words.color, "", "palette", (button) => this.#openColors(button));
+    this.#add("color", words.color, "", "palette", (button) => openColors(this.view, button));
     if (options.comment) {
       this.#dom.append(h("span", { class: "bar" }));
       const button = this.#add(
@@ -203,37 +237,6 @@ class Toolbar {
         run: () => this.#run(turnInto(turn as Turn)),
       })),
     );
-  }
-
-  #openColors(button: HTMLElement): void {
-    const { from, to } = this.view.state.selection;
-    const color = (fields: { text?: string; background?: string }): void => {
-      const { tr } = this.view.state;
-      let before: Record<string, unknown> = { text: "default", background: "default" };
-      this.view.state.doc.nodesBetween(from, to, (node) => {
-        before = marks.color!.isInSet(node.marks)?.attrs ?? before;
-      });
-      const attrs: Record<string, unknown> = { ...before, ...fields, at: null };
-      tr.removeMark(from, to, marks.color!);
-      if (attrs.text !== "default" || attrs.background !== "default") {
-        tr.addMark(from, to, marks.color!.create(attrs));
-      }
-      this.view.dispatch(tr);
-      this.view.focus();
-    };
-    const names = table.colors.filter((each) => !each.startsWith("$"));
-    openMenu(this.view, button, words.color, [
-      ...names.map((name) => ({
-        label: words.colors[name] ?? name,
-        group: words.textColor,
-        run: () => color({ text: name }),
-      })),
-      ...names.map((name) => ({
-        label: words.colors[name] ?? name,
-        group: words.background,
-        run: () => color({ background: name }),
-      })),
-    ]);
   }
 
   #openMore(button: HTMLElement): void {

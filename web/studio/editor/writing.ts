@@ -16,6 +16,7 @@ import type { About, Base, PageHandle, SaveState } from "./base.ts";
 import { beginnings, type Kept } from "./beginnings.ts";
 import { uniqueKeys } from "./blockkeys.ts";
 import { carets, nameOf, showCaret, tellCarets, whereIs } from "./carets.ts";
+import { cellTools } from "./celltools.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
 import { editingPlugins } from "./editing.ts";
@@ -27,12 +28,15 @@ import type { KeptPage } from "./kept.ts";
 import { LivePage, openLive } from "./livepage.ts";
 import { asNew, makeReusable } from "./reusing.ts";
 import { type NoteWords, noting, openNote } from "./noting.ts";
-import { type FindPages, findWith, openLink } from "./linking.ts";
+import { findWith, openLink } from "./linking.ts";
 import type { Lookup } from "./lookup.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
+import { showSettingsWith } from "./opening.ts";
 import { chosen } from "./remarks.ts";
 import { SavedText } from "./savedtext.ts";
 import { Sender } from "./sender.ts";
+import { closeSettings, followSettings, showSettings } from "./settings.ts";
+import { findersOf } from "./targets.ts";
 import { toolbar } from "./toolbar.ts";
 import { triggers } from "./triggers.ts";
 import { words } from "./words.ts";
@@ -116,7 +120,15 @@ function refusals(): Plugin {
 }
 
 /** The status if the text and its fields differ: the worse one. */
-const WORSE: SaveState["kind"][] = ["saved", "changed", "catching", "saving", "offline", "unsaved"];
+const WORSE: Record<SaveState["kind"], number> = {
+  saved: 0,
+  changed: 1,
+  catching: 2,
+  saving: 3,
+  maintenance: 4,
+  offline: 5,
+  unsaved: 6,
+};
 
 export async function startWriting(options: WritingOptions): Promise<Writing> {
   const { space, change, subject, loaded } = options;
@@ -131,6 +143,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const left = await leftDrafts(space, change, page).catch((): Draft[] => []);
   const opened = subject.changes ? undefined : await openLive(place);
   void loadEmoji();
+  showSettingsWith(showSettings);
 
   let view: EditorView | undefined;
   let showFields: (fields: Fields) => void = () => {};
@@ -146,7 +159,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   /** The save status of the text. If it is saved, the last change by another person is shown for a while. */
   const tell = (): void => {
-    const told = WORSE.indexOf(texted.kind) > WORSE.indexOf(fielded.kind) ? texted : fielded;
+    const told = WORSE[texted.kind] > WORSE[fielded.kind] ? texted : fielded;
     clearTimeout(saying);
     const left = sayUntil - performance.now();
     if (told.kind !== "saved" || left <= 0) return options.onstate?.(told);
@@ -289,19 +302,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     sender.changed();
   }
 
-  const findPages: FindPages = async (typed) => {
-    if (!typed.trim()) return [];
-    const found = await ask(
-      api.GET("/spaces/{spaceId}/search", {
-        params: { path: { spaceId: space }, query: { query: typed, limit: 8 } },
-      }),
-    );
-    return found.items.map((each) => ({
-      title: each.title,
-      line: each.ancestors.map((one) => one.title).join(" / "),
-      ref: { kind: "page", page: each.id },
-    }));
-  };
+  const finders = findersOf(space, base, options.lookup, () => view);
 
   let organization: string | undefined;
   const people = async (typed: string) => {
@@ -410,12 +411,14 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     plugins: [
       completing(
         triggers({
-          pages: findPages,
+          pages: finders.pages,
+          files: finders.files,
           people,
           shared: () => options.lookup.shared(),
           askFor: (target, what) => askForFile(target, what, (files, at) => sendFiles(target, files, at)),
         }),
       ),
+      cellTools(tools),
       clipboard({
         readMarkdown: (text) => readMarkdown(space, text),
         takeFiles: sendFiles,
@@ -466,7 +469,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     attach(attached, onfields) {
       view = attached;
       showFields = onfields;
-      findWith(view, findPages);
+      findWith(view, finders);
       sendWith(view, upload);
       tell();
       text.attach(view);
@@ -477,13 +480,17 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       if (draft) sender.changed();
       if (left.length) takeRest().catch(onproblem);
     },
-    changed: (transaction) => text.changed(transaction),
+    changed(transaction) {
+      text.changed(transaction);
+      if (view) followSettings(view, transaction);
+    },
     changedFields(next) {
       fields = next;
       sender.changed();
     },
     stop() {
       stopped = true;
+      if (view) closeSettings(view);
       deafen();
       waitNoMore();
       clearTimeout(saying);

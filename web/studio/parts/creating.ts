@@ -35,6 +35,12 @@ export async function createSpace(
   }
 }
 
+/** Open the import of a space, or of a new space. */
+export async function importDocs(space?: string): Promise<void> {
+  const to = space ?? await createSpace();
+  if (to) await router.go(address.space(to, "import"));
+}
+
 /** Create a collection and open its settings, where it gets its name. */
 export async function createCollection({ parent }: { parent?: string } = {}): Promise<void> {
   const organization = session.organization;

@@ -3,12 +3,16 @@ import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import { listMembersInOrganizationById } from "../api/organizations.ts";
-import { searchOrganizationContent, searchSpaceContent } from "../api/search.ts";
+import { searchChangeRequestContent, searchOrganizationContent, searchSpaceContent } from "../api/search.ts";
+import type { Base } from "../editor/base.ts";
+import { findDraft } from "../state/drafts.ts";
 import type { Action } from "../state/keys.ts";
-import { sitesOf, spacesOf } from "../state/session.svelte.ts";
+import { recentPages } from "../state/recent.ts";
+import { session, sitesOf, spacesOf } from "../state/session.svelte.ts";
 import { changeRequestsOf } from "../state/waiting.svelte.ts";
 import { askAbout } from "./creating.ts";
 import type { IconName } from "./Icon.svelte";
+import { placesOf } from "./palettePlaces.ts";
 
 export interface Result {
   id: string;
@@ -30,14 +34,34 @@ export interface Query {
   scope: string | undefined;
   only: string;
   query: string;
+  /** The site that is shown. */
+  site?: string | undefined;
+  /** The change request that is shown. */
+  change?: number | undefined;
 }
 
+const RECENT = 6;
 const matches = (text: string, wanted: string) =>
   wanted.toLocaleLowerCase().split(/\s+/).every((word) => text.toLocaleLowerCase().includes(word));
 
 /** Return results without asking the server; `here`: the actions of the current screen. */
-export function knownResults({ organization, scope, only, query }: Query, here: readonly Action[]): Result[] {
+export function knownResults(
+  { organization, scope, site, only, query }: Query,
+  here: readonly Action[],
+): Result[] {
   const list: Result[] = [];
+  const user = session.user.value;
+  if (user && !query && !only) {
+    for (const one of recentPages(user.id).filter((page) => !page.edited).slice(0, RECENT)) {
+      list.push({
+        id: `recent-${one.id}`,
+        group: t("recentlyViewedPages"),
+        text: one.title,
+        icon: "clock",
+        href: one.href,
+      });
+    }
+  }
   if (organization && !only) {
     for (const one of spacesOf(organization).value?.items ?? []) {
       if (matches(one.title, query)) {
@@ -61,7 +85,7 @@ export function knownResults({ organization, scope, only, query }: Query, here: 
         });
       }
     }
-    list.splice(6);
+    list.splice(6 + RECENT);
   }
   if (organization && only !== ">" && only !== "@" && (query || only)) {
     const all = ["open", "draft"].flatMap((status) =>
@@ -93,27 +117,15 @@ export function knownResults({ organization, scope, only, query }: Query, here: 
         });
       }
     }
-    if (!only) {
-      const places: [string, string, IconName][] = [];
-      if (scope) {
-        places.push(
-          [t("comments"), address.space(scope, "comments"), "comment"],
-          [t("files"), address.space(scope, "files"), "image"],
-          [t("reusableContents"), address.space(scope, "reusable"), "duplicate"],
-          [t("variables"), address.space(scope, "variables"), "bars"],
-          [t("links"), address.space(scope, "links"), "link"],
-          [t("spaceSettings"), address.space(scope, "settings"), "gear"],
-        );
-      }
-      if (organization) {
-        places.push(
-          [t("membersAndAccess"), address.organization(organization, "members"), "people"],
-          [t("integrations"), address.organization(organization, "integrations"), "plug"],
-          [t("settings"), address.organization(organization, "settings"), "gear"],
-        );
-      }
+    if (!only && query) {
+      const places = placesOf({
+        organization,
+        space: scope,
+        site,
+        operator: session.user.value?.operator ?? false,
+      });
       for (const [text, href, icon] of places) {
-        if (query && matches(text, query)) {
+        if (matches(text, query)) {
           list.push({ id: `go-${href}`, group: t("goTo"), text, icon, href });
         }
       }
@@ -132,9 +144,31 @@ export function knownResults({ organization, scope, only, query }: Query, here: 
 }
 
 /** Return the server's results. */
-export function searchResults({ organization, scope, only, query }: Query): Promise<Result[]> {
-  if (only === "@") return searchPeople(organization!, query);
-  return scope ? searchSpace(scope, query) : searchAll(organization!, query);
+export async function searchResults({ organization, scope, only, query, change }: Query): Promise<Result[]> {
+  if (only === "@") return await searchPeople(organization!, query);
+  if (!scope) return await searchAll(organization!, query);
+  const [inDraft, inSpace] = await Promise.all([
+    searchDraft(scope, change, query),
+    searchSpace(scope, query),
+  ]);
+  const drafted = new Set(inDraft.map(({ href }) => href?.split("/").at(-1)));
+  return [...inDraft, ...inSpace.filter(({ href }) => !change || !drafted.has(href?.split("/").at(-1)))];
+}
+
+/** The text of the change request that is shown, or of one's own newest draft. */
+async function searchDraft(space: string, shown: number | undefined, query: string): Promise<Result[]> {
+  const number = shown ?? (await findDraft(space))?.number;
+  if (!number) return [];
+  const { items } = await searchChangeRequestContent({ spaceId: space, changeRequestId: String(number) }, {
+    query,
+    limit: 5,
+  });
+  const base = { kind: "change" as const, number };
+  return items.flatMap(present(space, query, base)).map((one) => ({
+    ...one,
+    id: `draft-${one.id}`,
+    group: t("inNumber", { number }),
+  }));
 }
 
 async function searchPeople(organization: string, wanted: string): Promise<Result[]> {
@@ -152,7 +186,7 @@ async function searchPeople(organization: string, wanted: string): Promise<Resul
   }));
 }
 
-function present(space: string, query: string) {
+function present(space: string, query: string, base?: Base) {
   return (page: Schemas["SearchPage"]): Result[] => {
     const section = page.sections[0];
     const one: Result = {
@@ -161,7 +195,7 @@ function present(space: string, query: string) {
       text: page.title,
       note: page.ancestors.map((one) => one.title).join(" / "),
       icon: "file",
-      href: address.page(space, page.path),
+      href: address.page(space, page.path, base),
     };
     if (!section?.title || matches(page.title, query)) return [one];
     return [{

@@ -2,21 +2,17 @@
 import { ApiError, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address, MAIN } from "../addresses.ts";
-import {
-  createChangeRequest,
-  getChangeRequestById,
-  getChangeRequestChanges,
-  listChangeRequestsForSpace,
-} from "../api/changes.ts";
+import { getChangeRequestById, getChangeRequestChanges } from "../api/changes.ts";
 import { readPage } from "../api/content.ts";
 import type { Base } from "../editor/base.ts";
 import { changeContent, type Changes } from "./changing.ts";
+import { beginDraft, findDraft } from "./drafts.ts";
 import { notices } from "./notices.svelte.ts";
 import type { Page } from "./page.svelte.ts";
 import { baseKey, everyPage, firstWay, PART, readLevel, readWay, type TreePage, type Way } from "./parts.ts";
 import { refresh, type Resource, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
-import { session, spaceOf } from "./session.svelte.ts";
+import { spaceOf } from "./session.svelte.ts";
 
 export type Mark = "edited" | "new" | "moved" | "deleted";
 
@@ -238,23 +234,11 @@ const newPage = (type: "document" | "group", title: string): TreePage => ({
   hidden: false,
 });
 
-/** Return the person's newest draft in a space, or none. */
-export async function findDraft(space: string): Promise<Schemas["ChangeRequest"] | undefined> {
-  const user = await session.user.refresh();
-  const found = await listChangeRequestsForSpace({ spaceId: space }, {
-    status: "draft",
-    creator: user.id,
-    limit: 1,
-  });
-  return found.items[0];
-}
-
 /** Return the state that edits go to: the current one, or the person's draft, which is created if needed. */
 export async function editableBase(space: string, base: Base, subject: string): Promise<Base> {
   if (base.kind === "change") return base;
-  const draft = await findDraft(space) ?? await createChangeRequest({ spaceId: space }, { subject });
-  refresh(`space/${space}/list`);
-  return { kind: "change", number: draft.number };
+  const draft = await findDraft(space);
+  return draft ? { kind: "change", number: draft.number } : await beginDraft(space, subject);
 }
 
 /** Fields of a page by name, as an edit sets them. */

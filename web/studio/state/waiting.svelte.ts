@@ -14,7 +14,11 @@ interface Asked {
 export function changeRequestsOf(organization: string, query: Asked) {
   return resource(
     `org/${organization}/changes/${JSON.stringify(query)}`,
-    () => listChangeRequestsForOrganization({ organizationId: organization }, { limit: 50, ...query }),
+    () =>
+      listChangeRequestsForOrganization(
+        { organizationId: organization },
+        { limit: 50, ...query, status: query.status && [query.status] },
+      ),
   );
 }
 

@@ -56,6 +56,7 @@ def _member_asker(call: Call, org: OrgAccess) -> asking.QuestionAsker:
     errors=(400, 404, 503),
     waits_for="model",
     yields=("content:read",),
+    in_maintenance=True,
 )
 def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wire.Answered:
     """Answer a question from the spaces that the caller can see, with the sections it is based on. Without a
@@ -129,6 +130,7 @@ def _recommend_questions(call: Call, org: OrgAccess) -> list[str]:
     waits_for="model",
     visitors=True,
     **_EVENTS,
+    in_maintenance=True,
 )
 def stream_ask_in_site(
     call: Call, site: SiteAccess | VisitedSite, query: wire.AskFormatQuery, body: wire.AskSite
@@ -170,6 +172,7 @@ def stream_questions_in_site(
     waits_for="model",
     visitors=True,
     **_EVENTS,
+    in_maintenance=True,
 )
 def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.RespondInSite) -> Stream:
     """Get a response of a site's assistant as server-sent events. It can continue from an earlier response to the
@@ -238,7 +241,7 @@ def _site_asker(
 
 
 def _answer_counter(site: SiteAccess | VisitedSite) -> Callable[[Transaction], None] | None:
-    """Return what counts an answer at the site's channels, if an integration asks."""
+    """Return the function that counts an answer for the site's channels, if an integration asks."""
     match site:
         case SiteAccess(actor=Script(installation_id=str() as installation_id)):
             return lambda tx: count_answer(tx, site.site_id, installation_id)

@@ -59,7 +59,7 @@ _BAD_NAME = re.compile(r"[/\\\x00-\x1f\x7f]|\A\.{1,2}\Z")
 
 
 class PageOutcome(Struct, frozen=True):
-    """Result of one change of a page."""
+    """Result of changing one page."""
 
     kind: Literal["created_page", "updated_page", "deleted_page"]
     page_id: str
@@ -68,10 +68,10 @@ class PageOutcome(Struct, frozen=True):
 
 
 class EditedContent(Struct, frozen=True):
-    """Content that a revision writes, and the results reported to the caller. ``named``: fields of pages and
-    items that the changes set, even to the same value: (id, field as conflicts name it, or ``document``).
-    ``conflicts``: of an edit that was merged with later saves. ``shared``: ids of pages that also contain
-    other people's changes after that merge."""
+    """Content that a revision writes, and the results reported to the caller. ``named``: the fields of pages
+    and items that the changes set, even to the same value, as (id, field); a field has the name that
+    conflicts use, or ``document``. ``conflicts``: the conflicts of an edit that was merged with later saves.
+    ``shared``: the ids of pages that also contain other people's changes after that merge."""
 
     changes: Changes
     bodies: list[str]
@@ -84,9 +84,9 @@ class EditedContent(Struct, frozen=True):
 
 
 class BatchApplication:
-    """Batch being applied. ``uploads``: contents of its files, in order. ``started``: state that
-    ``revert_page`` restores if it names no revision. ``resolver`` None: references are resolved without
-    access to other content."""
+    """Batch that is being applied. ``uploads``: the contents of its files, in order. ``started``: the state
+    that ``revert_page`` restores if no revision is given. ``resolver``: the resolver of references; None
+    resolves them without access to other content."""
 
     def __init__(
         self,
@@ -309,7 +309,7 @@ class BatchApplication:
                 self.documents.name_file(given.ref, item.id)
 
     def update_file(self, change: UpdateFile) -> None:
-        """Update a file. Its path stays the same because documents refer to it."""
+        """Update a file. Its path stays the same because documents link to it."""
         item = self.draft.get_item(change.file, "file")
         self.name(item.id, *(["name"] if change.name is not None else []))
         self.name(item.id, *(["file"] if change.content is not None else []))
@@ -354,10 +354,10 @@ class BatchApplication:
             id=ids.new_id(), kind="source", name=path.rpartition("/")[2], path=path, created_at=now()
         )
         if item.kind != "source":
-            raise Conflict(f"tags: {path} is a page or a file. Rename it first.")
+            raise Conflict(f"tags: {path} is already used by a page or a file. Rename it first.")
         found, problems = read_tags(self.draft.text(item.content))
         if problems:
-            raise Conflict(f"tags: {path} can't be read. Fix it first: {problems[0].message}")
+            raise Conflict(f"tags: {path} is not a valid tag file. Fix it first: {problems[0].message}")
         tags = {tag.tag: tag for tag in found}
         for slug, given in change.tags.items():
             if given is None:

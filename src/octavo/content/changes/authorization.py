@@ -22,7 +22,7 @@ from .store import Author, ChangeRow, find_change, get_change
 
 
 class ChangeAccess(InSpace, frozen=True):
-    """Change request with the caller. Their permissions are those in its space."""
+    """Change request and its caller, with the permissions that they have in its space."""
 
     change_id: str
 
@@ -32,11 +32,11 @@ class ChangeAccess(InSpace, frozen=True):
 
 
 class WrittenChange(ChangeAccess, frozen=True):
-    """Change request whose revision contains everything that people have written in it by now."""
+    """Change request whose revision contains everything people have written in it so far."""
 
 
 class VisitedChange(Visiting, frozen=True):
-    """Visitor who sees a change request through a preview."""
+    """Visitor who views a change request through a preview."""
 
     change_id: str
 
@@ -60,14 +60,14 @@ def _missing(id_or_number: str) -> NotFound:
 
 @enters(ChangeAccess, "spaceId", "changeRequestId")
 def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> ChangeAccess:
-    """Authorize the caller at a change request, by its id or its number in the space."""
+    """Authorize the caller for a change request, given its id or its number in the space."""
     space, change = _enter(call, needs, space_id, change_request_id)
     return ChangeAccess(space, change.id)
 
 
 def _save(call: Call, change: ChangeRow) -> None:
-    """Save what people have written, before a call reads it. If it can't be saved now, the response says that it shows
-    an earlier state. Raises WritesFirst."""
+    """Save everything people have written before a call reads it. If it can't be saved now, a header of the response
+    says that the content is of an earlier state. Raises WritesFirst."""
     if not _has_pending(call, change):
         return
     if not call.has_written and can_save_for_read(call.context, change):
@@ -84,7 +84,7 @@ def _has_pending(call: Call, change: ChangeRow) -> bool:
 
 @enters(WrittenChange, "spaceId", "changeRequestId")
 def enter_written_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> WrittenChange:
-    """Authorize the caller at a change request, and save what people have written in it."""
+    """Authorize the caller for a change request, and save everything people have written in it."""
     space, change = _enter(call, needs, space_id, change_request_id)
     _save(call, change)
     return WrittenChange(space, change.id)
@@ -106,8 +106,8 @@ def change_access(tx: Transaction, space: SpaceAccess, change_request_id: str) -
 
 
 def recheck_permission(tx: Transaction, access: ChangeAccess | SpaceAccess, needs: Can) -> None:
-    """Check permission again in a writing transaction, because retries can start seconds after the request
-    was authorized. Raises NotFound or Forbidden if permission was removed meanwhile."""
+    """Check permission again in a write transaction, because a retry can start seconds after the request was
+    authorized. Raises NotFound or Forbidden if the permission has been removed."""
     space_access(tx, access.actor, needs, access.space_id)
 
 
@@ -120,7 +120,8 @@ def enter_change_state(call: Call, needs: Can, space_id: str, change_request_id:
 
 @enters(WrittenState, "spaceId", "changeRequestId")
 def enter_written_state(call: Call, needs: Can, space_id: str, change_request_id: str) -> WrittenState:
-    """Authorize reading the current content of a change request, and save what people have written in it."""
+    """Authorize reading the current content of a change request, and save everything people have written in
+    it."""
     space, change = _enter(call, needs, space_id, change_request_id)
     _save(call, change)
     with call.db.read() as tx:

@@ -1,4 +1,4 @@
-"""Conflicts that an ordinary edit resolves: editing the content of a conflict decides it."""
+"""Conflicts that an ordinary edit resolves: editing the content of a conflict resolves it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _ConflictTracker:
         self.texts = {body_hash(text): text for text in edited.bodies}
 
     def after(self, conflict: MergeConflict) -> MergeConflict | None:
-        """Return the conflict after the edit; None: resolved."""
+        """Return the conflict after the edit; None if the edit resolved it."""
         id = conflict.id
         changed = self.edited.changes.pages if conflict.target == "page" else self.edited.changes.items
         named = {field for owner, field in self.edited.named if owner == id}
@@ -85,7 +85,8 @@ class _ConflictTracker:
 
 
 def _moved(old: str, new: str, at: int, kept: str) -> int | None:
-    """Return where the part ``kept`` of ``old``, at ``at``, is in ``new``; None if it was changed."""
+    """Return the position in ``new`` of the part ``kept``, which is at ``at`` in ``old``; None if it was
+    changed."""
     a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
     first = len(old[:at].splitlines()) - (not (at == 0 or old[at - 1] in "\r\n"))
     last = first + len(kept.splitlines()) - 1
@@ -106,7 +107,7 @@ def _field(conflict: MergeConflict) -> str:
 
 
 def _value(entry: Page | Item, field: str) -> object:
-    """Return the value of a field by its name in conflicts."""
+    """Return the value of the field with this name in conflicts."""
     name, _, element = field.partition(".")
     if name == "place":
         return getattr(entry, "parent", None), getattr(entry, "rank", None)

@@ -33,8 +33,8 @@ from .written import WrittenReferences
 
 
 class BlocksMade(Struct, frozen=True):
-    """Blocks that an ``update_blocks`` produced, with keys: for each entry of ``set``, ``insert``, and
-    ``move`` those left in the source ``body``."""
+    """Blocks that an ``update_blocks`` change produced, with keys: one list for each entry of ``set``,
+    ``insert``, and ``move``, with the blocks that remain in the source ``body``."""
 
     body: str | None
     set: list[list[Any]]
@@ -43,7 +43,7 @@ class BlocksMade(Struct, frozen=True):
 
 
 def update_blocks(documents: BatchDocuments, change: UpdateBlocks) -> tuple[list[Page], BlocksMade]:
-    """Return the changed pages, starting with the one that the change names."""
+    """Return the changed pages, starting with the page that the change names."""
     try:
         return _BlockEdit(documents, change, is_whole=False).run()
     except NotLocal:
@@ -59,7 +59,7 @@ class _OpenPage(Struct):
 
 
 class _BlockEdit:
-    """One attempt: based on the index of a page, or on its whole document."""
+    """One attempt at the edit, based on the index of a page or on its whole document."""
 
     def __init__(self, documents: BatchDocuments, change: UpdateBlocks, *, is_whole: bool) -> None:
         self.documents, self.change, self.is_whole = documents, change, is_whole
@@ -120,7 +120,7 @@ class _BlockEdit:
         return self.open[page_id]
 
     def given(self, here: _OpenPage, given: DocumentInput, field: str, allowed: Allowed) -> Document:
-        """Return the nodes to insert, with references in the form of the page's file."""
+        """Return the nodes to insert, with references in the form used in the page's file."""
         documents, path = self.documents, here.page.file_path or ""
         if isinstance(given.markdown, str):
             if allowed.type != "blocks":
@@ -151,7 +151,7 @@ class _BlockEdit:
         return document
 
     def written_references(self, here: _OpenPage) -> WrittenReferences:
-        """Return how references are written in the blocks that this change names."""
+        """Return the written form of the references in the blocks that this change names."""
         if self.written is None:
             keys = [entry.block for entry in self.change.set] + list(self.change.delete)
             blocks = []
@@ -164,7 +164,7 @@ class _BlockEdit:
         return self.written
 
     def adapt_blocks(self, source: _OpenPage, here: _OpenPage, nodes: list[Any]) -> list[Any]:
-        """Return blocks of another page with references adjusted to have the same targets here."""
+        """Return blocks of another page, with references adjusted to keep their targets."""
         there, path = source.page.file_path or "", here.page.file_path or ""
         if posixpath.dirname(there) == posixpath.dirname(path):
             return nodes
@@ -179,8 +179,8 @@ class _BlockEdit:
         return rewrite(Document(nodes), change).nodes
 
     def page_with(self, open_page: _OpenPage, done: EditedBlocks) -> Page:
-        """Return the page with its new text. Raises NotLocal if its heading or front matter changed and only
-        part of it was read."""
+        """Return the page with its new text. Raises NotLocal if its heading or front matter changed but only
+        part of the page was read."""
         documents, page = self.documents, open_page.page
         front, heading, text = open_page.front, open_page.heading, done.text
         index = done.index
@@ -202,7 +202,7 @@ class _BlockEdit:
 
 
 class _ErrorPrefix:
-    """Context manager that prefixes edit errors with the entry of the change they are about."""
+    """Context manager that prefixes edit errors with the entry of the change that caused them."""
 
     def __init__(self, entry: str) -> None:
         self.entry = entry

@@ -1,4 +1,4 @@
-"""Commands in a batch that edit the content of a state."""
+"""Batch commands that edit the content of a state."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Index = Annotated[int, Meta(ge=0)]
 
 
 class DocumentInput(Struct):
-    """Document as Markdown or as nodes (a list of blocks or a whole document), exactly one of them."""
+    """Document, as either Markdown or nodes (a list of blocks or a whole document)."""
 
     markdown: str | UnsetType = UNSET
     document: DocumentObject | DocumentBlocks | UnsetType = UNSET
@@ -48,7 +48,7 @@ def _edited_type(field: Field) -> object:
 
 
 class EditedPageFields(Struct, rename="camel"):
-    """``title``, ``slug``, and the fields of ``EDITED_FIELDS``."""
+    """The ``title``, the ``slug``, and the fields of ``EDITED_FIELDS``."""
 
     title: PageTitle | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
@@ -61,7 +61,7 @@ class EditedPageFields(Struct, rename="camel"):
                 require_emoji(value, wire_name(name))
 
     def edited(self) -> dict[str, object]:
-        """Return the values given for ``EDITED_FIELDS``, as pages have them."""
+        """Return the values given for ``EDITED_FIELDS``, in the form in which pages store them."""
         found = {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
         tags = {
             name: read_given_tags(found[name] or ()) for name in found if EDITED_FIELDS[name].type == "tags"
@@ -98,17 +98,17 @@ MAX_BLOCKS = 1000
 
 
 class SetBlock(Struct):
-    """New content for a block: nodes or Markdown that replace it. The first node keeps the key of the block
-    unless another one has it. For a table cell, a caption, or the body of an expandable (a fragment), the
-    content inside it."""
+    """New content for a block: the nodes or Markdown that replace it. The first node keeps the key of the
+    block unless that node already has a key. In a table cell, a caption, or the body of an expandable (a
+    fragment), only the content is replaced."""
 
     block: BlockKey
     document: DocumentInput
 
 
 class BlockPlace(Struct):
-    """Position after a block, before a block, or inside one (or a fragment; null: the page) at an index, by default
-    at its end. The named blocks can be anywhere on the page."""
+    """Position after a block, before a block, or inside a block or fragment (null: the page) at an index, by
+    default at the end. The named blocks can be anywhere on the page."""
 
     after: BlockKey | UnsetType = UNSET
     before: BlockKey | UnsetType = UNSET
@@ -124,21 +124,22 @@ class BlockPlace(Struct):
 
 
 class InsertBlocks(BlockPlace, kw_only=True):
-    """New blocks. They keep their own keys if the page has none of these."""
+    """New blocks. They keep their own keys unless the page already uses those keys."""
 
     document: DocumentInput
 
 
 class MoveBlocks(BlockPlace, kw_only=True, rename={"from_": "from"}):
-    """Existing blocks to move, in this order. ``from``: the page they are currently on, if it is another one."""
+    """Existing blocks to move, in this order. ``from``: the page they are currently on; by default this
+    page."""
 
     blocks: Annotated[list[BlockKey], Meta(min_length=1, max_length=MAX_BLOCKS)]
     from_: str | UnsetType = UNSET
 
 
 class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=True):
-    """Edit individual blocks of a page by key; an Octavo extension. Blocks are first set, then inserted,
-    moved, and deleted, each list in its order. The rest of the page stays byte for byte the same."""
+    """Edit individual blocks of a page by key; an Octavo extension. The lists apply in this order: set,
+    insert, move, delete. The rest of the page stays byte for byte the same."""
 
     page: str
     set: Annotated[list[SetBlock], Meta(max_length=MAX_BLOCKS)] = []
@@ -160,7 +161,8 @@ MediaType = Annotated[
 
 
 class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
-    """File. ``upload``: key of an upload of the kind ``page_file``, for files up to 100 MB; an Octavo extension."""
+    """File. ``upload``: the key of an upload of the kind ``page_file``, for files up to 100 MB; an Octavo
+    extension."""
 
     name: FileName
     url: Annotated[str, Meta(max_length=2048)] | None = None
@@ -181,7 +183,8 @@ class InsertFiles(Struct, tag_field="operation", tag="insert_files"):
 
 
 class InsertGroup(Struct, tag_field="operation", tag="insert_group", kw_only=True, rename="camel"):
-    """Insert a page group; an Octavo extension. ``into``: only null, because groups can only be at the top level."""
+    """Insert a page group; an Octavo extension. ``into``: must be null, because groups can only be at the top
+    level."""
 
     title: PageTitle
     slug: Slug | UnsetType = UNSET
@@ -253,7 +256,8 @@ VariableValue = Annotated[str, Meta(max_length=256)] | bool | int | float | None
 
 
 class SetTags(Struct, tag_field="operation", tag="set_tags"):
-    """Define tags of the space by slug; an Octavo extension. Null removes a tag from the space, but not from pages."""
+    """Define tags of the space by slug; an Octavo extension. Null removes a tag from the space, but not from
+    its pages."""
 
     tags: Annotated[dict[TagSlug, GivenTag | None], Meta(max_length=MAX_TAGS)]
 

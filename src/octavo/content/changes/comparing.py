@@ -1,4 +1,4 @@
-"""Compare what a change request and main each changed since they diverged, and merge the two."""
+"""Find what a change request and main each changed since they diverged, and merge the two."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ T = TypeVar("T", Page, Item)
 
 
 class StateTree(Tree):
-    """Tree of the state that a merge writes to."""
+    """Page tree of the state that a merge writes to."""
 
     def __init__(self, tx: Transaction, state: State) -> None:
         self.tx, self.state = tx, state
@@ -70,7 +70,8 @@ class Sides(Struct, frozen=True):
 
 
 def _versions(tx: Transaction, base: State, touched: TouchedIds, before: Versions) -> Versions:
-    """Return the versions of these pages and items in a state; those that were changed back count as unchanged."""
+    """Return the versions of these pages and items in a state; those that were changed and then changed back
+    count as unchanged."""
     pages, items = find_pages(tx, base, touched.pages), find_items(tx, base, touched.items)
     return Versions(
         {id: _unless_unchanged(pages.get(id), before.pages.get(id)) for id in touched.pages},
@@ -90,8 +91,8 @@ def sides_of(tx: Transaction, change: ChangeRow) -> Sides:
 
 
 def sides_of_reverting(tx: Transaction, done: State, main: State) -> Sides:
-    """Return the sides for reverting a revision of main, including the consecutive saves that it combines:
-    the reversal, as if it were a change request based on the revision, and current main."""
+    """Return the sides for reverting a revision of main, including the consecutive saves that it combines.
+    One side is the reversal, as a change request based on the revision; the other is current main."""
     branch, sequence = done.layers[0].branch_id, done.layers[0].sequence
     since = get_revision(tx, done.revision_id).before
     touched = list_changed(tx, done.layers[0], since)
@@ -120,8 +121,8 @@ class MergedContent(Struct, frozen=True):
 def merge_into_main(
     tx: Transaction, sides: Sides, main: State, *, keeps_paths: bool = False
 ) -> MergedContent:
-    """Merge the side of a change request into main. ``keeps_paths``: if both added a file at the same path,
-    that of the change request keeps it and main's file moves."""
+    """Merge a change request into main. ``keeps_paths``: whether, if both added a file at the same path, the
+    file of the change request keeps the path and main's file moves."""
     found = _merge(tx, sides.base, sides.main, sides.change, main, keeps_paths=keeps_paths)
     pages = {**sides.base.pages, **sides.main.pages}
     items = {**sides.base.items, **sides.main.items}
@@ -129,7 +130,7 @@ def merge_into_main(
 
 
 def merge_into_change(tx: Transaction, sides: Sides, change: State, main: State) -> MergedContent:
-    """Merge main's side into the change request, whose branch is then based on current main."""
+    """Merge main into a change request, which is then based on current main."""
     found = _merge(tx, sides.base, sides.change, sides.main, change)
     pages = {**sides.base.pages, **sides.main.pages, **sides.change.pages}
     items = {**sides.base.items, **sides.main.items, **sides.change.items}
@@ -137,7 +138,7 @@ def merge_into_change(tx: Transaction, sides: Sides, change: State, main: State)
 
 
 def merge_reverted(tx: Transaction, sides: Sides, done: State, main: State) -> MergedContent:
-    """Return main without one of its revisions, as changes over current main for a change request."""
+    """Return main without one of its revisions, as the changes of a change request based on current main."""
     found = _merge(tx, sides.base, sides.change, sides.main, done)
     pages = {**sides.base.pages, **sides.main.pages}
     items = {**sides.base.items, **sides.main.items}
@@ -145,8 +146,8 @@ def merge_reverted(tx: Transaction, sides: Sides, done: State, main: State) -> M
 
 
 def merge_edit(tx: Transaction, base: State, head: State, edited: EditedContent) -> MergedContent:
-    """Merge an unsaved edit of ``base`` with ``head``, to which ``base`` has evolved. In conflicts, ``ours``
-    is the saved content, which is kept, and ``theirs`` is the edit."""
+    """Merge an unsaved edit of ``base`` with ``head``, a later state of ``base``. In conflicts, ``ours`` is
+    the saved content, which is kept, and ``theirs`` is the edit."""
     since = _between(tx, base, head)
     wanted = edited.changes
     all_pages, all_items = since.pages | wanted.pages.keys(), since.items | wanted.items.keys()
@@ -173,8 +174,8 @@ def merge_edit(tx: Transaction, base: State, head: State, edited: EditedContent)
 
 
 def merge_without(tx: Transaction, before: State, after: State, head: State) -> MergedContent:
-    """Return ``head`` without the changes between ``before`` and ``after``, which are earlier states of the
-    same change request over the same main. Conflicts mean that these were edited again since."""
+    """Return ``head`` without the changes between ``before`` and ``after``, two earlier states of the same
+    change request over the same main. Conflicts mean that this content has been edited since."""
     done, since = _between(tx, before, after), _between(tx, after, head)
     sides = _sides(tx, after, (head, since), (before, done))
     found = _merge(tx, sides.base, sides.change, sides.main, head)
@@ -184,8 +185,8 @@ def merge_without(tx: Transaction, before: State, after: State, head: State) -> 
 
 
 def _between(tx: Transaction, base: State, head: State) -> TouchedIds:
-    """Return what may differ between two states, one of which evolved into the other: states of main, of one
-    change request, or of main and a change request over main."""
+    """Return the pages and items that may differ between two states, one of which descends from the other:
+    states of main, of one change request, or of main and a change request based on it."""
     pages: set[str] = set()
     items: set[str] = set()
     for layer in head.layers:
@@ -221,7 +222,7 @@ def _merge(
 
 
 OfText = Callable[[str, str], Document]
-"""Function that returns the document, with keys, of an owner's text: (id, hash)."""
+"""Function that takes (id, hash) of an owner's text and returns the document with keys."""
 
 
 def _written(
@@ -232,7 +233,8 @@ def _written(
     sides: tuple[Versions, Versions],
     document: OfText | None = None,
 ) -> MergedContent:
-    """Return the differences from ``known``, the state that is overwritten; ``below`` contains everything else."""
+    """Return the differences from ``known``, the state to overwrite. ``below``: the state that contains
+    everything else."""
     unknown = [id for id in found.pages if id not in known.pages]
     pages = {**find_pages(tx, below, unknown), **known.pages}
     changes = Changes(

@@ -1,4 +1,4 @@
-"""Wire types of conflicts, with fields named and values presented as elsewhere in the API."""
+"""Wire types of conflicts. Fields and values have the same names and forms as elsewhere in the API."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .types import Choice
 
 
 class Settlement(Struct):
-    """Resolution of a conflict. ``value``: chosen value, with the choice ``edited``."""
+    """Resolution of a conflict. ``value``: the custom value, only with the choice ``edited``."""
 
     choice: Choice
     by: User
@@ -32,23 +32,24 @@ class Settlement(Struct):
 
 
 class ConflictsQuery(PageQuery):
-    """``status``: ``settled`` conflicts can be reopened; ``all`` lists both kinds in the order of the conflicts."""
+    """Query of conflicts. ``status``: ``settled`` returns the conflicts that can be reopened, and ``all``
+    returns both open and settled conflicts in order."""
 
     status: Literal["open", "settled", "all"] = "open"
 
 
 class OpenConflict(Struct, rename="camel", kw_only=True):
-    """Conflict between two sides that changed the same thing. ``ours`` is the change request. ``theirs`` is
-    main or, depending on ``origin``, an edit of an older revision (``edit``), the repository that the
-    space is synced with (``repository``), or a source that was imported again (``import``). ``base`` is
-    the value before both changes; null means that it did not exist. ``kept``: the side that the change
-    request contains until the conflict is resolved.
+    """Conflict between two sides that changed the same thing. ``ours``: the value in the change request.
+    ``theirs``: the value in main or, depending on ``origin``, in an edit of an older revision (``edit``), in
+    the repository that the space is synced with (``repository``), or in a source that was imported again
+    (``import``). ``base``: the value before both changes; null if it did not exist. ``kept``: the side that
+    the change request contains until the conflict is resolved.
 
-    ``field``: name of the field on the page or file (``noIndex``, ``layout.width``), ``place`` for the
+    ``field``: the name of the field on the page or file (``noIndex``, ``layout.width``), ``place`` for the
     position of a page in the tree (the value is ``{parent}``: the id of a page, null for the top level),
-    ``file`` for the properties of a file's content, ``body`` for a part of a text (the value is Markdown).
-    With ``kind`` ``deleted`` the values are the whole page with its text, or the whole file, reusable
-    content, or variable. ``settled``: how the conflict was resolved; only if it is not open.
+    ``file`` for the properties of a file's content, ``body`` for a part of a text (the value is Markdown). If
+    ``kind`` is ``deleted``, the values are the whole page with its text, or the whole file, reusable content,
+    or variable. ``settled``: the resolution; omitted while the conflict is open.
     """
 
     id: str
@@ -67,24 +68,24 @@ class OpenConflict(Struct, rename="camel", kw_only=True):
 
 
 class ResolveConflict(Struct):
-    """Resolution of a conflict. ``value``: with ``edited``, the value to use instead of either side, in the
-    same form as the sides; for a position also ``at``, the index among the pages there. A conflict about
-    a deletion only accepts null, and one about the content of a file no value at all: edit the page or
-    file to resolve these."""
+    """Resolution of a conflict. ``value``: the value to use instead of either side, only with ``edited``. It
+    has the same form as the sides, and for a position also ``at``, the index among the sibling pages. For a
+    conflict about a deletion it must be null. A conflict about the content of a file can't have a value:
+    update the file instead."""
 
     choice: Choice
     value: Any | UnsetType = UNSET
 
 
 class ResolveAnswer(Struct):
-    """``conflicts``: number of conflicts that are still open."""
+    """Result of resolving a conflict. ``conflicts``: the number of conflicts that are still open."""
 
     revision: str
     conflicts: int
 
 
 _ELEMENTS = {"cover": {"light": "ref", "dark": "refDark", "y": "yPos", "height": "height"}}
-"""Elements of fields with different names in the API."""
+"""Elements of fields that have a different name in the API."""
 _STRUCTS: dict[str, type[Struct]] = {"layout": LayoutOptions, "cover": Cover}
 _TIMES = ("created_at", "updated_at")
 _INTERNAL = frozenset({"rank", "body", "content", *_TIMES})
@@ -156,7 +157,7 @@ def _named(value: Mapping[str, object], field: str = "") -> JsonObject:
 
 
 def _whole(tx: Transaction, target: str, value: JsonObject) -> JsonObject:
-    """Present a page or item as a whole, with its text."""
+    """Present a whole page or item, with its text."""
     shown = _named({key: item for key, item in value.items() if key not in _INTERNAL})
     for key in ("layout", "cover"):
         if isinstance(shown.get(key), dict):
@@ -180,8 +181,8 @@ class _Place(Struct):
 
 
 def read_edited(conflict: MergeConflict, value: object) -> object:
-    """Parse a custom value for a conflict into the internal form of the conflict's sides, ``(parent, at)``
-    for a position. Raises BadRequest."""
+    """Parse a custom value for a conflict into the internal form of its sides; for a position, ``(parent,
+    at)``. Raises BadRequest."""
     if conflict.kind == "deleted" and value is not None:
         raise BadRequest(
             "value: must be null to delete the content. To keep it with changes, edit it directly."

@@ -69,7 +69,7 @@ operation = Area("changes").operation
 
 _CONTENT = "/spaces/{spaceId}/change-requests/{changeRequestId}/content"
 BODY_LIMIT = 40 * 1024 * 1024
-"""Twenty files of 1 MB as base64, and room for the texts of a large batch."""
+"""Twenty files of 1 MB as base64, plus the texts of a large batch."""
 
 
 # --- references ---------------------------------------------------------------------------------------
@@ -161,13 +161,13 @@ def list_reusable_content_backlinks(
 def update_content(
     call: Call, change: ChangeAccess, query: CompatQuery, body: ChangeContent
 ) -> ChangeRequest | ChangeContentAnswer:
-    """Update the content of a change request with a batch of changes. They are applied in order, all or
-    none. With `compat=false` the response contains the result for each page. The header
-    `Octavo-Unread-Conditions` names pages with invalid conditions, whose content no one can see.
+    """Update the content of a change request with a batch of changes. They are applied in order, and either
+    all succeed or none are saved. With `compat=false`, the response contains the result for each page. The
+    header `Octavo-Unread-Conditions` names pages with invalid conditions, whose content no one can see.
 
     With `baseRevision`, the batch is merged with everything saved since that revision. If both changed the
-    same content, the saved version is kept and the conflict is opened in the change request, or with
-    `onConflict=refuse` nothing is written and the response contains the current pages.
+    same content, the saved version is kept and the change request gets an open conflict. With
+    `onConflict=refuse`, nothing is written instead, and the response contains the current pages.
     """
     made = edit_change(
         call.context, change, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"
@@ -197,8 +197,9 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
     Returns 403 in locked spaces.
 
     With `baseRevision`, the batch is merged with everything saved since that revision. If both changed the
-    same content, main is left unchanged and the response contains a new change request with the edit and its
-    conflicts, or with `onConflict=refuse` nothing is written and the response contains the current pages.
+    same content, main is left unchanged, and the response contains a new change request with the edit and its
+    conflicts. With `onConflict=refuse`, nothing is written instead, and the response contains the current
+    pages.
     """
     made = edit_main(
         call.context, space, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"
@@ -238,7 +239,8 @@ def _report_unread_conditions(
 
 
 def _name_revisions(answer: ChangeContentAnswer, made: EditedChange, base: str | None) -> None:
-    """Set the revision that the next save can name: one that contains nothing the client has not seen."""
+    """Set the revision to use as ``baseRevision`` of the next save: the latest one without changes that the
+    client has not seen."""
     answer.revision, answer.previous_revision = made.state.revision_id, made.before
     if base not in (None, made.before) and made.change is None:
         answer.revision, answer.merged_revision = base, made.state.revision_id
@@ -311,7 +313,7 @@ def _editing(
     errors=(400, 404, 409),
 )
 def move_page(call: Call, change: ChangeAccess, page_id: str, body: MovePage) -> Raw:
-    """Move a page below another page (null: to the top level), at an index among its new siblings."""
+    """Move a page below another page, or to the top level (null), at an index among its new siblings."""
     with _editing(call, change, UpdatePage(page=page_id, into=body.into, at=body.at)) as (reader, _):
         return reader.page(page_id, PageContentQuery())
 

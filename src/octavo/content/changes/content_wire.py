@@ -15,9 +15,9 @@ MAX_CHANGES = 2000
 
 
 class ChangeContent(Struct, rename="camel"):
-    """Batch of changes. ``baseRevision``: revision that the changes are based on; they are merged with
-    everything saved since. Without it they are applied to the current content. ``onConflict``: with
-    ``refuse`` nothing is written if both changed the same content."""
+    """Batch of changes. ``baseRevision``: the revision that the changes are based on; they are merged with
+    everything saved since then. By default they are applied to the current content. ``onConflict``:
+    ``refuse`` writes nothing if both changed the same content."""
 
     changes: Annotated[list[ContentChange], Meta(min_length=1, max_length=MAX_CHANGES)]
     base_revision: Annotated[str, Meta(max_length=100)] | None = None
@@ -67,9 +67,10 @@ class VariablesAnswer(Struct):
 
 
 class BlocksResult(Struct):
-    """Resulting blocks with their keys: for each entry of ``set``, ``insert``, and ``move`` those left on
-    the page, as in the page's document (without ``meta.id`` of headings, which depends on the whole
-    page). Empty if there are none: an empty paragraph, or blocks that someone else deleted."""
+    """Resulting blocks with their keys: one list for each entry of ``set``, ``insert``, and ``move``, with
+    the blocks that remain on the page. They match the page's document, except for ``meta.id`` of headings,
+    which depends on the whole page. A list is empty if no blocks remain, such as after an empty paragraph or
+    if someone else deleted the blocks."""
 
     set: list[list[dict[str, Any]]]
     insert: list[list[dict[str, Any]]]
@@ -77,8 +78,8 @@ class BlocksResult(Struct):
 
 
 class PageResult(Struct, omit_defaults=True):
-    """Result for a page. ``page`` includes its ``document`` if it also contains other people's changes since
-    ``baseRevision``. ``blocks``: result of ``update_blocks``."""
+    """Result for a page. ``page``: the page, including its ``document`` if it also contains other people's
+    changes since ``baseRevision``. ``blocks``: the result of ``update_blocks``."""
 
     object: str
     page: Any
@@ -87,7 +88,8 @@ class PageResult(Struct, omit_defaults=True):
 
 
 class UnreadCondition(Struct):
-    """Invalid condition on a page: no one can see its content. ``line``: line in the page's file."""
+    """Invalid condition on a page, whose content no one can see until it is fixed. ``line``: the line in the
+    page's file."""
 
     page: str
     line: int
@@ -95,13 +97,13 @@ class UnreadCondition(Struct):
 
 
 class ChangeContentAnswer(Struct, rename="camel", kw_only=True):
-    """Result of a batch, with ``compat=false`` and for main. ``result``: ``conflicts``: the change request
-    contains the conflicts between the edit and what was saved since its ``baseRevision``, and main is
-    unchanged. ``refused``: nothing was written, and the pages are those of ``merged_revision``.
-    ``revision``: the ``baseRevision`` for the next save. It is the new revision on top of
-    ``previous_revision``, unless other people's changes came in between: the client has not seen them, so
-    it stays the ``baseRevision`` of this save. ``merged_revision``: then the new revision, for clients
-    that show the pages of this response."""
+    """Result of a batch, for main and for change requests with ``compat=false``. ``result``: ``conflicts``
+    means that the change request contains the conflicts between the edit and later saves, and main is
+    unchanged; ``refused`` means that nothing was written, and the pages are those of ``merged_revision``.
+    ``revision``: the ``baseRevision`` for the next save. Normally it is the new revision, which follows
+    ``previous_revision``. If the new revision also contains other people's changes, it is the
+    ``baseRevision`` of this save, because the client has not seen those changes. ``merged_revision``: in that
+    case, the new revision, for clients that display the pages of this response."""
 
     changes: list[PageResult]
     result: Literal["edit", "conflicts", "refused"]

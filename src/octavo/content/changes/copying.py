@@ -1,7 +1,7 @@
 """Copy pages, files, and variables into a state, for example from a template.
 
-Copies keep their texts, so that equal bodies and files are stored once, and get new ids. Files keep their
-relative positions, and so do links between them.
+Copies get new ids but keep their texts, so equal bodies and files are stored once. Files keep their relative
+positions, and so do the links between them.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _RELATIVE = ("ref:", "/pages/", "/files/")
 
 
 class CopiedMaterial(Struct, frozen=True):
-    """Content to copy: pages (parents first, in order), files, reusable content, and variables. ``text``:
-    returns the text of a body; ``stored``: all texts are already in the database; ``folder``: where files
-    are copied to if their paths are in use. ``verbatim``: texts contain no slots and no references by id,
-    and are copied as they are. ``into``: the parent page."""
+    """Content to copy: pages (parents first, in order), files, reusable content, and variables. ``text``: the
+    function that returns the text of a body. ``stored``: whether all texts are already in the database.
+    ``folder``: the folder to copy files to if their paths are in use. ``verbatim``: whether to copy texts as
+    they are, because they contain no slots and no references by id. ``into``: the parent page."""
 
     pages: list[Page]
     items: list[Item]
@@ -51,7 +51,7 @@ class CopiedMaterial(Struct, frozen=True):
 
 
 def slots(tx: Transaction, material: CopiedMaterial) -> list[str]:
-    """Return the sorted names of slots, which references of the form ``ref:name`` leave open."""
+    """Return the sorted names of slots, the open references of the form ``ref:name``."""
     found: set[str] = set()
     for digest in _bodies(material):
         text = material.text(tx, digest)
@@ -77,8 +77,8 @@ def _slot(reference: Reference) -> str | None:
 def copy_material(
     tx: Transaction, state: State, material: CopiedMaterial, refs: dict[str, JsonObject]
 ) -> EditedContent:
-    """Return the edit that adds the material after the pages of ``state``. ``refs``: files, pages, or URLs
-    to fill slots with; top-level blocks with unfilled slots are left out. Raises BadRequest, NotFound."""
+    """Return the edit that adds the content after the pages of ``state``. ``refs``: the files, pages, or URLs
+    to fill slots with; top-level blocks with unfilled slots are omitted. Raises BadRequest, NotFound."""
     return _Copier(tx, state, material, refs).copy_material()
 
 
@@ -140,7 +140,8 @@ class _Copier:
             yield new
 
     def _prefix(self) -> str:
-        """Return the folder for copied files: the root of the space, or the first folder in which no path is in use."""
+        """Return the folder for copied files: the root of the space, or the first folder whose paths are all
+        free."""
         paths = [page.file_path for page in self.material.pages]
         paths += [item.path for item in self.material.items]
         root, number = self.draft.root, 0
@@ -162,7 +163,7 @@ class _Copier:
         return {**target, **names}
 
     def _target(self, name: str, ref: JsonObject) -> tuple[str, str | None]:
-        """Return the target of a slot, which is the path of a file of the space or a URL, and its anchor."""
+        """Return the target of a slot (the path of a file in the space, or a URL) and its anchor."""
         where = f"params.contentRefs.{name}"
         kind = ref.get("kind")
         if kind == "url" and isinstance(ref.get("url"), str):
@@ -185,8 +186,8 @@ class _Copier:
             raise NotFound(f"{where}: {error.message}") from None
 
     def _text(self, digest: str | None, path: str | None) -> str | None:
-        """Return the hash of the new text: references by id point to the copies, slots are filled or their
-        blocks left out."""
+        """Return the hash of the new text, in which references by id point to the copies and slots are
+        filled. Blocks with unfilled slots are omitted."""
         if digest is None or self.material.verbatim:
             return digest
         text = self.material.text(self.draft.tx, digest)

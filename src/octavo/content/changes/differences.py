@@ -1,4 +1,5 @@
-"""Differences between two states as people read them: pages, files, reusable content, and variables."""
+"""Differences between two states, in the form shown to people: pages, files, reusable content, and
+variables."""
 
 from __future__ import annotations
 
@@ -31,14 +32,15 @@ from .store import ChangeRow
 
 _CHANGE_BYTES = 2_000
 Entry = Change | list[Change]
-"""Entry in a list of changes: one change, or those of all variables."""
+"""Entry in a list of changes: a single change, or the changes of all variables."""
 
 _differences: OwnCache[list[Entry]] = OwnCache("differences", 8)
-"""Differences between two states, both of which are immutable."""
+"""Cache of differences between pairs of states; states are immutable."""
 
 
 class States(Struct, frozen=True):
-    """Two states to compare. ``find_touched``: returns what may differ between them."""
+    """Two states to compare. ``find_touched``: the function that returns everything that may differ between
+    them."""
 
     before: State
     after: State
@@ -46,8 +48,8 @@ class States(Struct, frozen=True):
 
 
 def states_of_change(tx: Transaction, change: ChangeRow, since: str | None = None) -> States:
-    """Compare a change request with the state of main it is based on, or with an earlier revision of its
-    own. Raises BadRequest for any other revision."""
+    """Compare a change request with the state of main it is based on, or with one of its earlier revisions.
+    Raises BadRequest for any other revision."""
     if since is None:
         return States(change.below, change.state, lambda: list_branch_content(tx, change.state.layers[0]))
     return _states_since(tx, change.state, since)
@@ -60,7 +62,7 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
         raise BadRequest(f"since: there is no revision {since!r} in this space.") from None
     top = after.layers[0]
     if before.layers[0].branch_id != top.branch_id:
-        what = "this change request" if len(after.layers) > 1 else "main, like this one"
+        what = "this change request" if len(after.layers) > 1 else "main, like this revision"
         raise BadRequest(f"since: must be a revision of {what}.")
     if before.layers[0].sequence > top.sequence:
         raise BadRequest("since: must be an earlier revision.")
@@ -76,9 +78,9 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
 
 
 def states_of_revision(tx: Transaction, space_id: str, revision_id: str, since: str | None = None) -> States:
-    """Compare a revision, including the consecutive saves that it combines, with the previous one on its
-    branch, or with main for the first one of a change request. ``since``: compare with this earlier
-    revision of its branch instead. Raises BadRequest for any other."""
+    """Compare a revision, including the consecutive saves that it combines, with the previous revision of its
+    branch; the first revision of a change request is compared with main. ``since``: the earlier revision of
+    its branch to compare with instead. Raises BadRequest for any other revision."""
     after = revision_state(tx, space_id, revision_id)
     top, *below = after.layers
     if since is not None:
@@ -128,7 +130,7 @@ def _entries(tx: Transaction, found: list[Change]) -> list[Entry]:
 
 
 def _tag_changes(tx: Transaction, found: list[Change]) -> list[Change]:
-    """Return the changes of the space's tags, which are one file."""
+    """Return the changes of the space's tags, which are stored in one file."""
     before, after = dict[str, Tag](), dict[str, Tag]()
     for change in found:
         for item, tags in ((change.before, before), (change.after, after)):
@@ -139,7 +141,8 @@ def _tag_changes(tx: Transaction, found: list[Change]) -> list[Change]:
 
 
 def text_changes(tx: Transaction, states: States, page_id: str) -> list[BlockChange]:
-    """Return the changed blocks of a page, word by word. Raises NotFound for a page in neither state."""
+    """Return the changed blocks of a page with word differences. Raises NotFound if neither state has the
+    page."""
     before, after = find_page(tx, states.before, page_id), find_page(tx, states.after, page_id)
     if before is None and after is None:
         raise NotFound(f"There is no page {page_id!r} in either revision.")

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from octavo.content.images.making import is_scaled
-from octavo.content.images.store import find_pictures
+from octavo.content.images.store import find_scaled_images
 from octavo.content.pages.presenting import present_variants
 from octavo.content.pages.reading import ContentReader
 from octavo.content.pages.tag_wire import present_page_tags
@@ -87,9 +87,9 @@ def present_differences(
     only: str | None = None,
     merged_from: ChangeRequest | UnsetType = UNSET,
 ) -> SemanticChanges:
-    """Present at most ``limit`` changes after a page token, optionally only those of one page or item
-    (``only``), and how many more there are. Raises BadRequest if the token refers to something that is no
-    longer changed."""
+    """Present at most ``limit`` changes after a page token, and the number of further changes. ``only``: the
+    id of the page or item whose changes to present. Raises BadRequest if the token refers to something that
+    is no longer changed."""
     entries = entries_between(tx, states)
     if only is not None:
         entries = [entry for entry in entries if isinstance(entry, Change) and entry.id == only]
@@ -121,7 +121,7 @@ def _start(entries: list[Entry], page: str | None) -> int:
 
 
 class _Presenter:
-    """Presenter of changes. ``entries``: those to present."""
+    """Presenter of changes. ``entries``: the entries to present."""
 
     def __init__(self, to: Recipient, tx: Transaction, states: States, entries: list[Entry]) -> None:
         self.call, self.tx, self.states = to, tx, states
@@ -132,7 +132,7 @@ class _Presenter:
             for item in (entry.before, entry.after)
             if item is not None and is_scaled(item)
         ]
-        self._pictures = find_pictures(tx, states.after.space_id, [item.content for item in files])
+        self._pictures = find_scaled_images(tx, states.after.space_id, [item.content for item in files])
 
     def present(self, entry: Entry) -> SemanticChange:
         if isinstance(entry, list):
@@ -251,5 +251,5 @@ _FILE_ATTRIBUTES = {"name": "name", "size": "size", "content_type": "contentType
 
 
 def _pair(before: object, after: object) -> JsonObject:
-    """Return both values, without missing ones."""
+    """Return both values, omitting missing ones."""
     return {name: value for name, value in (("before", before), ("after", after)) if value is not None}

@@ -13,9 +13,9 @@ from octavo.kit.db.pagination import Next
 
 
 class ChangesQuery(Struct):
-    """``since``: revision of the change request to compare with, such as the last reviewed one; changes
-    merged in from main since then are included. ``only``: id of the page or item whose changes to return.
-    ``page``: `next.page` of the previous response."""
+    """Query of changes. ``since``: the revision of the change request to compare with, such as the last
+    reviewed one; changes merged from main since then are included. ``only``: the id of the page or item whose
+    changes to return. ``page``: `next.page` of the previous response."""
 
     since: str | None = None
     only: str | None = None
@@ -31,7 +31,7 @@ class ChangedPage(Struct):
 
 
 class ChangedFile(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}):
-    """Changed file. ``variants``: of an image, by increasing width."""
+    """Changed file. ``variants``: the variants of an image, from narrow to wide."""
 
     id: str
     name: str
@@ -66,7 +66,7 @@ class SemanticChange(Struct, rename="camel", kw_only=True):
 
 
 class SemanticChanges(Struct, rename="camel"):
-    """``more``: number of further changes; ``next``: the page that contains them."""
+    """Page of changes. ``more``: the number of further changes. ``next``: the next page of them."""
 
     changes: list[SemanticChange]
     more: int | UnsetType = UNSET
@@ -80,7 +80,7 @@ class TextWords(Struct):
 
 
 class TextChange(Struct, rename="camel", kw_only=True):
-    """Changed block as Markdown. ``words``: only for edited blocks."""
+    """Changed block as Markdown. ``words``: the changed words, only for edited blocks."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     before: str | None
@@ -91,15 +91,15 @@ class TextChange(Struct, rename="camel", kw_only=True):
 
 
 class BlockWords(Struct):
-    """Word differences of a text node that is in both states."""
+    """Word differences of a text node that exists in both states."""
 
     key: str
     words: list[TextWords]
 
 
 class BlockDifference(Struct, kw_only=True):
-    """Changed block of the page, with its nodes in the two states. ``behind``: key of the block before it in
-    the new state; null for the first."""
+    """Changed block of the page, with its nodes in the two states. ``behind``: the key of the previous block
+    in the new state; null for the first block."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     key: str
@@ -110,20 +110,21 @@ class BlockDifference(Struct, kw_only=True):
 
 
 class TextChanges(Struct):
-    """``blocks``: only with ``format=document``."""
+    """Changed blocks of a page. ``blocks``: the blocks as nodes, only with ``format=document``."""
 
     changes: list[TextChange]
     blocks: list[BlockDifference] | UnsetType = UNSET
 
 
 class TextChangesQuery(Struct):
-    """``document``: also return the changed blocks as nodes with keys, next to their Markdown."""
+    """Query of changed blocks. ``document``: whether to also return the changed blocks as nodes with keys,
+    next to their Markdown."""
 
     format: Literal["markdown", "document"] = "markdown"
 
 
 class PageChangesQuery(TextChangesQuery):
-    """``since``: earlier revision to compare with."""
+    """Query of the changes of a page. ``since``: the earlier revision to compare with."""
 
     since: str | None = None
 

@@ -1,5 +1,5 @@
-"""Documents of the pages and reusable content in a draft: their sources, references, and the keys that their
-blocks keep."""
+"""Documents of the pages and reusable content in a draft: sources, references, and the keys that blocks
+keep."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ _BY_ID = re.compile(r"/(pages|files)/([A-Za-z0-9_-]{1,100})(#.*)?", re.DOTALL)
 
 
 class BatchDocuments:
-    """Documents of a batch. ``resolver``: resolves references for the author."""
+    """Documents of a batch. ``resolver``: the resolver of references for the author."""
 
     def __init__(self, draft: Draft, resolver: Resolver) -> None:
         self.draft, self.resolver = draft, resolver
         self._page_refs: dict[str, str] = {}
         self._file_refs: dict[str, str] = {}
-        """Ids by the names used in the batch."""
+        """File ids by the names used in the batch."""
         self._given: dict[str, Document | Index | None] = {}
-        """Pages and reusable content whose source this batch creates: a document with keys if it came as nodes,
-        the index of the source if some of its blocks did."""
+        """Pages and reusable content whose source this batch creates. The value is the document with keys if
+        all of it was provided as nodes, or the index of the source if only some of its blocks were."""
         self._copied_from: dict[str, Document] = {}
         self._unsettled: dict[str, None] = {}
         """Owners whose whole document this batch sets, in order."""
         self._open_refs: defaultdict[str, set[str]] = defaultdict(set)
-        """Names that blocks of a page link to, and that a later change of this batch may assign to a page."""
+        """Names that blocks of a page link to and that a later change of this batch may assign to a page."""
 
     def name_page(self, ref: str, page_id: str) -> None:
         """Give a new page the name that links in the batch use."""
@@ -76,21 +76,21 @@ class BatchDocuments:
         return ref in self._page_refs or ref in self._file_refs
 
     def create(self, owner_id: str, given: Document | Index | None = None) -> None:
-        """Record that the batch creates the source of a page or reusable content. ``given``: its document with
-        keys, or the index of its source, if blocks came as nodes."""
+        """Record that the batch creates the source of a page or reusable content. ``given``: its document
+        with keys, or the index of its source if some blocks were provided as nodes."""
         self._given[owner_id] = given
 
     def touch(self, owner_id: str) -> None:
-        """Record that the batch changes a source, unless it creates it anyway."""
+        """Record that the batch changes a source, unless the batch also creates it."""
         self._given.setdefault(owner_id, None)
 
     def copy_from(self, owner_id: str, document: Document) -> None:
-        """Let blocks of a text that was copied from a document of another state keep their keys."""
+        """Let the blocks of a text that was copied from a document of another state keep their keys."""
         self._copied_from[owner_id] = document
 
     def settle(self) -> list[KeptKeys]:
-        """Replace links by name with links by path, once the whole batch was applied; return the keys that
-        blocks keep."""
+        """Replace links by name with links by path, once the whole batch has been applied, and return the
+        keys that blocks keep."""
         named = self._page_refs.keys()
         for owner_id in [*self._unsettled, *(id for id, refs in self._open_refs.items() if refs & named)]:
             self._settle_links(owner_id)
@@ -116,8 +116,8 @@ class BatchDocuments:
         return source
 
     def _source(self, owner: Owner, body: str | None, given: DocumentInput) -> tuple[str, Document | None]:
-        """Return the new source, and its document if it came as nodes. Front matter and title of the old
-        source are kept if the new one has none."""
+        """Return the new source, and its document if it was provided as nodes. If the new source has no front
+        matter or title, those of the old source are kept."""
         front, heading, before = split_page(self.draft.text(body))
         document = None
         if isinstance(given.markdown, str):
@@ -137,7 +137,8 @@ class BatchDocuments:
         return source, document
 
     def _from_nodes(self, owner: Owner, body: str | None, nodes: object) -> tuple[Document, dict[str, Block]]:
-        """Return the document with references in the form of files, and the blocks it was edited from by key."""
+        """Return the document with references in the form used in files, and the blocks it was edited from,
+        by key."""
         given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
         try:
             new = from_json(nodes if isinstance(nodes, dict) else given)
@@ -164,7 +165,7 @@ class BatchDocuments:
         return new, was
 
     def references_written(self, owner: Owner, document: Document) -> WrittenReferences:
-        """Return how the references of a document are written in it."""
+        """Return the written form of a document's references."""
         return WrittenReferences(
             (ref.key, self.resolver.content_ref(owner, ref.ref, ref.type), ref.ref)
             for ref in references(document)
@@ -173,7 +174,7 @@ class BatchDocuments:
     def as_stored(
         self, page: Page, reference: Reference, written: WrittenReferences, path: str
     ) -> JsonObject | None:
-        """Return a new reference on a page in the form of its file; None: unchanged."""
+        """Return a new reference on a page in the form used in its file; None if it is unchanged."""
         now = written.of(reference) or self._as_written(reference, path)
         here = now or reference.ref
         if here.get("kind") == "url" and (match := _BY_REF.fullmatch(str(here.get("url")))):
@@ -182,7 +183,7 @@ class BatchDocuments:
         return now if url is None else {"kind": "url", "url": url}
 
     def _as_written(self, reference: Reference, path: str | None) -> JsonObject | None:
-        """Return a reference by id as an equivalent URL for a file; None: unchanged."""
+        """Return a reference by id as an equivalent URL for a file; None if it is unchanged."""
         ref = reference.ref
         anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
         here = ref.get("space") in (None, self.draft.state.space_id)
@@ -205,7 +206,7 @@ class BatchDocuments:
         return {"kind": "url", "url": url} if url else None
 
     def _settle_links(self, owner_id: str) -> None:
-        """Convert names of this batch and ids into paths, the form of other files in the space."""
+        """Convert names used in this batch, and ids, to paths, which is how other files in the space link."""
         owner, given = self.draft.find_put(owner_id), self._given[owner_id]
         if owner is None or (
             isinstance(given, Index) and not self._open_refs[owner_id] & self._page_refs.keys()

@@ -1,6 +1,7 @@
-"""Apply a batch of changes to a state, all or none of them.
+"""Apply a batch of changes to a state; if one fails, none are applied.
 
-Nothing is written here: the batch is applied to a draft, and the result is what a revision has to write.
+Nothing is written here: the batch is applied to a draft, and the result is the content that a revision has to
+write.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ def edit(
     uploads: Sequence[Upload] = (),
     started: State | None = None,
 ) -> EditedContent:
-    """Apply changes to a state. ``resolver``: resolves references for the caller. ``started``: state that
-    ``revert_page`` restores if it names no revision. Raises BadRequest, NotFound, or Conflict naming the
-    change."""
+    """Apply changes to a state. ``resolver``: the resolver of references for the caller. ``started``: the
+    state that ``revert_page`` restores if no revision is given. Raises BadRequest, NotFound, or Conflict
+    naming the change."""
     batch = BatchApplication(tx, state, started, uploads, resolver)
     for number, change in enumerate(changes):
         try:

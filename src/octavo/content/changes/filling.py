@@ -1,4 +1,4 @@
-"""Initial content of a new space: the pages of a template, or those of a source."""
+"""Initial content of a new space: the pages of a template or of a source."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from .saving import MakeEdit, edit_live
 from .templates.catalog import get_material
 
 _EMPTY = State("", "", (Layer("", 0),))
-"""Empty state, to test content before the space exists."""
+"""Empty state, used to test content before the space exists."""
 
 
 def filling_with_template(
     tx: Transaction, actor: Actor, template_id: str, refs: dict[str, JsonObject]
 ) -> MakeEdit:
-    """Return the function that writes a template's pages. ``refs``: targets of its open references, by name.
-    Raises NotFound or BadRequest for an invalid choice, before the space is created."""
+    """Return the function that writes a template's pages. ``refs``: the targets of its open references, by
+    name. Raises NotFound or BadRequest for an invalid choice, before the space is created."""
     material = get_material(tx, actor, template_id)
     copy_material(tx, _EMPTY, material, refs)
     return lambda tx, state, _: copy_material(tx, state, material, refs)
 
 
 def filling_with_source(tx: Transaction, org: OrgAccess, source: ComputedSource) -> MakeEdit:
-    """Return the function that writes the page that is replaced by the pages of a source. Raises BadRequest
-    naming the problem with the source."""
+    """Return the function that writes the placeholder page, which the pages of a source replace later. Raises
+    BadRequest naming the problem with the source."""
     try:
         compute_revision(tx, Requester("", org.organization_id, org.actor), source, "new")
     except NotYet:
@@ -64,7 +64,7 @@ def filling_with_source(tx: Transaction, org: OrgAccess, source: ComputedSource)
 
 
 def fill(context: Context, actor: Actor, space_id: str, make: MakeEdit, *, lock: bool) -> None:
-    """Write the initial content of a new space. ``lock``: lock the space afterwards."""
+    """Write the initial content of a new space. ``lock``: whether to lock the space afterwards."""
     with context.db.read() as tx:
         space = space_access(tx, actor, Can.EDIT, space_id)
     edit_live(context, space, make)

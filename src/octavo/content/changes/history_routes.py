@@ -1,4 +1,4 @@
-"""History of main: its revisions, what each changed, and reverting them."""
+"""History of main: its revisions, the changes of each, and reverting them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from octavo.content.revisions.store import (
     RevisionRow,
     get_revision,
     list_beginnings,
+    list_revised_pages,
     list_revisions,
     list_revisions_of_page,
 )
@@ -54,7 +55,7 @@ def list_page_revisions(
     with call.db.read() as tx:
         found = list_revisions_of_page(tx, space.space_id, page_id, query.limit, query.page)
         if not found.count:
-            raise NotFound(f"This space never had a page {page_id!r}.")
+            raise NotFound(f"This space has never had a page {page_id!r}.")
         return _present(call, tx, space, found)
 
 
@@ -63,7 +64,8 @@ def _present(
 ) -> Listing[RevisionItem]:
     merged = {row.merged_from: store.get_change(tx, row.merged_from) for row in found.rows if row.merged_from}
     begun = list_beginnings(tx, found.rows)
-    shown = present_revisions(call, tx, space.space_id, found.rows, merged, begun)
+    revised = list_revised_pages(tx, found.rows)
+    shown = present_revisions(call, tx, space.space_id, found.rows, merged, begun, revised)
     return present_slice(Slice(shown, found.count, found.next_token), lambda revision: revision)
 
 
@@ -71,7 +73,8 @@ def _present(
 def get_revision_changes(
     call: Call, space: SpaceAccess, revision_id: str, query: RevisionChangesQuery
 ) -> SemanticChanges:
-    """Get what a revision changed compared with the previous one, or with the earlier revision `since`."""
+    """Get the changes that a revision made compared with the previous revision, or with the earlier revision
+    `since`."""
     with call.db.read() as tx:
         states = states_of_revision(tx, space.space_id, revision_id, query.since)
         merged_from = get_revision(tx, revision_id).merged_from
@@ -85,8 +88,8 @@ def get_revision_changes(
 def get_revision_page_changes(
     call: Call, space: SpaceAccess, revision_id: str, page_id: str, query: PageChangesQuery
 ) -> TextChanges:
-    """Get the blocks of a page that a revision changed, word by word; with `format=document` also as nodes
-    with keys. `since` compares with that earlier revision."""
+    """Get the blocks of a page that a revision changed, with word differences; with `format=document` also as
+    nodes with keys. `since` compares with an earlier revision."""
     with call.db.read() as tx:
         states = states_of_revision(tx, space.space_id, revision_id, query.since)
         return present_page_changes(call, tx, states, page_id, query)
@@ -96,9 +99,9 @@ def get_revision_page_changes(
     "revertRevision", "POST", f"{_REVISION}/revert", needs=Can.EDIT, status=201, errors=(400, 404, 409)
 )
 def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: RevertQuery) -> ChangeRequest:
-    """Create a change request that reverts a revision of main, such as a merge. Content that was edited
-    again since is a conflict in it. With `undo=later` it reverts everything after the revision, and so
-    contains what main contained then."""
+    """Create a change request that reverts a revision of main, such as a merge. Content that has been edited
+    since becomes a conflict in the change request. With `undo=later`, it reverts everything after the
+    revision, so it contains what main contained at that revision."""
     if query.undo == "later":
         change = reverting.restore(call.context, space, revision_id)
     else:
@@ -109,7 +112,7 @@ def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: Rev
 
 @operation("rollBackRevision", "POST", f"{_REVISION}/rollback", needs=Can.MERGE, errors=(400, 403, 404, 409))
 def roll_back_revision(call: Call, space: SpaceAccess, revision_id: str) -> RollbackAnswer:
-    """Roll back main to an earlier revision with a new revision that has the same content: everything after
-    it is undone. Not available in locked spaces. Returns 409 if main already has that content. To undo a
-    single revision and keep later ones, use `revertRevision`."""
+    """Roll back main to an earlier revision by creating a new revision with the same content, which undoes
+    everything after the earlier one. Not available in locked spaces. Returns 409 if main already has that
+    content. To undo a single revision and keep later ones, use `revertRevision`."""
     return RollbackAnswer(reverting.roll_back(call.context, space, revision_id))

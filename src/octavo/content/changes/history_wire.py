@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.pages.wire import ContentQuery
-from octavo.content.revisions.store import RevisionRow, RevisionType
+from octavo.content.revisions.store import RevisedPages, RevisionRow, RevisionType
 from octavo.core.app_urls import revision_view
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
@@ -20,9 +20,9 @@ from .wire import ChangeRequest, ChangeRequestUrls, present_changes
 
 
 class RevisionChangesQuery(ContentQuery, kw_only=True):
-    """``since``: earlier revision to compare with instead of the previous one; an Octavo extension.
-    ``only``: id of the page or item whose changes to return. ``page``: `next.page` of the previous
-    response."""
+    """Query of the changes of a revision. ``since``: the earlier revision to compare with instead of the
+    previous one; an Octavo extension. ``only``: the id of the page or item whose changes to return. ``page``:
+    `next.page` of the previous response."""
 
     limit: Annotated[int, Meta(ge=0, le=1000)] = 10
     since: str | None = None
@@ -31,21 +31,23 @@ class RevisionChangesQuery(ContentQuery, kw_only=True):
 
 
 class RevertQuery(Struct):
-    """``revision``: revert that revision. ``later``: revert everything after it."""
+    """Query of a revert. ``undo``: ``revision`` reverts that revision, and ``later`` reverts everything after
+    it."""
 
     undo: Literal["revision", "later"] = "revision"
 
 
 class RollbackAnswer(Struct):
-    """``revision``: the new revision of main."""
+    """Result of a rollback. ``revision``: the new revision of main."""
 
     revision: str
     result: Literal["rollback"] = "rollback"
 
 
 class RevisionItem(Struct, rename="camel", kw_only=True):
-    """Revision. ``agent``: agent that the author used. ``contributors``: everyone who edited the merged change request,
-    most recent first."""
+    """Revision. ``agent``: the agent that the author used. ``contributors``: everyone who edited the merged
+    change request, most recent first. ``pages``: the number of pages that it created or changed, with the title
+    of one of them."""
 
     id: str
     parents: list[str]
@@ -54,6 +56,8 @@ class RevisionItem(Struct, rename="camel", kw_only=True):
     urls: ChangeRequestUrls
     saves: int
     object: Literal["revision-summary"] = "revision-summary"
+    pages: int | UnsetType = UNSET
+    page_title: str | UnsetType = UNSET
     begun_at: str | UnsetType = UNSET
     author: User | UnsetType = UNSET
     agent: str | UnsetType = UNSET
@@ -70,9 +74,10 @@ def present_revisions(
     rows: Sequence[RevisionRow],
     merged: dict[str, ChangeRow],
     begun: dict[str, RevisionRow],
+    revised: dict[str, RevisedPages],
 ) -> list[RevisionItem]:
-    """Present revisions. ``merged``: change requests by id. ``begun``: first of consecutive saves, by id of
-    the last one."""
+    """Present revisions. ``merged``: the merged change requests by id. ``begun``: the first of consecutive
+    saves, by the id of the last one. ``revised``: the changed pages by id of the revision."""
     editors = list_editors(tx, merged)
     ids = [row.author for row in rows if row.author]
     people = present_people(to, tx, [*ids, *(id for found in editors.values() for id in found)])
@@ -83,6 +88,8 @@ def present_revisions(
             id=row.id,
             parents=begun.get(row.id, row).parents,
             saves=row.sequence - row.before,
+            pages=revised[row.id].count if row.id in revised else UNSET,
+            page_title=revised[row.id].title if row.id in revised else UNSET,
             begun_at=iso(begun[row.id].created_at) if row.id in begun else UNSET,
             type=row.type,  # type: ignore[arg-type]
             created_at=iso(row.created_at),

@@ -23,27 +23,28 @@ from .saving import emit_change_event, lock_unchanged, require_editable, retry_o
 from .store import encode_conflicts
 
 _FREE_TRIES = 2
-"""Attempts to merge before those who write have to wait for the merge."""
+"""Attempts to merge before people who are editing have to wait for the merge."""
 
 
 class MergeOutcome(NamedTuple):
-    """Result of a merge. ``conflicts``: conflicts are open in ``revision``, which is then a revision of the
-    change request."""
+    """Result of a merge. ``conflicts``: whether there are open conflicts in ``revision``, which is then a
+    revision of the change request."""
 
     revision: str
     conflicts: bool
 
 
 def merge(context: Context, access: ChangeAccess) -> MergeOutcome:
-    """Merge a change request into main as one revision; or, if both changed the same content, record the
+    """Merge a change request into main as one revision. If both changed the same content, record the
     conflicts in the change request and leave main unchanged.
 
-    Raises Conflict for one that is merged or archived, PreconditionFailed if a merge rule does not pass.
+    Raises Conflict for a change request that is merged or archived, PreconditionFailed if a merge rule does
+    not pass.
     """
     tries = itertools.count()
 
     def attempt() -> MergeOutcome:
-        # While many people type, something is always written between a save and the merge.
+        # While many people are typing, new text always arrives between the save and the merge.
         with no_more_pending(context, access.change_id) if next(tries) >= _FREE_TRIES else nullcontext():
             save_pending(context, access.change_id)
             return _merge(context, access)
@@ -66,15 +67,15 @@ def _merge(context: Context, access: ChangeAccess) -> MergeOutcome:
     if merged.conflicts:
         updated = _update(context, access)
         if not updated.conflicts:
-            raise BranchMoved  # It can be updated after all: merge its new state.
+            raise BranchMoved  # The update succeeded after all: merge the new state.
         return updated
     with new_revision(context, change.main, merged.changes, merged.bodies, merged.keys) as revision:
         tx = revision.tx
         recheck_permission(tx, access, Can.MERGE)
-        # Main must still be the state that was merged with.
+        # Main must still be the state that the change request was merged with.
         change = lock_unchanged(tx, change)
         if has_pending(tx, change.branch_id):
-            raise BranchMoved  # Something was written since it was saved: merge that as well.
+            raise BranchMoved  # Someone wrote more text after the save: merge that as well.
         require_rules(tx, change, access.user_id)
         made = revision.write(
             type="merge",
@@ -91,8 +92,8 @@ def _merge(context: Context, access: ChangeAccess) -> MergeOutcome:
 
 
 def mark_merged(tx: Transaction, access: ChangeAccess, seen: store.ChangeRow, revision: str) -> None:
-    """Mark a change request as merged whose content reached main through ``revision``, which did not come
-    from it. Raises BranchMoved if it was edited meanwhile."""
+    """Mark a change request as merged, if its content reached main through another ``revision``. Raises
+    BranchMoved if the change request was edited in the meantime."""
     recheck_permission(tx, access, Can.MERGE)
     change = lock_unchanged(tx, seen)
     require_editable(change)
@@ -104,7 +105,7 @@ def mark_merged(tx: Transaction, access: ChangeAccess, seen: store.ChangeRow, re
 
 
 def _differing(change: Versions, state: Versions) -> Changes:
-    """Return the changes that a change request based on the head of main makes there."""
+    """Return the changes that a change request based on the head of main makes to it."""
     return Changes(
         {id: page for id, page in change.pages.items() if not same_version(page, state.pages.get(id))},
         {id: item for id, item in change.items.items() if not same_version(item, state.items.get(id))},
@@ -113,7 +114,7 @@ def _differing(change: Versions, state: Versions) -> Changes:
 
 def update(context: Context, access: ChangeAccess) -> MergeOutcome:
     """Update a change request with main. It is left unchanged if it already has open conflicts, or if main
-    has nothing new."""
+    has no new changes."""
     try_to_save_pending(context, access.change_id)
     return retry_on_conflict(lambda: _update(context, access))
 

@@ -1,8 +1,9 @@
-"""What people have written in a change request and is not in a revision yet: pages that are edited live.
+"""Text that people have written in a change request and that is not in a revision yet, on pages that are
+edited live.
 
-Everything that uses the content of a change request, such as a merge, an edit through the API, a request for a review,
-or a push to a branch, saves it first. Reads declare it by the type of what they enter: ``WrittenState`` or
-``WrittenChange``. Lists of pages and files, which no one edits live, don't.
+Everything that uses the content of a change request, such as a merge, an edit through the API, a review
+request, or a push to a branch, saves this text first. Operations that read it declare so with the type they
+enter: ``WrittenState`` or ``WrittenChange``. Lists of pages and files don't, because no one edits these live.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from .store import ChangeRow
 log = logging.getLogger("octavo.changes")
 
 _READS = 60
-"""Saves of a change request in a minute because of reads. A client that reads whenever something is saved must not
-have everything saved continuously. Reads beyond that see what was saved last, some seconds ago, and are told so."""
+"""Saves per minute that reads can cause in a change request. A client that reads after every save must not
+cause continuous saves. Further reads return the last saved content, which is a few seconds old, and say so."""
 
 
 class Pending(NamedTuple):
-    """Functions of what keeps unsaved text.
+    """Functions of the package that holds unsaved text.
 
-    ``since(tx, branch_id)``: since when something is unsaved, in milliseconds; None: all is saved.
-    ``save(context, change_id)``: save it. Raises what the same edit through the API is refused with.
-    ``hold(context, change_id)``: accept nothing further inside the block.
+    ``since(tx, branch_id)``: the time in milliseconds since which text is unsaved; None if everything is
+    saved. ``save(context, change_id)``: save the text. Raises the errors of the same edit through the API.
+    ``hold(context, change_id)``: reject new text inside the block.
     """
 
     since: Callable[[Transaction, str], int | None]
@@ -43,7 +44,7 @@ _pending: list[Pending] = []
 
 
 def register_pending(pending: Pending) -> None:
-    """Register where unsaved text is."""
+    """Register the functions of the package that holds unsaved text."""
     _pending[:] = [pending]
 
 
@@ -52,14 +53,15 @@ def has_pending(tx: Transaction, branch_id: str) -> bool:
 
 
 def save_pending(context: Context, change_id: str) -> None:
-    """Save what is unsaved. Raises what the same edit through the API is refused with."""
+    """Save unsaved text. Raises the errors of the same edit through the API."""
     for pending in _pending:
         pending.save(context, change_id)
 
 
 @contextmanager
 def no_more_pending(context: Context, change_id: str) -> Iterator[None]:
-    """Accept nothing that would have to be saved: who writes is asked to wait, and keeps it meanwhile."""
+    """Reject new unsaved text inside the block: clients are asked to wait, and keep their text in the
+    meantime."""
     with ExitStack() as held:
         for pending in _pending:
             held.enter_context(pending.hold(context, change_id))
@@ -67,15 +69,15 @@ def no_more_pending(context: Context, change_id: str) -> Iterator[None]:
 
 
 def try_to_save_pending(context: Context, change_id: str) -> None:
-    """Save what is unsaved as far as it can be saved."""
+    """Save unsaved text, and ignore text that can't be saved."""
     try:
         save_pending(context, change_id)
     except OctavoError as error:
-        log.warning("what is written can't be saved yet: %s", error.message, extra={"change": change_id})
+        log.warning("unsaved text can't be saved yet: %s", error.message, extra={"change": change_id})
 
 
 class _Reads(RateLimiter):
-    """Counter of saves because of reads, by change request."""
+    """Counter of saves that reads caused, by change request."""
 
 
 def can_save_for_read(context: Context, change: ChangeRow) -> bool:

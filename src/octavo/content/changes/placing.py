@@ -19,7 +19,8 @@ from .commands import EditedPageFields, UpdatePage
 _BAD_SLUG = re.compile(r"[\s/\\?#%\x00-\x1f\x7f]|\A\.{1,2}\Z|\A~")
 _OWN_NAMES = frozenset({"readme.md", "summary.md"})
 _LONGEST_RANK = 60
-"""Inserting pages in front of each other repeatedly makes ranks long; at this length they are renewed."""
+"""Maximum length of a rank. Repeatedly inserting pages in front of each other makes ranks longer; when one
+reaches this length, all are replaced."""
 
 
 def _is_after_title(page: Page) -> bool:
@@ -52,7 +53,7 @@ class PagePlacement:
         return replace(page, parent=into, rank=self.rank(page.id, into, change.at))
 
     def parent(self, parent_id: str | None) -> Page | None:
-        """Return the parent for a page; None: the top level. Raises BadRequest, NotFound."""
+        """Return the new parent of a page; None for the top level. Raises BadRequest, NotFound."""
         if parent_id is None:
             return None
         parent = self.draft.get_page(parent_id, "into")
@@ -70,7 +71,7 @@ class PagePlacement:
         return found
 
     def rank(self, page_id: str, parent: str | None, at: Any) -> str:
-        """Return a rank for the position ``at`` among the other children (UNSET: after them)."""
+        """Return a rank for the position ``at`` among the other children, or after them if it is UNSET."""
         siblings, page = self.draft.children(parent), self.draft.find_page(page_id)
         own = self.draft.place_of(page) if page is not None and page.parent == parent else len(siblings)
         count = len(siblings) - (own < len(siblings))
@@ -92,7 +93,7 @@ class PagePlacement:
         return fresh[place]
 
     def put_with_slug(self, page: Page, change: EditedPageFields, old: Page) -> None:
-        """Store the page with the requested slug, one that follows its title, or its previous one."""
+        """Store the page with the requested slug, a slug derived from its title, or its previous slug."""
         slug = page.slug
         if change.slug is not UNSET:
             slug = self.new_slug(page, change)
@@ -103,7 +104,7 @@ class PagePlacement:
         self.draft.put_page(page.id, replace(page, slug=slug))
 
     def new_slug(self, page: Page, change: EditedPageFields) -> str:
-        """Return the requested slug, or one derived from the title. Raises BadRequest, Conflict."""
+        """Return the requested slug, or a slug derived from the title. Raises BadRequest, Conflict."""
         if change.slug is UNSET or change.slug == "":
             return self.draft.free_slug(replace(page, slug=slugify(page.title)))
         if _BAD_SLUG.search(change.slug):
@@ -124,7 +125,8 @@ class PagePlacement:
         return f"{folder}/" if folder else ""
 
     def free_path(self, folder: str, name: str, *, first: bool = False) -> str:
-        """Return a path that is not in use. ``first``: the first page of a space gets the file name reserved for it."""
+        """Return a path that is not in use. ``first``: whether this is the first page of a space, which gets
+        the reserved file name."""
 
         def is_taken(path: str) -> bool:
             return (posixpath.basename(path).lower() in _OWN_NAMES and not first) or self.draft.path_taken(

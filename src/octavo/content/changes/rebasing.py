@@ -1,4 +1,4 @@
-"""Merge edits of an older revision with what was saved since, so that neither is lost."""
+"""Merge edits of an older revision with later saves, so that neither is lost."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def edit_since(
     uploads: Sequence[Upload],
     base_revision: str | None,
 ) -> EditedContent:
-    """Return what a batch writes over ``head``. ``base_revision``: the revision that the client has seen;
-    the batch is merged with everything saved after it. Without it, the batch is applied to ``head``.
-    ``resolver_of``: returns a resolver of references in a state for the author."""
+    """Return the content that a batch writes on top of ``head``. ``base_revision``: the revision that the
+    client has seen; the batch is merged with everything saved after it. If it is None, the batch is applied
+    to ``head``. ``resolver_of``: the function that returns the author's resolver of references in a state."""
     if base_revision is None or base_revision == head.revision_id:
         return edit(resolver_of(tx, head), tx, head, changes, uploads, started)
     base = _base(tx, head, base_revision)
@@ -68,7 +68,8 @@ def _base(tx: Transaction, head: State, revision_id: str) -> State:
 
 
 def _outcome(outcome: PageOutcome, changes: Changes) -> PageOutcome:
-    """Return the outcome of a page; one that was deleted on one side and edited on the other still exists."""
+    """Return the outcome of a page. A page that was deleted on one side and edited on the other still
+    exists."""
     if outcome.kind == "deleted_page" and changes.pages.get(outcome.page_id, True) is not None:
         return replace(outcome, kind="updated_page")
     return outcome

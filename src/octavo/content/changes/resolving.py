@@ -47,8 +47,8 @@ def resolve_conflict(
     read_edited: Callable[[MergeConflict, object], object] = lambda conflict, value: value,
 ) -> str:
     """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict,
-    value)``: converts a custom value to the form of the sides. Raises NotFound for a conflict that is not
-    open, BadRequest for a value that is not allowed."""
+    value)``: the function that converts a custom value to the form of the sides. Raises NotFound if the
+    conflict is not open, BadRequest for a value that is not allowed."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -92,9 +92,9 @@ def resolve_conflict(
 
 
 def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
-    """Reopen a resolved conflict with the version that the change request contained before, and return the
-    resulting revision. Raises NotFound for a conflict that is not resolved, Conflict if the content was
-    edited since."""
+    """Reopen a resolved conflict with the version that the change request contained before it was resolved,
+    and return the resulting revision. Raises NotFound if the conflict is not resolved, Conflict if the
+    content has been edited since."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -130,7 +130,7 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
 
 
 def _position(index: int, settled: Iterable[store.SettledConflict]) -> int:
-    """Return the position among all conflicts of the open conflict with this index."""
+    """Return the position of an open conflict among all conflicts, given its index among the open ones."""
     for one in settled:
         if one.position <= index:
             index += 1
@@ -140,8 +140,8 @@ def _position(index: int, settled: Iterable[store.SettledConflict]) -> int:
 def _as_before(
     tx: Transaction, before: State, head: State, conflicts: list[MergeConflict], edited: EditedContent
 ) -> list[MergeConflict] | None:
-    """Return the conflicts that were open in ``before``, adjusted to the edit of ``head``. None: the content
-    of one of them has changed."""
+    """Return the conflicts that were open in ``before``, adjusted to the edit of ``head``; None if the
+    content of one of them has changed."""
     pages = {one.id for one in conflicts if one.target == "page"}
     items = {one.id for one in conflicts if one.target != "page"}
     then = Changes(
@@ -161,7 +161,7 @@ class _Settling:
         self.batch, self.conflict, self.choice = batch, conflict, choice
 
     def settle(self, others: list[MergeConflict]) -> list[MergeConflict]:
-        """Apply the choice and return which of ``others`` remain open."""
+        """Apply the choice and return the ``others`` that remain open."""
         conflict = self.conflict
         kept = self.choice == conflict.kept
         entry = self._entry()
@@ -195,7 +195,8 @@ class _Settling:
         return others
 
     def _update(self, entry: Any, value: Any) -> UpdatePage | None:
-        """Return the ordinary page edit that sets a field to this value, if there is one. Raises BadRequest."""
+        """Return the ordinary page edit that sets a field to this value, or None if there is no such edit.
+        Raises BadRequest."""
         field = self.conflict.field or ""
         if not isinstance(entry, Page) or self.conflict.kind != "field":
             return None
@@ -233,7 +234,7 @@ class _Settling:
             )
         value = chosen(self.conflict, self.choice)
         if value is not None and not isinstance(value, str):
-            raise BadRequest("value: must be Markdown text, or null for none.")
+            raise BadRequest("value: must be Markdown text, or null to delete the text.")
         page = isinstance(entry, Page)
         same_text = [
             other
@@ -258,7 +259,7 @@ class _Settling:
         return [moved.get(other.key, other) for other in others]
 
     def _adopt_their_keys(self, entry: Any) -> None:
-        """Keep the identity of blocks that come from main, with their comments."""
+        """Let blocks that come from main keep their keys, and so their comments."""
         batch = self.batch
         if batch.started is None or self.choice == "ours":
             return
@@ -273,8 +274,8 @@ class _Settling:
             batch.documents.copy_from(entry.id, keyed_document(tx, entry.id, body))
 
     def _update_page(self, update: UpdatePage) -> None:
-        """Apply an ordinary page edit, but don't derive the slug from the title: the slug is merged
-        separately and can have its own conflict."""
+        """Apply an ordinary page edit without deriving the slug from the title: the slug is merged separately
+        and can have its own conflict."""
         draft = self.batch.draft
         slug = draft.get_page(update.page).slug
         self.batch.update_page(update)

@@ -29,7 +29,7 @@ from .store import ChangeRow
 
 
 def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
-    """Create a change request that reverts a revision of main; content that was edited again since is a
+    """Create a change request that reverts a revision of main. Content that has been edited since becomes a
     conflict in it."""
 
     def attempt() -> ChangeRow:
@@ -66,7 +66,8 @@ def restore(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow
 
 
 def _to_restore(tx: Transaction, space: SpaceAccess, revision_id: str) -> tuple[State, Changes]:
-    """Return main, and the changes that restore the content of a revision. Raises Conflict if there are none."""
+    """Return main and the changes that restore the content of a revision. Raises Conflict if there are
+    none."""
     main, then = main_state(tx, space.space_id), _of_main(tx, space, revision_id)
     found = list_changes_between(tx, main, then)
     now = find_pages(tx, main, found.pages), find_items(tx, main, found.items)
@@ -107,7 +108,7 @@ def _of_main(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
 def _reverted_state(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
     done = _of_main(tx, space, revision_id)
     if done.layers[0].sequence == 1:
-        raise BadRequest("revisionId: the first revision of a space cannot be reverted.")
+        raise BadRequest("revisionId: the first revision of a space can't be reverted.")
     return done
 
 

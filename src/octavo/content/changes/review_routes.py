@@ -36,7 +36,7 @@ _REVIEWS = "/spaces/{spaceId}/change-requests/{changeRequestId}/reviews"
 
 @operation("getRequestedReviewersByChangeRequestId", "GET", _REVIEWERS, needs=Can.VIEW, agents="docs:read")
 def list_reviewers(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[RequestedReviewer]:
-    """List the people whose review was requested."""
+    """List the people whose review has been requested."""
     with call.db.read() as tx:
         found = store.list_reviewers(tx, change.change_id, query.limit, query.page)
         shown = present_reviewers(call, tx, list(found.rows))
@@ -52,15 +52,15 @@ def list_reviewers(call: Call, change: ChangeAccess, query: PageQuery) -> Listin
     agents="docs:draft",
 )
 def request_reviewers(call: Call, change: ChangeAccess, body: RequestReviewers) -> RequestedReviewers:
-    """Request reviews of a change request. A draft becomes open. The subject and description can be set in
-    the same request."""
+    """Request reviews of a change request from people and teams. A draft becomes open. The subject and
+    description can be set in the same request."""
     description = document_text(body.description) if body.description is not UNSET else UNSET
     fields = {"subject": body.subject, "description": description}
     given = {name: value for name, value in fields.items() if value is not UNSET}
     try_to_save_pending(call.context, change.change_id)
     with call.db.write() as tx:
         row = store.lock_change(tx, change.change_id)
-        asked = reviewing.request_reviews(tx, change, row, body.users)
+        asked = reviewing.request_reviews(tx, change, row, body.users, body.teams)
         if given:
             store.set_fields(tx, store.get_change(tx, row.id), **given)
         return RequestedReviewers(present_reviewers(call, tx, asked))
@@ -68,15 +68,15 @@ def request_reviewers(call: Call, change: ChangeAccess, body: RequestReviewers) 
 
 @operation("removeRequestedReviewerFromChangeRequest", "DELETE", f"{_REVIEWERS}/{{userId}}", needs=Can.EDIT)
 def remove_reviewer(call: Call, change: ChangeAccess, user_id: str) -> bool:
-    """Remove a review request. A review that was already submitted is kept."""
+    """Remove a review request. A review that has already been submitted is kept."""
     with call.db.write() as tx:
         return store.delete_reviewer(tx, change.change_id, user_id)
 
 
 @operation("getReviewsByChangeRequestId", "GET", _REVIEWS, needs=Can.VIEW, errors=(404,), agents="docs:read")
 def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listing[Review]:
-    """List the reviews of a change request, newest first. A review is outdated once the content was edited
-    after it; updating the change request with main does not outdate it."""
+    """List the reviews of a change request, newest first. A review is outdated once the content is edited
+    after it; updating the change request with main does not make it outdated."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = store.list_reviews(tx, row, query.limit, query.page, query.outdated)
@@ -123,7 +123,8 @@ _SEEN = "/spaces/{spaceId}/change-requests/{changeRequestId}/seen"
 
 @operation("listSeenInChangeRequest", "GET", _SEEN, needs=Can.VIEW, errors=(404,))
 def list_seen(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[SeenMark]:
-    """List what the caller has marked as viewed in a change request. A mark expires when the content changes again."""
+    """List everything that the caller has marked as viewed in a change request. A mark expires when the
+    content changes again."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = seeing.list_marks(tx, row, change.user_id, query.limit, query.page)
@@ -132,8 +133,8 @@ def list_seen(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[See
 
 @operation("markSeenInChangeRequest", "PUT", f"{_SEEN}/{{objectId}}", needs=Can.VIEW, errors=(400, 404))
 def mark_seen(call: Call, change: ChangeAccess, object_id: str, body: MarkSeen) -> SeenMark:
-    """Mark a page, file, or reusable content, or with `variables` or `tags` all of these, as viewed in a
-    revision of the change request."""
+    """Mark a page, file, or reusable content as viewed in a revision of the change request. `variables` marks
+    all variables, and `tags` all tags."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         made = seeing.make_mark(tx, change, row, object_id, body.revision)

@@ -14,6 +14,7 @@ from octavo.kit.http.operation import Recipient
 from octavo.organization.access.wire import User, present_people
 
 from .store import ChangeRow, Reviewer, ReviewRow
+from .suggesting_reviewers import ReviewerSuggestion
 from .types import ReviewStatus
 from .wire import Subject
 
@@ -27,10 +28,26 @@ class RequestedReviewer(Struct, rename="camel", kw_only=True):
     object: Literal["change-request-requested-reviewer"] = "change-request-requested-reviewer"
 
 
+class SuggestedReviewer(Struct):
+    """Suggested reviewer. ``reason``: the reason for the suggestion. ``count``: the number of edited pages that the
+    person created or edited, or of change requests of the space that they reviewed."""
+
+    user: User
+    reason: Literal["required", "created", "edited", "reviewed"]
+    count: int
+
+
 class RequestReviewers(Struct):
-    users: Annotated[list[str], Meta(min_length=1, max_length=100)]
+    """Request for reviews. ``teams``: the teams whose members are asked if they can review; an Octavo extension."""
+
+    users: Annotated[list[str], Meta(max_length=100)] = []
+    teams: Annotated[list[str], Meta(max_length=20)] = []
     subject: Subject | UnsetType = UNSET
     description: dict[str, Any] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if not self.users and not self.teams:
+            raise ValueError("users: at least one person or team is required")
 
 
 class RequestedReviewers(Struct):
@@ -51,7 +68,7 @@ class ReviewUrls(Struct):
 
 
 class Review(Struct, rename="camel", kw_only=True):
-    """Review. ``agent``: agent that the reviewer used; an Octavo extension."""
+    """Review. ``agent``: the agent that the reviewer used; an Octavo extension."""
 
     id: str
     revision: str
@@ -85,6 +102,13 @@ def present_reviewers(to: Recipient, tx: Transaction, reviewers: list[Reviewer])
     ]
 
 
+def present_suggestions(
+    to: Recipient, tx: Transaction, suggestions: list[ReviewerSuggestion]
+) -> list[SuggestedReviewer]:
+    people = present_people(to, tx, [one.user_id for one in suggestions])
+    return [SuggestedReviewer(people[one.user_id], one.reason, one.count) for one in suggestions]
+
+
 def present_reviews(
     to: Recipient,
     tx: Transaction,
@@ -92,7 +116,7 @@ def present_reviews(
     reviews: list[ReviewRow],
     comments: Mapping[str, object],
 ) -> list[Review]:
-    """Present reviews. ``comments``: presented comments by review id."""
+    """Present reviews. ``comments``: the presented comments by review id."""
     asked = [i for r in reviews for i in (r.reviewer, r.requested_by) if i]
     people = present_people(to, tx, asked)
     return [
@@ -116,7 +140,8 @@ def present_reviews(
 
 
 class SeenMark(Struct, rename="camel"):
-    """``id``: of the page, file, or reusable content; ``variables`` and ``tags`` for all of these."""
+    """Viewed mark. ``id``: the id of the page, file, or reusable content; ``variables`` or ``tags`` for all
+    variables or tags."""
 
     id: str
     seen_at: str
@@ -124,7 +149,7 @@ class SeenMark(Struct, rename="camel"):
 
 
 class MarkSeen(Struct):
-    """``revision``: revision of the change request that the caller viewed."""
+    """Mark something as viewed. ``revision``: the revision of the change request that the caller viewed."""
 
     revision: str
 

@@ -11,6 +11,8 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import role_of_person
 from octavo.organization.access.roles import SPACE, Can, at_least
+from octavo.organization.access.teams import require_teams
+from octavo.organization.orgs.teams.store import list_member_ids
 
 from . import store
 from .authorization import ChangeAccess
@@ -23,9 +25,9 @@ Format = Literal["document", "markdown"] | None
 class ReviewComments(NamedTuple):
     """Functions that store and present the bodies of reviews as comments.
 
-    ``read(call, tx, change, body)`` parses a body (``{markdown}`` or ``{document}``), ``post(call, tx,
-    change, review_id, said)`` stores the result as a comment on the review, and ``show(call, tx, change,
-    review_ids, format)`` returns presented comments by review.
+    ``read(call, tx, change, body)``: parse a body (``{markdown}`` or ``{document}``). ``post(call, tx,
+    change, review_id, said)``: store the result as a comment on the review. ``show(call, tx, change,
+    review_ids, format)``: return the presented comments by review.
     """
 
     read: Callable[[Recipient, Transaction, ChangeRow, dict[str, Any]], Any]
@@ -37,7 +39,7 @@ _comments: list[ReviewComments] = []
 
 
 def register_review_comments(comments: ReviewComments) -> None:
-    """Register where comments of reviews are stored."""
+    """Register the functions that store and present comments of reviews."""
     _comments[:] = [comments]
 
 
@@ -49,13 +51,13 @@ def review_comments(
 
 
 def request_reviews(
-    tx: Transaction, access: ChangeAccess, change: ChangeRow, user_ids: list[str]
+    tx: Transaction, access: ChangeAccess, change: ChangeRow, user_ids: list[str], team_ids: list[str]
 ) -> list[Reviewer]:
-    """Request reviews by these people; a draft becomes open. Raises NotFound for people who cannot see the
-    space, BadRequest for people who cannot review there."""
+    """Request reviews by these people, and by those members of teams who can review; a draft becomes open.
+    Raises NotFound for people who can't see the space, BadRequest for people and teams who can't review there."""
     require_editable(change)
     asked = []
-    for user_id in dict.fromkeys(user_ids):
+    for user_id in dict.fromkeys((*user_ids, *_reviewers_in(tx, access, change, team_ids))):
         role = role_of_person(tx, access.organization_id, "space", access.space_id, user_id)
         if role is None:
             raise NotFound(f"users: user {user_id!r} does not exist or cannot see this space.")
@@ -71,13 +73,36 @@ def request_reviews(
     return asked
 
 
+def _reviewers_in(tx: Transaction, access: ChangeAccess, change: ChangeRow, team_ids: list[str]) -> list[str]:
+    """Return the members of these teams who can review. Raises NotFound for an unknown team, BadRequest for one
+    without any."""
+    require_teams(tx, access.organization_id, team_ids, "teams")
+    found: list[str] = []
+    for team_id in dict.fromkeys(team_ids):
+        able = [user for user in list_member_ids(tx, [team_id]) if can_review(tx, access, change, user)]
+        if not able:
+            raise BadRequest(f"teams: no one in {team_id!r} can review this change request.")
+        found += able
+    return found
+
+
+def can_review(tx: Transaction, access: ChangeAccess, change: ChangeRow, user_id: str) -> bool:
+    """Return whether a person has permission to review in the space, and wrote nothing that they would review."""
+    role = role_of_person(tx, access.organization_id, "space", access.space_id, user_id)
+    return (
+        role is not None
+        and at_least(role, SPACE[Can.REVIEW])
+        and _review_obstacle(tx, change, user_id) is None
+    )
+
+
 def _review_obstacle(tx: Transaction, change: ChangeRow, user_id: str) -> str | None:
-    """Return why a person cannot review a change request; None if they can. The change request must be
-    locked, so that later edits outdate the review."""
+    """Return the reason why a person can't review a change request; None if they can. The change request must
+    be locked, so that later edits make the review outdated."""
     if user_id == change.created_by:
-        return "the creator of a change request cannot review it."
+        return "the creator of a change request can't review it."
     if store.wrote_since_approval(tx, change.id, user_id):
-        return "people who edited a change request since it was last approved cannot review it."
+        return "people who edited a change request since it was last approved can't review it."
     return None
 
 
@@ -93,8 +118,8 @@ def read_review_body(
 
 
 def submit(to: Recipient, tx: Transaction, access: ChangeAccess, status: str, said: object) -> ReviewRow:
-    """Submit a review of the current content. ``said``: result of ``read_review_body``. Raises Forbidden for
-    authors of the reviewed content."""
+    """Submit a review of the current content. ``said``: the result of ``read_review_body``. Raises Forbidden
+    for authors of the reviewed content."""
     change = store.lock_change(tx, access.change_id)
     require_editable(change)
     if (reason := _review_obstacle(tx, change, access.user_id)) is not None:

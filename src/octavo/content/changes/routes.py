@@ -9,12 +9,13 @@ from octavo.core.merge import EditedValue, MergeConflict
 from octavo.errors import BadRequest
 from octavo.kit.db.pagination import Listing, Slice, decode_token, encode_token, present_slice
 from octavo.kit.http.operation import Area, Call
-from octavo.organization.access.authorization import OrgAccess, SpaceAccess
+from octavo.organization.access.authorization import OrgAccess, SpaceAccess, site_access
 from octavo.organization.access.roles import Can
 from octavo.organization.access.wire import present_people
 
 from . import (
     content_routes,
+    draft_routes,
     history_routes,
     merging,
     resolving,
@@ -47,9 +48,11 @@ from .wire import (
     ContributorItem,
     CreateChangeRequest,
     MergeAnswer,
+    OrganizationChangeRequestsQuery,
     UpdateAnswer,
     UpdateChangeRequest,
     document_text,
+    links_text,
     present_change,
     present_change_to_visitor,
     present_changes,
@@ -60,6 +63,7 @@ operation = Area("changes").operation
 
 __all__ = [
     "content_routes",
+    "draft_routes",
     "history_routes",
     "review_routes",
     "rule_routes",
@@ -71,13 +75,17 @@ _CHANGES = "/spaces/{spaceId}/change-requests"
 _CHANGE = f"{_CHANGES}/{{changeRequestId}}"
 
 
-def _filter(query: ChangeRequestsQuery) -> ChangeFilter:
+def _filter(
+    query: ChangeRequestsQuery | OrganizationChangeRequestsQuery, **places: str | None
+) -> ChangeFilter:
     return ChangeFilter(
-        status=query.status,
+        statuses=frozenset([query.status] if isinstance(query.status, str) else query.status),
         creator=query.creator,
         contributor=query.contributor,
         requested_reviewer=query.requested_reviewer,
         issues_cluster=query.conversations_issues_cluster,
+        order_by=query.order_by,
+        **places,
     )
 
 
@@ -98,11 +106,15 @@ def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> 
     agents="docs:read",
 )
 def list_organization_changes(
-    call: Call, org: OrgAccess, query: ChangeRequestsQuery
+    call: Call, org: OrgAccess, query: OrganizationChangeRequestsQuery
 ) -> Listing[ChangeRequest]:
-    """List the change requests of all spaces of an organization that the caller can see, newest first."""
+    """List the change requests of all spaces of an organization that the caller can see, newest first, with
+    the given statuses (`open` by default)."""
     with call.db.read() as tx:
-        found = store.list_organization_changes(tx, org, _filter(query), query.limit, query.page)
+        if query.site is not None:
+            site_access(tx, org.actor, Can.VIEW, org.organization_id, query.site)
+        wanted = _filter(query, site=query.site, space=query.space)
+        found = store.list_organization_changes(tx, org, wanted, query.limit, query.page)
         shown = present_changes(call, tx, list(found.rows))
     return present_slice(Slice(shown, found.count, found.next_token), lambda change: change)
 
@@ -142,23 +154,31 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
     "getChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, errors=(404,), visitors=True, agents="docs:read"
 )
 def get_change(call: Call, change: ChangeAccess | VisitedChange) -> ChangeRequest:
-    """Get a change request, by its id or its number in the space. With the token of a preview, only the
-    previewed one."""
+    """Get a change request by its id or its number in the space. A preview token can only get the previewed
+    change request."""
     present = present_change_to_visitor if isinstance(change, VisitedChange) else present_change
     with call.db.read() as tx:
         return present(call, tx, store.get_change(tx, change.change_id))
 
 
 @operation(
-    "updateChangeRequestById", "PATCH", _CHANGE, needs=Can.EDIT, errors=(404, 409), agents="docs:draft"
+    "updateChangeRequestById",
+    "PATCH",
+    _CHANGE,
+    needs=Can.EDIT,
+    errors=(404, 409),
+    agents="docs:draft",
+    minimal=True,
 )
 def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeRequest) -> ChangeRequest:
-    """Update the subject, description, or status of a change request. An archived one can only be reopened;
+    """Update the subject, description, links, or status of a change request. An archived one can only be reopened;
     a merged one cannot be changed."""
     description = document_text(body.description) if body.description is not UNSET else UNSET
     given = {"subject": body.subject, "description": description, "status": body.status}
-    fields = {name: value for name, value in given.items() if value is not UNSET}
+    fields: dict[str, object] = {name: value for name, value in given.items() if value is not UNSET}
     with call.db.write() as tx:
+        if body.links is not UNSET:
+            fields["links"] = links_text(store.lock_change(tx, change.change_id), body.links)
         saving.set_change(tx, change, **fields)
         return present_change(call, tx, store.get_change(tx, change.change_id))
 
@@ -174,8 +194,8 @@ def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeReq
 )
 def merge_change(call: Call, change: ChangeAccess) -> MergeAnswer:
     """Merge a change request into main as one revision. If main and the change request changed the same
-    content, the result is `conflicts`: main is unchanged, and the conflicts are open in the change
-    request. Returns 412 if a merge rule does not pass."""
+    content, the result is `conflicts`: main is unchanged, and the change request has open conflicts. Returns
+    412 if a merge rule does not pass."""
     made = merging.merge(call.context, change)
     return MergeAnswer(made.revision, "conflicts" if made.conflicts else "merge")
 
@@ -208,8 +228,8 @@ def list_contributors(call: Call, change: ChangeAccess) -> Listing[ContributorIt
     agents="docs:read",
 )
 def get_changes(call: Call, change: WrittenChange, query: ChangesQuery) -> SemanticChanges:
-    """Get the changes in a change request compared with the state of main it is based on, or with an earlier
-    revision of its own (`since`)."""
+    """Get the changes in a change request compared with the state of main it is based on, or with one of its
+    earlier revisions (`since`)."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         states = states_of_change(tx, row, query.since)
@@ -225,7 +245,7 @@ def get_changes(call: Call, change: WrittenChange, query: ChangesQuery) -> Seman
     agents="docs:read",
 )
 def get_page_changes(call: Call, change: WrittenChange, page_id: str, query: PageChangesQuery) -> TextChanges:
-    """Get the blocks of a page that a change request changes, word by word."""
+    """Get the blocks of a page that a change request changes, with word differences."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         return present_page_changes(call, tx, states_of_change(tx, row, query.since), page_id, query)
@@ -244,8 +264,8 @@ def get_page_changes(call: Call, change: WrittenChange, page_id: str, query: Pag
 )
 def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> Listing[OpenConflict]:
     """List the conflicts between a change request and main. Until a conflict is resolved, the change request
-    contains the version `kept`. With the `status` `settled` or `all`, conflicts resolved since the last
-    update with main are included; these can be reopened."""
+    contains the version `kept`. With the `status` `settled` or `all`, the list includes conflicts resolved
+    since the last update with main, which can be reopened."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = row.open_conflicts if query.status != "settled" else []
@@ -301,7 +321,7 @@ def resolve_conflict(
     """Resolve a conflict with ours (the change request), theirs (main, or an edit of an older revision), the
     version before both, or a custom value. Editing the conflicting content also resolves it."""
     if (body.choice == "edited") != (body.value is not UNSET):
-        raise BadRequest("value: required with the choice `edited`, not allowed otherwise.")
+        raise BadRequest("value: required with the choice `edited`, and not allowed otherwise.")
     choice = EditedValue(body.value) if body.choice == "edited" else body.choice
     revision = resolving.resolve_conflict(call.context, change, conflict_id, choice, read_edited)
     with call.db.read() as tx:
@@ -316,7 +336,8 @@ def resolve_conflict(
     errors=(404, 409),
 )
 def reopen_conflict(call: Call, change: ChangeAccess, conflict_id: str) -> ResolveAnswer:
-    """Reopen a resolved conflict, with the version `kept` in place. Returns 409 if the content was edited since."""
+    """Reopen a resolved conflict: the change request contains the version `kept` again. Returns 409 if the
+    content has been edited since."""
     revision = resolving.reopen_conflict(call.context, change, conflict_id)
     with call.db.read() as tx:
         return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))

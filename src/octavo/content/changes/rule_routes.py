@@ -1,4 +1,4 @@
-"""Merge checks of change requests, and trying out merge rules."""
+"""Merge checks of change requests, and tests of merge rules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .rules import UNNAMED, Rule, check_rules, may_bypass, ruled_change, rules_o
 from .store import ChangeRow
 
 operation = Area("changes").operation
-# Merge rules are tried out by people who set them, with the scopes of the space and the organization.
+# Testing merge rules requires permission to set them, with the scopes of the space and the organization.
 space_operation, org_operation = Area("spaces").operation, Area("orgs").operation
 
 
@@ -41,8 +41,8 @@ space_operation, org_operation = Area("spaces").operation, Area("orgs").operatio
     agents="docs:read",
 )
 def check_merge(call: Call, change: ChangeAccess) -> MergeChecks:
-    """Check whether the caller can merge a change request: all conditions, and whether each is met. The
-    merge checks them again."""
+    """Check whether the caller can merge a change request, and return all conditions and whether each is met.
+    The merge checks them again."""
     with call.db.read() as tx:
         return _check_merge(
             call, tx, change, rules_of_space(tx, change.space_id), change.user_id, change.role
@@ -53,8 +53,8 @@ def check_merge(call: Call, change: ChangeAccess) -> MergeChecks:
     "tryMergeRulesInSpace", "POST", "/spaces/{spaceId}/merge-rules/try", needs=Can.ADMIN, errors=(400, 404)
 )
 def try_in_space(call: Call, space: SpaceAccess, body: TryMergeRules) -> MergeChecks:
-    """Try the merge rules of a space, or unsaved ones, on one of its change requests or on a described one.
-    Nothing is changed."""
+    """Test the merge rules of a space, or unsaved rules, on one of its change requests or on a hypothetical
+    one. Nothing is changed."""
     with call.db.read() as tx:
         if body.rules is not UNSET:
             rules = _unsaved_rules(tx, space.organization_id, body)
@@ -71,8 +71,8 @@ def try_in_space(call: Call, space: SpaceAccess, body: TryMergeRules) -> MergeCh
     errors=(400, 404),
 )
 def try_in_organization(call: Call, org: OrgAccess, body: TryOrganizationMergeRules) -> MergeChecks:
-    """Try the merge rules of an organization, or unsaved ones, on a change request of one of its spaces or
-    on a described one. Nothing is changed."""
+    """Test the merge rules of an organization, or unsaved rules, on a change request of one of its spaces or
+    on a hypothetical one. Nothing is changed."""
     with call.db.read() as tx:
         if body.rules is not UNSET:
             rules = _unsaved_rules(tx, org.organization_id, body)
@@ -148,8 +148,8 @@ def _describe_change(tx: Transaction, org: OrgAccess, given: DescribedChange) ->
 def _check_merge(
     call: Call, tx: Transaction, access: ChangeAccess, rules: list[Rule], merger: str, role: str | None
 ) -> MergeChecks:
-    """Check the merge of a change request. ``merger``, ``role``: the person who would merge, and their role
-    in the space."""
+    """Check the merge of a change request. ``merger``: the person who would merge it. ``role``: their role in
+    the space."""
     row = store.get_change(tx, access.change_id)
     checked = check_rules(tx, rules, ruled_change(tx, row), merger)
     return present_checks(call, tx, _general_checks(row, role), checked, bypasses=may_bypass(rules, merger))

@@ -19,10 +19,10 @@ CheckName = Literal["status", "permission", "conflicts", RuleName, "unknown"]
 
 
 class MergeCheck(Struct, kw_only=True):
-    """Merge check. ``check``: name of a merge rule, or a general condition: the change request is not merged
-    or archived (`status`), the merging person has permission (`permission`), and there are no open
-    conflicts (`conflicts`). ``users``: people named by the rule. ``missing``: people whose review is
-    missing, or who requested changes."""
+    """Merge check. ``check``: the name of a merge rule, or a general condition: the change request is not
+    merged or archived (`status`), the person who merges has permission (`permission`), and there are no open
+    conflicts (`conflicts`). ``users``: the people named by the rule. ``missing``: the people whose review is
+    missing or who requested changes."""
 
     check: CheckName
     passes: bool
@@ -30,11 +30,12 @@ class MergeCheck(Struct, kw_only=True):
     users: list[User] | UnsetType = UNSET
     missing: list[User] | UnsetType = UNSET
     expression: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
 
 
 class MergeChecks(Struct):
-    """Result of all checks. ``merges``: whether a merge would succeed. ``bypasses``: whether the merging
-    person can bypass rules that do not pass."""
+    """Result of all checks. ``merges``: whether a merge would succeed. ``bypasses``: whether the person who
+    merges can bypass rules that don't pass."""
 
     merges: bool
     bypasses: bool
@@ -43,7 +44,7 @@ class MergeChecks(Struct):
 
 
 class DescribedReview(Struct):
-    """Review. ``reviewer``: a member; by default an unnamed person."""
+    """Hypothetical review. ``reviewer``: a member; by default a person without a name."""
 
     status: ReviewStatus
     reviewer: str | UnsetType = UNSET
@@ -51,7 +52,7 @@ class DescribedReview(Struct):
 
 
 class DescribedChange(Struct, rename="camel"):
-    """Hypothetical change request. ``createdBy``: the caller by default."""
+    """Hypothetical change request. ``createdBy``: its creator; by default the caller."""
 
     created_by: str | UnsetType = UNSET
     subject: Subject = ""
@@ -61,8 +62,9 @@ class DescribedChange(Struct, rename="camel"):
 
 
 class TryMergeRules(Struct, rename="camel"):
-    """``rules``: rules to try instead of the saved ones. Either ``changeRequest``, by id or number, or
-    ``described``. ``mergedBy``: the person who would merge; the caller by default."""
+    """Test of merge rules on a change request: either ``changeRequest``, by id or number, or ``described``.
+    ``rules``: the rules to test instead of the saved ones. ``mergedBy``: the person who would merge; by
+    default the caller."""
 
     rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET
     change_request: str | UnsetType = UNSET
@@ -75,7 +77,7 @@ class TryMergeRules(Struct, rename="camel"):
 
 
 class TryOrganizationMergeRules(TryMergeRules, rename="camel"):
-    """``space``: space of the change request."""
+    """Test of an organization's merge rules. ``space``: the space of the change request."""
 
     space: str | UnsetType = UNSET
 
@@ -88,7 +90,7 @@ class TryOrganizationMergeRules(TryMergeRules, rename="camel"):
 def present_checks(
     to: Recipient, tx: Transaction, first: list[MergeCheck], checked: list[RuleResult], *, bypasses: bool
 ) -> MergeChecks:
-    """Present merge checks. ``first``: general conditions, listed before the rules."""
+    """Present merge checks. ``first``: the general conditions, which are listed before the rules."""
     ids = [user for one in checked for user in (*users_of(one.rule), *one.missing)]
     people = present_people(to, tx, ids)
     shown = [*first, *(_present(one, people) for one in checked)]
@@ -107,4 +109,5 @@ def _present(one: RuleResult, people: dict[str, User]) -> MergeCheck:
         users=users or UNSET,
         missing=[people[user] for user in one.missing if user != UNNAMED] or UNSET,
         expression=str(one.rule["expression"]) if "expression" in one.rule else UNSET,
+        message=str(one.rule["message"]) if "message" in one.rule else UNSET,
     )

@@ -1,8 +1,9 @@
-"""Merge rules: conditions for merging a change request. All must pass, in order; people with a bypass can
-merge regardless.
+"""Merge rules: conditions for merging a change request. All rules must pass, in order; people who can bypass
+rules can merge regardless.
 
-A review counts until the content of the change request is edited again; updating it with main does not
-outdate it. An invalid rule never passes: a rule that was meant to protect must not be ignored.
+A review counts until the content of the change request is edited again; updating it with main does not make
+the review outdated. An invalid rule never passes, because a rule meant to protect content must not be
+ignored.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from .store import ChangeRow, list_latest_reviews
 Rule = dict[str, Any]
 
 UNNAMED = "someone"
-"""Id of a reviewer who is described without a name."""
+"""Id of a hypothetical reviewer without a name."""
 
 
 class RuleResult(NamedTuple):
-    """Rule with its result. ``reason``: why it does not pass, None if it does. ``missing``: ids of people
-    whose review is missing, or who requested changes."""
+    """Rule with its result. ``reason``: the reason why it does not pass; None if it does. ``missing``: the
+    ids of people whose review is missing or who requested changes."""
 
     rule: Rule
     reason: str | None
@@ -39,7 +40,8 @@ class RuleResult(NamedTuple):
 
 
 def require_rules(tx: Transaction, change: ChangeRow, actor_id: str) -> None:
-    """Raise PreconditionFailed naming the first rule that does not pass and why, unless the actor can bypass rules."""
+    """Raise PreconditionFailed naming the first rule that does not pass and the reason, unless the actor can
+    bypass rules."""
     rules = rules_of_space(tx, change.space_id)
     if not rules or may_bypass(rules, actor_id):
         return
@@ -76,6 +78,15 @@ def users_of(rule: Rule) -> list[str]:
     return [user for user in rule.get("users", []) if isinstance(user, str)]
 
 
+def required_reviewers(tx: Transaction, change: ChangeRow) -> list[str]:
+    """Return the ids of people whose review the rules of the space still require, or of one of whom."""
+    checked = check_rules(
+        tx, rules_of_space(tx, change.space_id), ruled_change(tx, change), change.created_by
+    )
+    named = ("require_specific_reviewers", "require_one_of_specific_reviewers")
+    return [user for one in checked if one.rule.get("rule") in named for user in one.missing]
+
+
 def ruled_change(tx: Transaction, change: ChangeRow) -> RuledChange:
     """Return the properties of a change request that rules evaluate."""
     return RuledChange(
@@ -94,7 +105,8 @@ def ruled_change(tx: Transaction, change: ChangeRow) -> RuledChange:
 
 
 def check_rules(tx: Transaction, rules: list[Rule], change: RuledChange, actor_id: str) -> list[RuleResult]:
-    """Check each rule in order, except bypass rules. ``actor_id``: the person who wants to merge."""
+    """Check each rule in order, except bypass rules. ``actor_id``: the id of the person who wants to
+    merge."""
     return [
         RuleResult(rule, *_refusal(tx, rule, change, actor_id))
         for rule in rules
@@ -109,6 +121,11 @@ def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) ->
     match rule.get("rule"):
         case "require_at_least_one_review":
             reason = None if current else "it has not been reviewed since it was last edited."
+        case "require_at_least_one_approved_review":
+            approved = any(review.status == "approved" and not review.outdated for review in change.reviews)
+            reason = None if approved else "it has not been approved since it was last edited."
+        case "require_author_to_merge":
+            reason = None if actor_id == change.created_by else "only its author can merge it."
         case "require_all_reviews_approved":
             missing = [review.reviewer for review in change.reviews if review.status != "approved"]
             reason = f"{_names(tx, missing)} requested changes." if missing else None
@@ -133,20 +150,20 @@ def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) ->
         case "require_change_request_description":
             reason = None if change.description.strip() else "it has no description."
         case "custom":
-            reason = _custom(str(rule.get("expression", "")), change, actor_id)
+            reason = _custom(str(rule.get("expression", "")), str(rule.get("message", "")), change, actor_id)
         case _:
             reason = "this version of Octavo does not support the rule."
     return reason, missing
 
 
-def _custom(expression: str, change: RuledChange, actor_id: str) -> str | None:
+def _custom(expression: str, message: str, change: RuledChange, actor_id: str) -> str | None:
     try:
         value = evaluate(expression, change.asked_by(actor_id))
     except ExpressionError as error:
         return f"{expression} cannot be evaluated: {error}."
     if not isinstance(value, bool):
         return f"{expression} is neither true nor false. Use a comparison."
-    return None if value else f"{expression} is not true."
+    return None if value else message or f"{expression} is not true."
 
 
 def _text(description: str | None) -> str:

@@ -1,7 +1,7 @@
 """Save edits of change requests, or of main where that is allowed.
 
-Everything here reads without a lock, computes, and writes only if nothing changed in between; otherwise it is
-retried.
+Each save reads and computes without a lock, and writes only if nothing changed in the meantime; otherwise it
+is retried.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from octavo.content.revisions.revising import changed_pages, first_revision, new
 from octavo.content.revisions.store import BranchMoved, State, find_continued_saves, main_state, open_branch
 from octavo.core import merge as merging
 from octavo.core.links import app_hosts
-from octavo.errors import Conflict, Forbidden, TooLarge
+from octavo.errors import Conflict, Forbidden, TooLarge, format_size
 from octavo.kit.context import Context
 from octavo.kit.db.database import TURN_SECONDS, RetryTransaction, Transaction, no_turn
 from octavo.kit.http.operation import Actor
@@ -44,8 +44,8 @@ T = TypeVar("T")
 
 
 def retry_on_conflict(attempt: Callable[[], T]) -> T:
-    """Retry an attempt until no concurrent write interferes. Raises OutOfReach, which says when to try
-    again, after ``TURN_SECONDS``."""
+    """Retry an attempt until no concurrent write interferes. After ``TURN_SECONDS``, raises OutOfReach, which
+    tells the client when to try again."""
     end = time.monotonic() + TURN_SECONDS
     for number in itertools.count(1):
         try:
@@ -66,7 +66,7 @@ def require_editable(change: ChangeRow) -> None:
 
 
 def lock_unchanged(tx: Transaction, seen: ChangeRow) -> ChangeRow:
-    """Lock a change request and return it if it is still as ``seen``. Raises BranchMoved."""
+    """Lock a change request and return it if it still matches ``seen``. Raises BranchMoved."""
     fresh = store.lock_change(tx, seen.id)
     if (fresh.sequence, fresh.status) != (seen.sequence, seen.status):
         raise BranchMoved
@@ -91,7 +91,8 @@ def emit_change_event(
 
 
 def create(tx: Transaction, space: SpaceAccess, subject: str, issues_cluster: str | None = None) -> ChangeRow:
-    """Create a draft based on the head of main. ``issues_cluster``: the questions that it is meant to answer."""
+    """Create a draft based on the head of main. ``issues_cluster``: the id of the group of questions that it
+    should answer."""
     main = main_state(tx, space.space_id)
     branch = open_branch(tx, main, space.user_id)
     change = store.insert_change(
@@ -117,8 +118,8 @@ def create_with(
     parents: Sequence[str] = (),
     also: Callable[[Transaction, ChangeRow], None] | None = None,
 ) -> ChangeRow:
-    """Create a draft based on ``main`` with these changes and conflicts. ``also``: further writes in the
-    same transaction. Raises BranchMoved if ``main`` is no longer the head."""
+    """Create a draft based on ``main`` with these changes and conflicts. ``also``: the function for further
+    writes in the same transaction. Raises BranchMoved if ``main`` is no longer the head."""
     with first_revision(context, main, merged.changes, merged.bodies, merged.keys, space.user_id) as revision:
         tx = revision.tx
         recheck_permission(tx, space, Can.EDIT)
@@ -177,9 +178,9 @@ def set_change(tx: Transaction, change: ChangeAccess, **fields: object) -> None:
 
 
 class EditedChange(Struct, frozen=True):
-    """Result of an edit: the state to present, and what to report. ``before``: the previous revision.
-    ``change``: change request created for an edit of main that conflicts with later saves; main is
-    unchanged. ``refused``: nothing was written, because the edit conflicts."""
+    """Result of an edit: the state to present, and details to report. ``before``: the previous revision.
+    ``change``: the change request created for an edit of main that conflicts with later saves; main is
+    unchanged. ``refused``: whether nothing was written because the edit conflicts."""
 
     state: State
     edited: EditedContent
@@ -189,7 +190,8 @@ class EditedChange(Struct, frozen=True):
 
 
 MakeEdit = Callable[[Transaction, State, State | None], EditedContent]
-"""Function that returns what an edit writes over a state; the second state is where a change request started."""
+"""Function that returns the content that an edit writes on top of a state. The second argument is the state
+on which a change request is based."""
 
 
 def edit_change(
@@ -202,9 +204,9 @@ def edit_change(
 ) -> EditedChange:
     """Apply a batch to a change request as one revision. Nothing is written if nothing differs.
 
-    ``base_revision``: revision that the batch is based on. It is merged with everything saved since; if both
-    changed the same content, the saved version is kept and the conflict is opened in the change request, or
-    with ``refuse_conflicts`` nothing is written.
+    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved
+    since. If both changed the same content, the saved version is kept and the change request gets an open
+    conflict. ``refuse_conflicts``: whether to write nothing in that case.
     """
     _require_open(context, access)
     _require_sizes(context, changes)
@@ -231,7 +233,7 @@ def resolver_maker(context: Context, actor: Actor) -> Resolving:
 
 
 RevisionHook = Callable[[Transaction, State], None]
-"""Further writes in the transaction of a revision."""
+"""Function that makes further writes in the transaction of a revision."""
 
 
 def _write_nothing(tx: Transaction, made: State) -> None:
@@ -248,8 +250,8 @@ def revise_change(
     *,
     refuse_conflicts: bool = False,
 ) -> EditedChange:
-    """Write a revision of a change request with the result of ``make``, which is called again if another
-    write came first. ``author``: author of the content, if the caller only accepts it."""
+    """Write a revision of a change request with the result of ``make``, which is called again after a
+    concurrent write. ``author``: the author of the content, if the caller only accepts it."""
 
     try_to_save_pending(context, access.change_id)
 
@@ -273,7 +275,7 @@ def revise_change(
 def _continued_save(
     tx: Transaction, head: State, by: store.Author, base_revision: str | None
 ) -> tuple[str, int] | None:
-    """Return where the consecutive saves began that an edit of the head continues, for ``commit``."""
+    """Return the first of the consecutive saves that an edit of the head continues, for ``commit``."""
     if base_revision != head.revision_id:
         return None
     since = find_continued_saves(tx, head, *by)
@@ -281,17 +283,15 @@ def _continued_save(
 
 
 def _require_sizes(context: Context, changes: Sequence[ContentChange]) -> None:
-    """Raise TooLarge for Markdown that exceeds the page size, before it is parsed. Nodes are measured when
-    they are written."""
+    """Raise TooLarge for Markdown that exceeds the page size, before it is parsed. The size of nodes is
+    checked when they are written."""
     most = context.settings.page_size
     for number, change in enumerate(changes):
         given = getattr(change, "document", None)
         if isinstance(given, DocumentInput) and given.markdown is not UNSET:
             size = len(given.markdown.encode("utf-8", "replace"))
             if size > most:
-                raise TooLarge(
-                    f"changes[{number}].document.markdown: the page has {size} bytes, but at most {most} are allowed"
-                )
+                raise TooLarge(f"changes[{number}].document.markdown: must be at most {format_size(most)}")
 
 
 def _require_open(context: Context, access: ChangeAccess) -> None:
@@ -309,8 +309,8 @@ def write_edit(
     continues: tuple[str, int] | None = None,
     author: store.Author | None = None,
 ) -> State:
-    """Write the next revision of a change request, with the conflicts that are still open. ``author``:
-    author of the content, if it is not the caller. Raises BranchMoved."""
+    """Write the next revision of a change request, with the conflicts that are still open. ``author``: the
+    author of the content; by default the caller. Raises BranchMoved."""
     author = author or access.author
     with new_revision(context, seen.state, edited.changes, edited.bodies, edited.keys) as revision:
         tx = revision.tx
@@ -346,11 +346,11 @@ def edit_main(
     *,
     refuse_conflicts: bool = False,
 ) -> EditedChange:
-    """Apply a batch to main in a space with live editing. Raises Forbidden if it is locked.
+    """Apply a batch to main in a space with live editing. Raises Forbidden if the space is locked.
 
-    ``base_revision``: revision that the batch is based on. It is merged with everything saved since; if both
-    changed the same content, main is unchanged, and a new change request contains the edit and its conflicts,
-    or with ``refuse_conflicts`` nothing is written.
+    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved
+    since. If both changed the same content, main is unchanged, and a new change request contains the edit and
+    its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
     """
     require_live(space)
     _require_sizes(context, changes)
@@ -371,6 +371,7 @@ def edit_live(
     base_revision: str | None = None,
     *,
     refuse_conflicts: bool = False,
+    message: str | None = None,
 ) -> EditedChange:
     """Write a revision of main with the result of ``make``. Raises Forbidden if the space is locked."""
     require_live(space)
@@ -396,7 +397,7 @@ def edit_live(
         with new_revision(context, main, edited.changes, edited.bodies, edited.keys) as revision:
             tx = revision.tx
             recheck_permission(tx, space, Can.EDIT)
-            made = revision.write(author=space.user_id, agent=space.agent, continues=since)
+            made = revision.write(author=space.user_id, agent=space.agent, message=message, continues=since)
             if tx.value("SELECT edit_mode FROM spaces WHERE id = :id", id=space.space_id) == "locked":
                 _refuse_locked()
             also(tx, made)

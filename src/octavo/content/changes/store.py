@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
-from octavo.content.revisions.store import Layer, State
+from octavo.content.revisions.store import Layer, State, delete_branch
 from octavo.core.merge import MergeConflict
 from octavo.errors import NotFound
 from octavo.kit import ids
@@ -17,18 +17,22 @@ from octavo.kit.db.database import Transaction, json_list
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess
 from octavo.organization.access.visibility import select_visible_spaces
-from octavo.organization.spaces.store import count_new_draft, update_change_counts
+from octavo.organization.spaces.store import ON_SITE, count_new_draft, update_change_counts
+
+from .types import ChangeOrder
 
 
 class Author(NamedTuple):
-    """Author of something: a person, and the agent that they used, if any."""
+    """Author: a person, and the agent that they used, if any."""
 
     user_id: str
     agent: str | None
 
 
 class ChangeRow(Struct, frozen=True):
-    """Change request with the current heads of its branch and of main. ``conflicts``: JSON."""
+    """Change request with the current heads of its branch and of main. ``conflicts`` and ``links``: the conflicts and
+    the links as JSON. ``merged_by`` and ``merged_at``: the author and the time of the revision of main that the merge
+    created."""
 
     id: str
     space_id: str
@@ -47,6 +51,7 @@ class ChangeRow(Struct, frozen=True):
     edits: int
     comments: int
     issues_cluster: str | None
+    links: str | None
     revision: str
     sequence: int
     base_sequence: int
@@ -54,6 +59,8 @@ class ChangeRow(Struct, frozen=True):
     main_branch: str
     main_sequence: int
     main_revision: str
+    merged_by: str | None
+    merged_at: int | None
 
     @property
     def outdated(self) -> bool:
@@ -61,12 +68,12 @@ class ChangeRow(Struct, frozen=True):
 
     @property
     def open_conflicts(self) -> list[MergeConflict]:
-        """Return the conflicts that its last update left open."""
+        """Return the conflicts that the last update of the change request left open."""
         return msgspec.json.decode(self.conflicts, type=list[MergeConflict]) if self.conflicts else []
 
     @property
     def state(self) -> State:
-        """Return its current state."""
+        """Return the current state of the change request."""
         return State(
             self.space_id,
             self.revision,
@@ -75,7 +82,7 @@ class ChangeRow(Struct, frozen=True):
 
     @property
     def below(self) -> State:
-        """Return the state of main it is based on, without a revision id."""
+        """Return the state of main that the change request is based on, without a revision id."""
         return State(self.space_id, "", (Layer(self.main_branch, self.base_sequence),))
 
     @property
@@ -89,10 +96,12 @@ def encode_conflicts(conflicts: list[MergeConflict]) -> str | None:
     return msgspec.json.encode(conflicts).decode() if conflicts else None
 
 
-_OWN = ", ".join(f"c.{name}" for name in ChangeRow.__struct_fields__[:17])
-_CHANGE = f"{_OWN}, l.revision, l.sequence, r.base_sequence, r.conflicts, m.id, m.sequence, m.revision"
+_OWN = ", ".join(f"c.{name}" for name in ChangeRow.__struct_fields__[:18])
+_CHANGE = f"""{_OWN}, l.revision, l.sequence, r.base_sequence, r.conflicts, m.id, m.sequence, m.revision,
+              d.author, d.created_at"""
 _FROM = """FROM change_requests c JOIN branches l ON l.id = c.branch_id JOIN revisions r ON r.id = l.revision
-           JOIN spaces s ON s.id = c.space_id JOIN branches m ON m.id = s.main_branch"""
+           JOIN spaces s ON s.id = c.space_id JOIN branches m ON m.id = s.main_branch
+           LEFT JOIN revisions d ON d.id = c.revision_merged"""
 
 
 def find_change(tx: Transaction, space_id: str, id_or_number: str) -> ChangeRow | None:
@@ -116,8 +125,15 @@ def get_change(tx: Transaction, change_id: str) -> ChangeRow:
     return ChangeRow(*row)
 
 
+def list_changes_by_id(tx: Transaction, change_ids: Sequence[str]) -> list[ChangeRow]:
+    """Return change requests in the order of their ids; deleted ones are left out."""
+    rows = tx.all(f"SELECT {_CHANGE} {_FROM} WHERE c.id IN :ids", ids=list(change_ids)) if change_ids else []
+    found = {change.id: change for change in (ChangeRow(*row) for row in rows)}
+    return [found[id] for id in change_ids if id in found]
+
+
 def list_numbers(tx: Transaction, change_ids: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of change requests by id; deleted ones are left out."""
+    """Return the numbers of change requests by id; deleted change requests are omitted."""
     wanted = list(dict.fromkeys(change_ids))
     found = tx.all("SELECT id, number FROM change_requests WHERE id IN :ids", ids=wanted) if wanted else []
     return {row[0]: row[1] for row in found}
@@ -130,14 +146,26 @@ def lock_change(tx: Transaction, change_id: str) -> ChangeRow:
 
 
 class ChangeFilter(Struct, frozen=True, kw_only=True):
-    status: str
+    """Conditions for listing change requests. ``site``: the site in whose spaces they are. ``order_by``: the time by
+    which lists are sorted, newest first."""
+
+    statuses: frozenset[str]
+    space: str | None = None
+    site: str | None = None
     creator: str | None = None
     contributor: str | None = None
     requested_reviewer: str | None = None
     issues_cluster: str | None = None
+    order_by: ChangeOrder = "createdAt"
 
 
+_ORDERS: dict[ChangeOrder, tuple[str, tuple[type, ...]]] = {
+    "createdAt": ("c.id", (str,)),
+    "updatedAt": ("c.updated_at, c.id", (int, str)),
+}
 _FILTERS = {
+    "space": "c.space_id = :in_space",
+    "site": ON_SITE.format(space="c.space_id"),
     "creator": "c.created_by = :creator",
     "contributor": """EXISTS (SELECT 1 FROM change_contributors k WHERE k.change_id = c.id
                       AND k.user_id = :contributor)""",
@@ -157,12 +185,15 @@ def _list(
     *,
     before: str = "",
 ) -> Slice[ChangeRow]:
-    where = f"{where} AND c.status = :status"
-    parameters = {**parameters, "status": wanted.status}
+    statuses = sorted(wanted.statuses)
+    # With one status, an index contains the list in its order.
+    where += " AND c.status = :status" if len(statuses) == 1 else " AND c.status IN :status"
+    parameters = {**parameters, "status": statuses[0] if len(statuses) == 1 else statuses}
     for name, condition in _FILTERS.items():
         if (value := getattr(wanted, name)) is not None:
             where += f" AND {condition}"
-            parameters[name] = value
+            parameters["in_space" if name == "space" else name] = value
+    by, key_types = _ORDERS[wanted.order_by]
     count = tx.value(
         f"{before} SELECT count(*) FROM change_requests c JOIN spaces s ON s.id = c.space_id WHERE {where}",
         **parameters,
@@ -174,7 +205,8 @@ def _list(
         _CHANGE,
         f"{_FROM} WHERE {where}",
         lambda row: ChangeRow(*row),
-        by="c.id",
+        by=by,
+        key_types=key_types,
         descending=True,
         before=before,
         count=count,
@@ -197,6 +229,37 @@ def list_organization_changes(
     where = f"""c.organization_id = :organization
                 AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = c.space_id)"""
     return _list(tx, where, seen.parameters, wanted, limit, page, before=seen.prefix)
+
+
+def list_changes_of_page(
+    tx: Transaction, space_id: str, page_id: str, limit: int, page: str | None
+) -> Slice[ChangeRow]:
+    """List the drafts and open change requests of a space that edit a page, newest first."""
+    return list_page(
+        tx,
+        limit,
+        page,
+        _CHANGE,
+        f"""{_FROM} WHERE c.space_id = :space AND c.status IN ('draft', 'open') AND EXISTS (
+              SELECT 1 FROM page_versions v WHERE v.branch_id = c.branch_id AND v.page_id = :page
+              AND v.from_seq <= l.sequence AND v.to_seq > l.sequence)""",
+        lambda row: ChangeRow(*row),
+        by="c.id",
+        descending=True,
+        space=space_id,
+        page=page_id,
+    )
+
+
+def count_pages(tx: Transaction, branch_ids: Iterable[str]) -> dict[str, int]:
+    """Return the number of pages that branches of change requests edit now, by branch."""
+    rows = tx.all(
+        f"""SELECT v.branch_id, count(*) FROM page_versions v JOIN branches l ON l.id = v.branch_id
+            WHERE v.branch_id {tx.among("branches")} AND v.from_seq <= l.sequence AND v.to_seq > l.sequence
+            GROUP BY v.branch_id""",
+        branches=json_list(branch_ids),
+    )
+    return {row[0]: row[1] for row in rows}
 
 
 # --- writing ------------------------------------------------------------------------------------------
@@ -246,8 +309,40 @@ def set_fields(tx: Transaction, change: ChangeRow, **fields: Any) -> None:
         update_change_counts(tx, change.space_id, change.status, status)
 
 
+_IS_EMPTY = """c.status = 'draft' AND c.edits = 0 AND c.comments = 0 AND c.description IS NULL AND c.agent IS NULL
+               AND c.issues_cluster IS NULL
+               AND NOT EXISTS (SELECT 1 FROM change_contributors k WHERE k.change_id = c.id)
+               AND NOT EXISTS (SELECT 1 FROM change_reviewers k WHERE k.change_id = c.id)
+               AND NOT EXISTS (SELECT 1 FROM change_reviews k WHERE k.change_id = c.id)
+               AND NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.branch_id = c.branch_id)
+               AND NOT EXISTS (SELECT 1 FROM item_versions v WHERE v.branch_id = c.branch_id)"""
+"""Condition for a draft ``c`` in which no one has done anything."""
+
+
+def is_empty_draft(tx: Transaction, change_id: str) -> bool:
+    return (
+        tx.one(f"SELECT 1 FROM change_requests c WHERE c.id = :id AND {_IS_EMPTY}", id=change_id) is not None
+    )
+
+
+def list_empty_drafts(tx: Transaction, before: int, limit: int) -> list[str]:
+    """Return the ids of empty drafts that were last updated before a moment."""
+    rows = tx.all(
+        f"SELECT c.id FROM change_requests c WHERE c.updated_at < :before AND {_IS_EMPTY} ORDER BY c.id LIMIT :most",
+        before=before,
+        most=limit,
+    )
+    return [row[0] for row in rows]
+
+
+def delete_change(tx: Transaction, change: ChangeRow) -> None:
+    """Delete a change request with its branch. Its number is not used again."""
+    delete_branch(tx, change.branch_id)
+    update_change_counts(tx, change.space_id, change.status, "discarded")
+
+
 def forget_clusters(tx: Transaction, space_id: str) -> None:
-    """Remove the links from change requests of a space to questions of its former organization."""
+    """Remove the links from a space's change requests to questions of its former organization."""
     tx.run(
         "UPDATE change_requests SET issues_cluster = NULL WHERE space_id = :space AND issues_cluster IS NOT NULL",
         space=space_id,
@@ -257,8 +352,9 @@ def forget_clusters(tx: Transaction, space_id: str) -> None:
 def add_contribution(
     tx: Transaction, change_id: str, user_id: str, action: str, *, accepted: bool = False
 ) -> None:
-    """Count a contribution (``edit`` or ``comment``) of a person. Edits must be counted in the change
-    request first. ``accepted``: someone else accepted the edit, such as a suggestion, and so has seen it."""
+    """Count a contribution (``edit`` or ``comment``) of a person. Edits must be counted in the change request
+    first. ``accepted``: whether another person accepted the edit, such as a suggestion, and so has reviewed
+    it."""
     tx.run(
         """INSERT INTO change_contributors (change_id, user_id, action, count, updated_at, edits)
            VALUES (:change, :user, :action, 1, :at,
@@ -292,7 +388,7 @@ def list_contributors(tx: Transaction, change_id: str) -> list[Contributor]:
 
 
 def list_editors(tx: Transaction, change_ids: Iterable[str]) -> dict[str, list[str]]:
-    """List the ids of those who edited change requests, by change request, most recent first."""
+    """List the ids of the people who edited each change request, most recent first."""
     rows = tx.all(
         f"""SELECT change_id, user_id FROM change_contributors
             WHERE change_id {tx.among("changes")} AND action = 'edit' ORDER BY updated_at DESC, user_id""",
@@ -373,6 +469,55 @@ def list_reviewers(tx: Transaction, change_id: str, limit: int, page: str | None
     )
 
 
+_AUTHORS = """SELECT v.page_id, v.from_seq, r.author AS person FROM page_versions v
+              JOIN revisions r ON r.branch_id = v.branch_id AND r.sequence = v.from_seq
+              WHERE v.branch_id = :main AND v.page_id {pages} AND r.merged_from IS NULL AND r.author IS NOT NULL
+              UNION ALL
+              SELECT v.page_id, v.from_seq, k.user_id FROM page_versions v
+              JOIN revisions r ON r.branch_id = v.branch_id AND r.sequence = v.from_seq
+              JOIN change_contributors k ON k.change_id = r.merged_from AND k.action = 'edit'
+              WHERE v.branch_id = :main AND v.page_id {pages}"""
+"""Who wrote the versions of pages: the author of the revision, or the editors of the change request that it merged."""
+
+
+def count_edited_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:
+    """Return the authors of any version of these pages of main, with the number of pages, most pages first."""
+    authors = _AUTHORS.format(pages=tx.among("pages"))
+    rows = tx.all(
+        f"""SELECT a.person, count(DISTINCT a.page_id) AS pages FROM ({authors}) a
+            GROUP BY a.person ORDER BY pages DESC, a.person LIMIT 30""",
+        main=main_branch,
+        pages=json_list(page_ids),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def count_created_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:
+    """Return the authors of the first version of these pages of main, with the number of pages, most pages first."""
+    authors = _AUTHORS.format(pages=tx.among("pages"))
+    rows = tx.all(
+        f"""SELECT a.person, count(DISTINCT a.page_id) AS pages FROM ({authors}) a
+            WHERE a.from_seq = (SELECT min(f.from_seq) FROM page_versions f
+                                WHERE f.branch_id = :main AND f.page_id = a.page_id)
+            GROUP BY a.person ORDER BY pages DESC, a.person LIMIT 30""",
+        main=main_branch,
+        pages=json_list(page_ids),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def count_reviews(tx: Transaction, space_id: str) -> list[tuple[str, int]]:
+    """Return the reviewers of the 50 newest merged change requests of a space, with the number of each, most first."""
+    rows = tx.all(
+        """SELECT v.reviewer, count(DISTINCT v.change_id) AS changes FROM change_reviews v
+           WHERE v.change_id IN (SELECT c.id FROM change_requests c WHERE c.space_id = :space AND c.status = 'merged'
+                                 ORDER BY c.id DESC LIMIT 50)
+           GROUP BY v.reviewer ORDER BY changes DESC, v.reviewer LIMIT 30""",
+        space=space_id,
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
 class ReviewRow(Struct, frozen=True):
     id: str
     change_id: str
@@ -424,7 +569,8 @@ def get_review(tx: Transaction, change_id: str, review_id: str) -> ReviewRow:
 def list_reviews(
     tx: Transaction, change: ChangeRow, limit: int, page: str | None, outdated: bool | None
 ) -> Slice[ReviewRow]:
-    """List the reviews of a change request, newest first. ``outdated``: only outdated ones, or only current ones."""
+    """List the reviews of a change request, newest first. ``outdated``: whether to list only outdated reviews
+    (True) or only current ones (False)."""
     where = "v.change_id = :change"
     if outdated is not None:
         where += " AND v.edits < :edits" if outdated else " AND v.edits >= :edits"
@@ -443,7 +589,7 @@ def list_reviews(
 
 
 def list_latest_reviews(tx: Transaction, change_id: str) -> list[ReviewRow]:
-    """Return the last review of each reviewer."""
+    """Return the latest review of each reviewer."""
     rows = tx.all(
         f"""SELECT {_REVIEW} FROM change_reviews v WHERE v.change_id = :change AND NOT EXISTS (
               SELECT 1 FROM change_reviews n WHERE n.change_id = v.change_id AND n.reviewer = v.reviewer
@@ -458,7 +604,7 @@ def list_latest_reviews(tx: Transaction, change_id: str) -> list[ReviewRow]:
 
 
 class SeenRow(Struct, frozen=True):
-    """Viewed mark. ``sequence``: of the branch when it was set."""
+    """Viewed mark. ``sequence``: the sequence of the branch when the mark was set."""
 
     change_id: str
     user_id: str
@@ -471,7 +617,7 @@ _SEEN = ", ".join(SeenRow.__struct_fields__)
 
 
 def list_seen(tx: Transaction, change_id: str, user_id: str) -> list[SeenRow]:
-    """List the marks of a person, by object."""
+    """List the viewed marks of a person, by object."""
     rows = tx.all(
         f"SELECT {_SEEN} FROM change_seen WHERE change_id = :change AND user_id = :user ORDER BY object_id",
         change=change_id,
@@ -505,9 +651,9 @@ def delete_seen(tx: Transaction, change_id: str, user_id: str, object_id: str) -
 
 
 class SettledConflict(Struct, frozen=True):
-    """Resolved conflict. ``position``: among all conflicts of the change request, open and resolved.
-    ``conflicts``: JSON of the conflict as it was open, followed by those that were resolved with it.
-    ``value``: JSON."""
+    """Resolved conflict. ``position``: its position among all conflicts of the change request, open and
+    resolved. ``conflicts``: JSON of the conflict as it was when open, followed by the conflicts resolved
+    along with it. ``value``: the chosen value as JSON."""
 
     position: int
     conflicts: str

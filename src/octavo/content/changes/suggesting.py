@@ -38,8 +38,8 @@ _FIELD = "changes[0].set[0].document"
 
 
 class SuggestedEdit(Struct, frozen=True):
-    """Block as it was in ``revision`` of the change request, and its replacement (empty: delete it), both
-    with references in the form of the page's file."""
+    """Block as it was in ``revision`` of the change request, and its replacement (empty: delete the block).
+    References in both have the form used in the page's file."""
 
     revision: str
     was: Nodes
@@ -49,9 +49,9 @@ class SuggestedEdit(Struct, frozen=True):
 def try_suggestion(
     context: Context, access: ChangeAccess, page_id: str, block: str, given: DocumentInput
 ) -> SuggestedEdit:
-    """Return what an edit would make of a block. Raises NotFound for a block that is not at the top level of
-    the page, BadRequest for content that is not allowed there or changes nothing, Conflict if the change
-    request is closed."""
+    """Return the result of a suggested edit of a block. Raises NotFound if the block is not at the top level
+    of the page, BadRequest for content that is not allowed there or that changes nothing, Conflict if the
+    change request is closed."""
     with context.db.read() as tx:
         change = store.get_change(tx, access.change_id)
         require_editable(change)
@@ -106,9 +106,10 @@ def accept_suggestion(
     by: store.Author,
     note: Callable[[Transaction, AcceptedSuggestion | None], None],
 ) -> None:
-    """Apply a suggestion by ``by`` to the current content of the change request, as their revision.
-    ``note``: called in the same transaction; with None if the block already has this content. Raises
-    Conflict if the block was edited since in a conflicting way."""
+    """Apply a suggestion to the current content of the change request, as a revision. ``by``: the author
+    of the suggestion and the revision. ``note``: the function to call in the same transaction, with None
+    if the block already has this content. Raises Conflict if the block has been edited in a conflicting
+    way since."""
     given = DocumentInput(document=what.becomes)
     before = ""
 
@@ -139,7 +140,8 @@ def accept_suggestion(
 def revert_suggestion(
     context: Context, access: ChangeAccess, accepted: AcceptedSuggestion, also: RevisionHook
 ) -> None:
-    """Revert the revision that accepting created, keeping later edits. Raises Conflict if its text was edited since."""
+    """Revert the revision that accepting a suggestion created, and keep later edits. Raises Conflict if its
+    text has been edited since."""
 
     def attempt() -> None:
         with context.db.read() as tx:
@@ -182,7 +184,7 @@ def is_block_unchanged(tx: Transaction, state: State, page_id: str, block: str, 
 
 
 def _comparable(value: object) -> object:
-    """Return nodes without fields that do not affect their content."""
+    """Return nodes without the fields that don't affect their content."""
     if isinstance(value, dict):
         return {name: _comparable(one) for name, one in value.items() if name not in ("key", "meta")}
     return [_comparable(one) for one in value] if isinstance(value, list) else value

@@ -12,6 +12,9 @@ from .store import withdraw_requests
 from .types import Choice, ReviewStatus, Status
 
 _OF_CHANGES = "change_id IN (SELECT id FROM change_requests WHERE space_id IN {spaces})"
+_NUMBERED = """SELECT CASE WHEN coalesce(max(c.number), 0) > spaces.changes_total THEN max(c.number)
+               ELSE spaces.changes_total END FROM change_requests c WHERE c.space_id = spaces.id"""
+"""How many change requests the space ever had: numbers of discarded drafts are not used again."""
 _COUNT = "SELECT count(*) FROM change_requests c WHERE c.space_id = spaces.id"
 
 declare(
@@ -26,9 +29,9 @@ declare(
             row("issues_cluster", "issue_clusters"),
         ),
         values={"status": get_args(Status)},
-        json={"description": object},
+        json={"description": object, "links": list},
         counts=(
-            Count("spaces", "changes_total", _COUNT),
+            Count("spaces", "changes_total", _NUMBERED),
             Count("spaces", "changes_open", f"{_COUNT} AND c.status = 'open'"),
             Count("spaces", "changes_draft", f"{_COUNT} AND c.status = 'draft'"),
         ),

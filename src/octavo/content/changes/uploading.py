@@ -1,4 +1,4 @@
-"""Files in a batch of changes: fetched and stored before anything is read or locked."""
+"""Files in a batch of changes, which are fetched and stored before anything is read or locked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from octavo.content.revisions.images import dimensions
 from octavo.content.uploads.store import get_uploads
 from octavo.core.file_types import detect_type
 from octavo.core.paths import MAX_FILE
-from octavo.errors import BadRequest, TooLarge
+from octavo.errors import BadRequest, TooLarge, format_size
 from octavo.kit.context import Context
 from octavo.kit.net.fetch import ByteAllowance, Fetcher, FetchError, Limits
 from octavo.organization.access.authorization import SpaceAccess
@@ -25,15 +25,15 @@ from octavo.organization.spaces.garbage import retain
 from .commands import ContentChange, FileInput, InsertFiles, UpdateFile
 
 MAX_INLINE = 1024 * 1024
-"""Maximum bytes of a file in the request itself."""
+"""Maximum size in bytes of a file that is sent in the request itself."""
 MAX_FILES = 100
-"""Maximum files in a batch."""
+"""Maximum number of files in a batch."""
 MAX_URLS = 20
-"""Maximum files in a batch that are fetched from URLs."""
+"""Maximum number of files in a batch that are fetched from URLs."""
 FETCH_SECONDS = 20.0
-"""Time limit for all files that a batch fetches, because the client waits for the response."""
+"""Time limit for fetching all files of a batch, because the client waits for the response."""
 FETCH_SIZE = MAX_FILE
-"""Maximum bytes of all files that a batch fetches."""
+"""Maximum total size in bytes of the files that a batch fetches."""
 _AT_ONCE = 5
 
 
@@ -72,7 +72,7 @@ def store_uploads(context: Context, space: SpaceAccess, changes: Iterable[Conten
 
 
 def _find_uploaded(context: Context, space: SpaceAccess, wanted: list[tuple[FileInput, str]]) -> list[Upload]:
-    """Return the uploads whose keys files name; only the beginning of their content is read."""
+    """Return the uploads whose keys are used by files; only the beginning of their content is read."""
     if not wanted:
         return []
     keys, places = [given.upload or "" for given, _ in wanted], [f"{place}.upload" for _, place in wanted]
@@ -104,7 +104,8 @@ def _store(context: Context, given: FileInput, data: bytes) -> Upload:
 
 
 def _type_of(given: FileInput, head: bytes) -> str:
-    """Return the type detected from the content, otherwise the declared one, unless that is an image."""
+    """Return the content type detected from the content; otherwise the declared one, unless it is an image
+    type."""
     told = detect_type(head[:64], given.name)
     own = given.content_type
     return own if told == "application/octet-stream" and own and not own.startswith("image/") else told
@@ -114,7 +115,7 @@ def _inline(given: FileInput, place: str) -> bytes:
     text = given.base64 or ""
     if len(text) > MAX_INLINE * 4 // 3 + 4:
         raise TooLarge(
-            f"{place}.base64: can contain at most {MAX_INLINE} bytes. Use url or upload for larger files."
+            f"{place}.base64: can contain at most {format_size(MAX_INLINE)}. Use url or upload for larger files."
         )
     try:
         data = base64.b64decode(text, validate=True)
@@ -122,13 +123,14 @@ def _inline(given: FileInput, place: str) -> bytes:
         raise BadRequest(f"{place}.base64: invalid base64") from None
     if len(data) > MAX_INLINE:
         raise TooLarge(
-            f"{place}.base64: can contain at most {MAX_INLINE} bytes. Use url or upload for larger files."
+            f"{place}.base64: can contain at most {format_size(MAX_INLINE)}. Use url or upload for larger files."
         )
     return data
 
 
 def _fetch_all(context: Context, addresses: list[tuple[str, str]]) -> list[bytes]:
-    """Fetch the contents of these URLs, each with its field for messages. Stops at the first failure."""
+    """Fetch the contents of these URLs, each with the name of its field for messages. Stops at the first
+    failure."""
     if not addresses:
         return []
     fetcher, together = Fetcher(context.settings.allow_private_fetch), ByteAllowance(FETCH_SIZE)

@@ -1,4 +1,4 @@
-"""Viewed marks of people in change requests; each is valid until the marked content changes again."""
+"""Viewed marks of people in change requests. A mark is valid until the marked content changes again."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .authorization import ChangeAccess
 from .store import ChangeRow, SeenRow, list_seen
 
 VARIABLES = "variables"
-"""All variables are reviewed together."""
+"""Id for all variables, which are reviewed together."""
 TAGS = "tags"
-"""All tags of the space are reviewed together."""
+"""Id for all tags of the space, which are reviewed together."""
 
 
 def list_marks(
@@ -33,7 +33,7 @@ def list_marks(
 def make_mark(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, object_id: str, revision_id: str
 ) -> SeenRow:
-    """Create a mark that the caller viewed something in a revision of the change request. Raises NotFound,
+    """Mark a page or item as viewed by the caller in a revision of the change request. Raises NotFound,
     BadRequest."""
     if object_id not in _changed(tx, change):
         raise NotFound(f"This change request does not change {object_id!r}.")

@@ -16,12 +16,16 @@ from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
+from octavo.kit.ids import new_id
+from octavo.kit.urls import HttpUrl
 from octavo.organization.access.wire import User, present_people
 
 from .store import ChangeRow, Contributor
-from .types import Status
+from .types import ChangeOrder, Status
 
 Subject = Annotated[str, Meta(max_length=100)]
+LinkTitle = Annotated[str, Meta(min_length=1, max_length=256)]
+MAX_LINKS = 10
 
 
 class ChangeRequestUrls(Struct):
@@ -29,9 +33,29 @@ class ChangeRequestUrls(Struct):
     location: str
 
 
+class ChangeRequestLinkTarget(Struct, frozen=True):
+    url: HttpUrl
+    kind: Literal["url"] = "url"
+
+
+class ChangeRequestLinkInput(Struct, frozen=True):
+    """Link of a change request to an issue or another page outside of Octavo. ``id``: the ID of an
+    existing link."""
+
+    ref: ChangeRequestLinkTarget
+    id: str | UnsetType = UNSET
+    title: LinkTitle | UnsetType = UNSET
+
+
+class ChangeRequestLink(Struct, frozen=True):
+    id: str
+    ref: ChangeRequestLinkTarget
+    title: str | UnsetType = UNSET
+
+
 class ChangeRequest(Struct, rename="camel", kw_only=True):
-    """Change request. ``conflicts``: number of open conflicts. ``agent``: agent that its creator used. Both
-    are Octavo extensions."""
+    """Change request. ``conflicts``: the number of open conflicts. ``edits``: the number of edits of its content.
+    ``agent``: the agent that its creator used. All three are Octavo extensions."""
 
     id: str
     number: int
@@ -53,6 +77,16 @@ class ChangeRequest(Struct, rename="camel", kw_only=True):
     revision_merged: str | UnsetType = UNSET
     conversations_issues_cluster: str | UnsetType = UNSET
     agent: str | UnsetType = UNSET
+    merged_by: User | UnsetType = UNSET
+    merged_at: str | UnsetType = UNSET
+    links: list[ChangeRequestLink] | UnsetType = UNSET
+    edits: int | UnsetType = UNSET
+
+
+class PageChangeRequest(ChangeRequest, kw_only=True):
+    """Change request that edits a page. ``pages``: the number of pages that it edits."""
+
+    pages: int
 
 
 class ChangeRequestsQuery(PageQuery, rename="camel", kw_only=True):
@@ -61,10 +95,18 @@ class ChangeRequestsQuery(PageQuery, rename="camel", kw_only=True):
     contributor: str | None = None
     requested_reviewer: str | None = None
     conversations_issues_cluster: str | None = None
+    order_by: ChangeOrder = "createdAt"
+
+
+class OrganizationChangeRequestsQuery(ChangeRequestsQuery, rename="camel", kw_only=True):
+    status: list[Status] = msgspec.field(default_factory=lambda: ["open"])  # type: ignore[assignment]
+    site: str | None = None
+    space: str | None = None
 
 
 class TemplateParams(Struct, rename="camel", frozen=True):
-    """``contentRefs``: targets of a template's open references by name: files, pages, or URLs."""
+    """Parameters of a template. ``contentRefs``: the targets of its open references by name: files, pages, or
+    URLs."""
 
     content_refs: Annotated[dict[str, dict[str, Any]], Meta(max_length=100)] = {}
 
@@ -83,10 +125,12 @@ class UpdateChangeRequest(Struct, rename="camel"):
     subject: Subject | UnsetType = UNSET
     description: DocumentObject | UnsetType = UNSET
     status: Literal["draft", "open", "archived"] | UnsetType = UNSET
+    links: Annotated[list[ChangeRequestLinkInput], Meta(max_length=MAX_LINKS)] | UnsetType = UNSET
 
 
 class MergeAnswer(Struct):
-    """``revision``: of main, or with ``conflicts`` that of the change request that contains them."""
+    """Result of a merge. ``revision``: the new revision of main; with ``conflicts``, the revision of the
+    change request that contains them."""
 
     revision: str
     result: Literal["merge", "conflicts"]
@@ -104,8 +148,27 @@ class ContributorItem(Struct, rename="camel"):
     action_type: Literal["edit", "comment"]
 
 
+def links_text(change: ChangeRow, links: list[ChangeRequestLinkInput]) -> str | None:
+    """Return the links of a change request as they are stored. Raises BadRequest for an id that it does not have, or
+    that is given twice."""
+    known = {link.id for link in _links(change)}
+    found = []
+    for number, link in enumerate(links):
+        if link.id is not UNSET and link.id not in known:
+            raise BadRequest(
+                f"links[{number}].id: this change request has no such link. Omit the id of a new link."
+            )
+        known.discard(link.id or "")
+        found.append(ChangeRequestLink(link.id or new_id(), link.ref, link.title))
+    return msgspec.json.encode(found).decode() if found else None
+
+
+def _links(change: ChangeRow) -> list[ChangeRequestLink]:
+    return msgspec.json.decode(change.links or "[]", type=list[ChangeRequestLink])
+
+
 def document_text(value: Mapping[str, object]) -> str:
-    """Return a description as it is stored, validated and normalized. Raises BadRequest."""
+    """Return a description in its stored form, validated and normalized. Raises BadRequest."""
     try:
         return msgspec.json.encode(to_json(from_json(value))).decode()
     except DocumentError as error:
@@ -117,17 +180,18 @@ def present_change(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeR
 
 
 def present_changes(to: Recipient, tx: Transaction, changes: list[ChangeRow]) -> list[ChangeRequest]:
-    people = present_people(to, tx, [change.created_by for change in changes])
-    return [_present(to, change, people[change.created_by]) for change in changes]
+    known = [person for change in changes for person in (change.created_by, change.merged_by) if person]
+    people = present_people(to, tx, known)
+    return [_present(to, change, people) for change in changes]
 
 
-def _present(to: Recipient, change: ChangeRow, creator: User) -> ChangeRequest:
+def _present(to: Recipient, change: ChangeRow, people: Mapping[str, User]) -> ChangeRequest:
     return ChangeRequest(
         id=change.id,
         number=change.number,
         status=change.status,  # type: ignore[arg-type]
         subject=change.subject,
-        created_by=creator,
+        created_by=people[change.created_by],
         created_at=iso(change.created_at),
         updated_at=iso(change.updated_at),
         space=change.space_id,
@@ -145,11 +209,25 @@ def _present(to: Recipient, change: ChangeRow, creator: User) -> ChangeRequest:
         revision_merged=change.revision_merged or UNSET,
         conversations_issues_cluster=change.issues_cluster or UNSET,
         agent=change.agent or UNSET,
+        edits=change.edits or UNSET,
+        merged_by=people[change.merged_by] if change.merged_by else UNSET,
+        merged_at=iso(change.merged_at) if change.merged_at is not None else UNSET,
+        links=_links(change) or UNSET,
     )
 
 
+def present_page_changes(
+    to: Recipient, tx: Transaction, changes: list[ChangeRow], pages: Mapping[str, int]
+) -> list[PageChangeRequest]:
+    """Present change requests that edit a page. ``pages``: number of pages by branch."""
+    return [
+        PageChangeRequest(**msgspec.structs.asdict(shown), pages=pages.get(change.branch_id, 0))
+        for change, shown in zip(changes, present_changes(to, tx, changes), strict=True)
+    ]
+
+
 def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
-    """Present a change request in a preview: its content, without how people work on it."""
+    """Present a change request in a preview: its content, but no details about the people who work on it."""
     shown = present_change(to, tx, change)
     return msgspec.structs.replace(
         shown,
@@ -161,6 +239,9 @@ def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow)
         revision_merged=UNSET,
         conversations_issues_cluster=UNSET,
         agent=UNSET,
+        edits=UNSET,
+        merged_by=UNSET,
+        links=UNSET,
     )
 
 

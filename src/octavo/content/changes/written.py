@@ -1,4 +1,4 @@
-"""References as written in a document's file, for edits that name them by target."""
+"""References in the form used in a document's file, for edits that name them by target."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from octavo.core.json_types import JsonObject
 
 
 class WrittenReferences:
-    """Written references by target. A page can write one in several ways; each block keeps its own.
-    ``found``: for each, the key of its block, its target, and its written form."""
+    """Written references by target. A page can write the same reference in several ways; each block keeps
+    its own form. ``found``: the references found, each as the key of its block, its target, and its
+    written form."""
 
     def __init__(self, found: Iterable[tuple[str | None, JsonObject, JsonObject]] = ()) -> None:
         self._anywhere: dict[bytes, dict[str, Any]] = {}

@@ -12,7 +12,8 @@ from octavo.organization.access.roles import SPACE, Can, at_least
 
 
 class Discussion(InSpace, frozen=True):
-    """Discussion with its caller. ``change_id`` None: the discussion of the space itself."""
+    """Discussion with its caller. ``change_id``: the id of the change request; None for the discussion of the
+    space itself."""
 
     change_id: str | None = None
 
@@ -31,11 +32,12 @@ class Discussion(InSpace, frozen=True):
         return at_least(self.space.role, SPACE[ability]) and can_write(self.space.actor, "comments")
 
     def may_edit(self, author: str) -> bool:
-        """Return whether the caller can edit a comment: only its author can."""
+        """Return whether the caller can edit a comment, which only its author can."""
         return author == self.user_id and self.may(Can.COMMENT)
 
     def may_delete(self, author: str) -> bool:
-        """Return whether the caller can delete a comment: its author and everyone who can edit the content can."""
+        """Return whether the caller can delete a comment, which its author and everyone who can edit the
+        content can."""
         return self.may_edit(author) or self.may(Can.EDIT)
 
 

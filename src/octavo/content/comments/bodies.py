@@ -1,4 +1,4 @@
-"""Bodies of comments: Markdown, stored as it was written, and the people it mentions.
+"""Bodies of comments, stored as the original Markdown, and the people they mention.
 
 A mention is a link with the title ``mention`` to ``/users/<id>`` or ``/teams/<id>``, or a mention node with a
 user in the JSON form.
@@ -26,7 +26,7 @@ from octavo.organization.access.authorization import SpaceAccess, role_of_person
 from .types import BodyInput
 
 MAX_LENGTH = 50_000
-"""Characters of Markdown."""
+"""Maximum number of characters of Markdown."""
 MAX_MENTIONS = 50
 
 _ADDRESS = re.compile(r"/(users|teams)/([A-Za-z0-9]{1,64})\Z")
@@ -40,7 +40,8 @@ class Mentions(Struct, frozen=True):
 
 
 class Parsed(Struct, frozen=True):
-    """Body of a request, parsed. ``silent``: the body is ``{}``, which is accepted as an empty comment."""
+    """Parsed body of a request. ``silent``: whether the body is ``{}``, which is accepted as an empty
+    comment."""
 
     document: Document
     silent: bool = False
@@ -63,7 +64,7 @@ def parse(given: BodyInput) -> Parsed:
 
 
 def parse_plain(given: object) -> Parsed:
-    """Parse a body that is still a decoded JSON object, like ``parse``."""
+    """Parse a body that is already a decoded JSON object, like ``parse``."""
     try:
         return parse(msgspec.convert(given, BodyInput))
     except msgspec.ValidationError as error:
@@ -71,7 +72,8 @@ def parse_plain(given: object) -> Parsed:
 
 
 def source_of(parsed: Parsed, *, may_be_empty: bool = False) -> str:
-    """Return the Markdown to store. Raises BadRequest when the body is empty without being ``{}``, or too long."""
+    """Return the Markdown to store. Raises BadRequest if the body is too long, or is empty without being
+    ``{}``."""
     text = write_markdown(parsed.document)
     _check_length(text)
     if not text.strip() and not (parsed.silent or may_be_empty):
@@ -88,7 +90,7 @@ def _check_length(text: str) -> None:
 
 
 def _mentions(document: Document) -> Iterator[tuple[Block, Inline, str, str]]:
-    """Yield each mention: the top-level block it is in, its node, ``users`` or ``teams``, and the id."""
+    """Yield each mention as its top-level block, its node, ``users`` or ``teams``, and the id."""
     for block in document.nodes:
         for node in walk(block):
             if not isinstance(node, Inline) or node.type != "mention":
@@ -113,8 +115,8 @@ def _collect(found: list[tuple[str, str]]) -> Mentions:
 def resolve_mentions(tx: Transaction, space: SpaceAccess, document: Document, before: Mentions) -> Mentions:
     """Set the labels of all mentions to current names and return the mentions that are not in ``before``.
 
-    People can be mentioned only if they can see the space, and teams only if one of their members can. Raises
-    NotFound for everyone else, whether they exist or not.
+    Only people who can see the space can be mentioned, and only teams with a member who can. Raises NotFound
+    for all others, whether they exist or not.
     """
     names: dict[tuple[str, str], str] = {}
     for block, node, kind, id in _mentions(document):

@@ -78,15 +78,15 @@ def _post(
 
 
 class ReviewBody(NamedTuple):
-    """Body of a review as it is stored."""
+    """Body of a review in its stored form."""
 
     body: str
     mentions: Mentions
 
 
 def read_review(tx: Transaction, discussion: Discussion, given: Mapping[str, object]) -> ReviewBody | None:
-    """Parse the body of a review; None for ``{}``. Raises BadRequest, and NotFound for people who cannot be
-    mentioned."""
+    """Parse the body of a review; return None for ``{}``. Raises BadRequest, and NotFound for people who
+    can't be mentioned."""
     parsed = parse_plain(given)
     if parsed.silent:
         return None

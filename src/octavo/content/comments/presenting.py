@@ -1,4 +1,4 @@
-"""Comments as the API presents them, many at a time."""
+"""Present comments in the API, many at a time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from .wire import (
 
 
 class _Page:
-    """Data needed to present comments or replies of one discussion, read in a few queries."""
+    """Data needed to present the comments or replies of one discussion, loaded with a few queries."""
 
     def __init__(
         self, to: Recipient, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow]
@@ -66,7 +66,7 @@ class _Page:
             self.talk = to.app.space(discussion.space_id, f"{change_view(number)}/~/talk")
 
     def present_urls(self, location: str, thread: str) -> CommentUrls:
-        """Return the URLs of a comment. ``thread``: id of the first comment of its thread."""
+        """Return the URLs of a comment. ``thread``: the id of the first comment of its thread."""
         discussion = self.discussion
         app = self.talk or self.call.app.thread(discussion.space_id, thread)
         return CommentUrls(app, self.call.url(f"{discussion.path}/{location}"))
@@ -120,7 +120,7 @@ def present_suggestions(
     kept: dict[str, SuggestionRow],
     people: dict[str, User],
 ) -> dict[str, Suggestion]:
-    """Return suggestions by the ids of their comments. ``state``: where their blocks are looked up."""
+    """Return suggestions by the ids of their comments. ``state``: the state in which to find their blocks."""
     actor = discussion.space.actor
     shown = {}
     for row in rows:
@@ -193,7 +193,7 @@ def present_replies(
 def present_review_comments(
     to: Recipient, tx: Transaction, change: ChangeRow, review_ids: list[str], format: Format
 ) -> dict[str, Comment]:
-    """Return the comments that reviews came with, by review id."""
+    """Return the comments that belong to reviews, by review id."""
     rows = store.list_review_comments(tx, change.id, review_ids)
     shown = present_comments(to, tx, discussion_of(tx, to.actor, change), rows, format)
     return {row.review_id: comment for row, comment in zip(rows, shown, strict=True) if row.review_id}

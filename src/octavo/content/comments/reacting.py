@@ -6,7 +6,7 @@ from octavo.core.emoji import find_emoji
 from octavo.errors import BadRequest
 
 MAX_EMOJIS = 50
-"""Different emoji on one comment."""
+"""Maximum number of different emoji on one comment."""
 
 
 def emoji_of(given: str, field: str) -> str:

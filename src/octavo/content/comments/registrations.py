@@ -1,4 +1,4 @@
-"""Register where comments of reviews are stored."""
+"""Register the functions that store and present comments of reviews."""
 
 from __future__ import annotations
 

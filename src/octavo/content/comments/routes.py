@@ -80,8 +80,8 @@ def _update(
     agents="docs:read",
 )
 def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> Listing[Comment]:
-    """List the comments of a space or change request, newest first. Filter them by status, page, authors, or
-    the status of the edit they suggest."""
+    """List the comments of a space or change request, newest first. You can filter them by status, page,
+    authors, or the status of the edit they suggest."""
     wanted = CommentFilter(query.status, query.target_page, query.authors, query.suggestion)
     with call.db.read() as tx:
         found = store.list_comments(tx, discussion, wanted, query.order, query.limit, query.page)

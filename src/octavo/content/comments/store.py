@@ -18,7 +18,7 @@ from .authorization import Discussion
 
 
 class Anchor(Struct, frozen=True):
-    """Target of a comment, and the revision in which the target existed."""
+    """Target of a comment, and the revision that the target was found in."""
 
     revision: str
     page_id: str | None = None
@@ -62,8 +62,8 @@ def get_comment(
     *,
     lock: bool = False,
 ) -> CommentRow:
-    """Return a comment, or with ``parent_id`` a reply to it. ``lock``: lock the row until the transaction
-    ends. Raises NotFound."""
+    """Return a comment, or a reply to the comment ``parent_id``. ``lock``: whether to lock the row until the
+    transaction ends. Raises NotFound."""
     found = find_comment(tx, discussion, comment_id, parent_id, lock=lock)
     if found is None:
         what = "comment" if parent_id is None else "reply"
@@ -94,8 +94,8 @@ def _is(parent_id: str | None) -> str:
 
 
 class CommentFilter(Struct, frozen=True):
-    """Filter for comments. ``authors``: empty for all authors. ``suggestion``: only comments whose
-    suggestion has this status."""
+    """Filter for comments. ``authors``: the ids of authors; empty for all. ``suggestion``: the status of the
+    suggested edit."""
 
     status: str = "all"
     page_id: str | None = None
@@ -147,7 +147,7 @@ def _list(
 
 
 def list_review_comments(tx: Transaction, change_id: str, review_ids: list[str]) -> list[CommentRow]:
-    """List the comments that came with these reviews."""
+    """List the comments that belong to these reviews."""
     rows = tx.all(
         f"""SELECT {_COMMENT} FROM comments c WHERE c.place_id = :change AND c.parent_id IS NULL
             AND c.review_id IN :reviews""",
@@ -165,7 +165,8 @@ class Replier(Struct, frozen=True):
 
 
 def list_repliers(tx: Transaction, comment_ids: list[str]) -> list[Replier]:
-    """Return how often each person replied to these comments and when last; latest first."""
+    """Return the number of replies by each person to these comments and the time of the last one, latest
+    first."""
     rows = tx.all(
         """SELECT c.parent_id, c.posted_by, count(*), max(c.posted_at) FROM comments c
            WHERE c.parent_id IN :ids GROUP BY c.parent_id, c.posted_by ORDER BY 4 DESC, 2""",
@@ -206,7 +207,7 @@ def insert_comment(
 
 
 def insert_reply(tx: Transaction, discussion: Discussion, parent: CommentRow, body: str) -> CommentRow:
-    """Insert a reply by the caller. ``parent``: must be locked."""
+    """Insert a reply by the caller. ``parent``: the comment that it replies to, which must be locked."""
     tx.run("UPDATE comments SET replies = replies + 1 WHERE id = :id", id=parent.id)
     return _insert(tx, discussion, body, Anchor(parent.revision), parent_id=parent.id)
 
@@ -255,7 +256,8 @@ def set_body(tx: Transaction, comment_id: str, body: str) -> None:
 
 
 def set_resolved(tx: Transaction, comment: CommentRow, by: str | None) -> None:
-    """Resolve a comment, or reopen it with ``by`` None. ``comment``: must be locked and in the opposite state."""
+    """Resolve a comment, or reopen it if ``by`` is None. ``comment``: the comment, which must be locked and
+    in the opposite state."""
     tx.run(
         "UPDATE comments SET resolved_at = :at, resolved_by = :by WHERE id = :id",
         at=now() if by else None,
@@ -266,7 +268,8 @@ def set_resolved(tx: Transaction, comment: CommentRow, by: str | None) -> None:
 
 
 def delete_comment(tx: Transaction, comment: CommentRow) -> None:
-    """Delete a comment with its replies. ``comment``: must be locked; for a reply, its parent too."""
+    """Delete a comment with its replies. ``comment``: the comment, which must be locked; for a reply, its
+    parent must be locked too."""
     tx.run("DELETE FROM comments WHERE id = :id", id=comment.id)
     if comment.parent_id is not None:
         tx.run("UPDATE comments SET replies = replies - 1 WHERE id = :id", id=comment.parent_id)
@@ -275,7 +278,7 @@ def delete_comment(tx: Transaction, comment: CommentRow) -> None:
 
 
 def _count(tx: Transaction, comment: CommentRow, step: int) -> None:
-    """Update the number of open comments of its space or change request."""
+    """Update the number of open comments of the space or change request."""
     table = "change_requests" if comment.change_id else "spaces"
     tx.run(f"UPDATE {table} SET comments = comments + :step WHERE id = :id", step=step, id=comment.place_id)
 
@@ -338,8 +341,9 @@ def count_emojis(tx: Transaction, comment_id: str) -> int:
 
 
 class SuggestionRow(Struct, frozen=True):
-    """Suggested edit. ``was``, ``becomes``: nodes of the page, with references as its file writes them.
-    ``revision_before``, ``revision``: the change request's revisions before and after it was accepted."""
+    """Suggested edit. ``was`` and ``becomes``: the nodes before and after the edit, with references as in the
+    page's file. ``revision_before`` and ``revision``: the revisions of the change request before and after
+    the suggestion was accepted."""
 
     comment_id: str
     was: Nodes

@@ -15,7 +15,7 @@ from octavo.content.changes.suggesting import (
     revert_suggestion,
     try_suggestion,
 )
-from octavo.errors import BadRequest, Conflict, NotFound, TooLarge
+from octavo.errors import BadRequest, Conflict, NotFound, TooLarge, format_size
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 
@@ -26,13 +26,13 @@ from .targets import About
 from .types import SuggestionStatus
 
 MAX_SUGGESTION = 256 * 1024
-"""Maximum bytes of a block before and after the edit, as JSON."""
+"""Maximum size in bytes of a block before and after the edit, as JSON."""
 
 
 def read_suggestion(
     context: Context, discussion: Discussion, about: About, suggestion: DocumentInput
 ) -> SuggestedEdit:
-    """Return the edit that a new comment suggests, after trying it on the content of the change request.
+    """Return the edit that a new comment suggests, after testing it on the content of the change request.
     Raises BadRequest, NotFound, TooLarge, Conflict."""
     if discussion.change_id is None:
         raise BadRequest("suggestion: edits can only be suggested in a change request.")
@@ -47,7 +47,7 @@ def read_suggestion(
     made = try_suggestion(context, access, about.page, about.node, suggestion)
     if max(len(msgspec.json.encode(nodes)) for nodes in (made.was, made.becomes)) > MAX_SUGGESTION:
         raise TooLarge(
-            f"suggestion: the block must be at most {MAX_SUGGESTION} bytes. Edit larger blocks directly."
+            f"suggestion: the block must be at most {format_size(MAX_SUGGESTION)}. Edit larger blocks directly."
         )
     return made
 

@@ -1,8 +1,8 @@
-"""Targets of comments: pages, their nodes and table cells, and where these are now.
+"""Targets of comments: pages, their nodes and table cells, and their current positions.
 
-Nodes keep their keys while the text around them changes, and so do table cells that contain text. A target is
-looked up in the state that its discussion shows: main for a space and for a change request that was merged
-into it, otherwise the change request itself.
+Nodes keep their keys when the surrounding text changes, and so do table cells that contain text. A target is
+looked up in the state that its discussion shows: main for a space or a merged change request, and otherwise
+the change request itself.
 """
 
 from __future__ import annotations
@@ -23,16 +23,18 @@ from octavo.kit.context import Context
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 from octavo.kit.work.jobs import advance, enqueue, job
+from octavo.kit.work.rebuilds import rebuilds_by_job
 
 from .authorization import Discussion
 from .store import Anchor, CommentRow
 
 CellRef = tuple[str, str]
-"""Record and definition of a table cell."""
+"""Record and definition that identify a table cell."""
 
 
 class About(NamedTuple):
-    """Target of a new comment: ids of a page and a node, and a table cell. All None: the discussion as a whole."""
+    """Target of a new comment: the ids of a page and a node, and a table cell. If all are None, the comment
+    is about the discussion as a whole."""
 
     page: str | None = None
     node: str | None = None
@@ -52,8 +54,8 @@ _nodes: OwnCache[Nodes] = OwnCache("commented nodes", 4)
 
 
 class TargetLocation(Struct, frozen=True):
-    """Current position of a comment's target. ``gone``: the target no longer exists; ``revision`` is the
-    last one known to contain it, and ``spot`` its position there."""
+    """Current position of a comment's target. ``gone``: whether the target no longer exists; ``revision`` is
+    then the last revision known to contain it, and ``spot`` its position there."""
 
     revision: str
     gone: bool = False
@@ -71,8 +73,8 @@ def discussed_state(tx: Transaction, discussion: Discussion) -> State:
 def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor:
     """Return the anchor of a new comment. Raises NotFound for an unknown page, node, or cell.
 
-    A node or cell without a page is stored unchecked: finding it would mean reading every page of the space.
-    A cell of a page without a node refers to the first table that has this record and definition.
+    A node or cell without a page is stored unchecked, because finding it would mean reading every page of the
+    space. A cell with a page but no node refers to the first table that has this record and definition.
     """
     page_id, node_id, cell = about
     state = discussed_state(tx, discussion)
@@ -101,7 +103,7 @@ def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor
 
 
 def locate(tx: Transaction, state: State, comments: Sequence[CommentRow]) -> dict[str, TargetLocation]:
-    """Return where the targets of comments are in a state, by comment id."""
+    """Return the current positions of the targets of comments in a state, by comment id."""
     pages = find_pages(tx, state, [c.page_id for c in comments if c.page_id])
     return {c.id: _locate(tx, state, pages, c) for c in comments}
 
@@ -173,10 +175,10 @@ def order_commented_nodes(tx: Transaction, organization_id: str, space_id: str) 
     )
 
 
-@job("noteCommentedNodes", bound=None)
+@job("noteCommentedNodes", bound=None, in_maintenance=True)
 def note_commented_nodes(context: Context, space_id: str, after: str = "") -> None:
-    """Record the positions of all nodes with comments in a space, after an upgrade or an import.
-    ``after``: the id of the last page that was done."""
+    """Record the positions of all nodes with comments in a space, after an upgrade or an import. ``after``:
+    the id of the last page that was processed."""
     while True:
         with context.db.write() as tx:
             rows = tx.all(
@@ -191,3 +193,6 @@ def note_commented_nodes(context: Context, space_id: str, after: str = "") -> No
             enqueue_notes(tx, space_id, (row[0] for row in rows))
             after = rows[-1][0]
             advance(tx, after=after)
+
+
+rebuilds_by_job("positions of comments", "noteCommentedNodes")

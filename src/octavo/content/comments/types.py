@@ -1,4 +1,4 @@
-"""Bodies of comments in requests, and the status of suggested edits."""
+"""Types of comment bodies in requests, and of the status of suggested edits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SuggestionStatus = Literal["open", "accepted", "declined"]
 
 class Words(Struct, forbid_unknown_fields=True):
     """Body of a comment: Markdown, or nodes (a list of blocks or a whole document). Without either (``{}``),
-    it is empty."""
+    the body is empty."""
 
     markdown: str | UnsetType = UNSET
     document: DocumentObject | DocumentBlocks | UnsetType = UNSET
@@ -24,4 +24,4 @@ class Words(Struct, forbid_unknown_fields=True):
 
 
 BodyInput = Words | str
-"""A plain string is Markdown."""
+"""Body of a comment; a plain string is Markdown."""

@@ -27,8 +27,8 @@ class Id(Struct):
 
 
 class CommentTarget(Struct, rename="camel", kw_only=True):
-    """Target of a comment. ``revision``: a revision that contains it: the latest one while the target
-    exists; ``gone``: it no longer exists."""
+    """Target of a comment. ``revision``: a revision that contains the target; the latest one while it exists.
+    ``gone``: whether the target no longer exists."""
 
     space: str
     revision: str
@@ -58,14 +58,15 @@ class ReplierItem(Struct, rename="camel"):
 
 
 class CommentUrls(Struct):
-    """URLs of a comment. ``app``: where the thread is shown."""
+    """URLs of a comment. ``app``: the URL of the thread in the app."""
 
     app: str
     location: str
 
 
 class CommentPermissions(Struct):
-    """Permissions of the caller. ``reply``: also react and, for a comment, resolve."""
+    """Permissions of the caller. ``reply``: permission to reply and react and, for a comment, to resolve
+    it."""
 
     view: bool
     edit: bool
@@ -74,7 +75,7 @@ class CommentPermissions(Struct):
 
 
 class CommentBody(Struct):
-    """Body in the requested format: exactly one of the two."""
+    """Body in the requested format; exactly one of the two fields is set."""
 
     markdown: str | UnsetType = UNSET
     document: DocumentObject | UnsetType = UNSET
@@ -97,9 +98,9 @@ class CommentReply(Struct, rename="camel", kw_only=True):
 
 class Suggestion(Struct, rename="camel", kw_only=True):
     """Suggested edit of the block that the comment is about: its nodes when the edit was suggested, and the
-    nodes to replace them with (empty: delete the block). ``outdated``: the block was edited or deleted
-    since; accepting may conflict. ``revision``: the revision of the change request that accepting
-    created."""
+    nodes to replace them with (empty: delete the block). ``outdated``: whether the block has been edited or
+    deleted since, so that accepting may conflict. ``revision``: the revision of the change request that
+    accepting created."""
 
     status: SuggestionStatus
     before: DocumentBlocks
@@ -136,7 +137,7 @@ class Comment(Struct, rename="camel", kw_only=True):
 
 
 class CommentFormatQuery(Struct):
-    """Format of bodies in the response: nodes by default, or ``markdown``."""
+    """Format of bodies in the response: ``markdown``, or nodes by default."""
 
     format: Format = None
 
@@ -154,9 +155,9 @@ class CommentsQuery(RepliesQuery, rename="camel", kw_only=True):
 
 
 class PostComment(Struct, rename="camel"):
-    """New comment. ``node``: found on ``page`` if that is given; without a page it is stored unchecked.
-    ``suggestion``: an Octavo extension, only in change requests: the replacement for the block ``node``,
-    as Markdown or nodes. With a suggestion, the body can be empty."""
+    """New comment. ``node``: the node to comment on, which must be on ``page`` if a page is given; without a
+    page it is stored unchecked. ``suggestion``: the replacement for the block ``node``, as Markdown or nodes;
+    an Octavo extension, only in change requests. With a suggestion, the body can be empty."""
 
     body: BodyInput
     page: str | None = None
@@ -166,7 +167,7 @@ class PostComment(Struct, rename="camel"):
 
 
 class SettleSuggestion(Struct):
-    """New status. ``open``: reset the suggestion; an accepted edit is reverted."""
+    """New status of a suggestion. ``open``: reopen the suggestion; an accepted edit is reverted."""
 
     status: SuggestionStatus
 
@@ -176,7 +177,7 @@ class PostReply(Struct):
 
 
 class UpdateComment(Struct, rename="camel"):
-    """Update of a comment or a reply. ``resolved`` applies to the whole thread."""
+    """Update of a comment or a reply. ``resolved``: the status of the whole thread."""
 
     body: BodyInput | UnsetType = UNSET
     resolved: bool | UnsetType = UNSET

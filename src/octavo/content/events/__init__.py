@@ -1,3 +1,3 @@
-"""Live events: streams of what happens, and who is present where."""
+"""Live events: streams of events, and the presence of people."""
 
 from . import tables as tables

@@ -12,12 +12,13 @@ from octavo.organization.access.roles import Can
 
 
 class FollowedPlace(InSpace, frozen=True):
-    """Space or change request with the caller who follows it. ``change_id`` None: the space itself."""
+    """Space or change request, with the caller who follows it. ``change_id``: the id of the change request;
+    None for the space itself."""
 
     change_id: str | None = None
 
     def state(self, tx: Transaction) -> State:
-        """Return the content state shown there."""
+        """Return the content state that is shown in this place."""
         return (
             main_state(tx, self.space_id) if self.change_id is None else get_change(tx, self.change_id).state
         )

@@ -38,8 +38,8 @@ def of_person(user_id: str) -> Topic:
 
 
 class _MessageKind(NamedTuple):
-    """Form of an outbox event as a message: its kind, wire model, and action, and the event fields to
-    include with their wire names."""
+    """Message form of an outbox event: its kind, wire model, and action, and the event fields to include with
+    their wire names."""
 
     kind: str
     model: Callable[..., RevisionEvent | ReviewEvent | CommentEvent]
@@ -138,7 +138,7 @@ def _person(tx: Transaction, user_id: str | None) -> Any:
 
 
 def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[HubMessage]:
-    """Yield a message for each listening person who received a notification."""
+    """Yield a message for each connected person who received a notification."""
     payload = event.payload
     fields = {new: payload[old] for old, new in _NOTIFIED.items() if old in payload}
     shown = {name: value for name, value in fields.items() if name in NotificationEvent.__struct_fields__}

@@ -1,7 +1,7 @@
-"""Presence: who is viewing or editing what at the moment.
+"""Presence: who is currently viewing or editing which page.
 
-Clients report it regularly, usually without news. Reports are therefore buffered in memory for a second and
-written together: every commit makes a process check all its caches again.
+Clients report it regularly, usually without changes. Reports are buffered in memory for a second and written
+together, because every commit makes each process check all its caches again.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from .store import LIFETIME, PresenceRow
 from .types import Activity
 
 MOST_CLIENTS = 20
-"""Clients per person at a time."""
+"""Maximum number of clients per person at a time."""
 _RENEWAL = 30_000
-"""Milliseconds for which an unchanged report is not written again."""
+"""Time in milliseconds during which an unchanged report is not written again."""
 
 _Key = tuple[str, str]
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -38,7 +38,7 @@ def is_client_id(text: str) -> bool:
 
 
 class _PendingReports:
-    """Reports that this process received and has not written yet; None: the client left."""
+    """Reports that this process has received but not yet written. None: the client left."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -66,8 +66,8 @@ def _pending(owner: Database | Transaction) -> _PendingReports:
 def report(
     tx: Transaction, followed: FollowedPlace, client_id: str, activity: Activity, page_id: str | None
 ) -> PresenceRow:
-    """Record where a person is, for a minute. Raises NotFound for an unknown page, Forbidden for editing
-    without permission, Conflict if the person has too many clients."""
+    """Record the location of a person for one minute. Raises NotFound for an unknown page, Forbidden for
+    editing without permission, Conflict if the person has too many clients."""
     if activity == "editing" and not at_least(followed.space.role, SPACE[Can.EDIT]):
         raise Forbidden("activity: `editing` requires permission to edit this content.")
     if page_id is not None and find_page(tx, followed.state(tx), page_id) is None:
@@ -112,7 +112,7 @@ def leave_place(tx: Transaction, followed: FollowedPlace, client_id: str) -> boo
 
 
 def write_presence(context: Context) -> None:
-    """Write the buffered reports and remove expired rows. Called about every second in processes that
+    """Write the buffered reports and remove expired rows. This is called about every second in processes that
     receive reports."""
     pending, moment = _pending(context.db), now()
     with pending.lock:
@@ -120,7 +120,7 @@ def write_presence(context: Context) -> None:
         if reports:
             pending.written_at = moment
     if not reports:
-        # Nothing was written for so long that no rows are left to expire.
+        # Nothing has been written for so long that all rows have expired and been removed.
         if moment - pending.written_at > 2 * LIFETIME:
             return
         with context.db.read() as tx:
@@ -133,5 +133,5 @@ def write_presence(context: Context) -> None:
 
 
 def present_at(tx: Transaction, spaces: Collection[str], changes: Collection[str]) -> dict[_Key, PresenceRow]:
-    """Return the people present in any of these spaces or change requests, as stored."""
+    """Return the stored presence rows of any of these spaces or change requests."""
     return {here.key: here for here in store.list_present(tx, spaces, changes, now())}

@@ -77,7 +77,7 @@ def _follow(
 )
 def stream_events(call: Call, followed: FollowedPlace, query: EventsQuery) -> Follow:
     """Stream the events of a space including its change requests, or of one change request and the main
-    content below it, as server-sent events: revisions, comments, reviews, and presence. Clients that
+    content it is based on, as server-sent events: revisions, comments, reviews, and presence. Clients that
     reconnect with `Last-Event-ID` receive the events they missed."""
     if followed.change_id is None:
         topics = [of_space(followed.space_id)]
@@ -98,8 +98,8 @@ def stream_events(call: Call, followed: FollowedPlace, query: EventsQuery) -> Fo
 def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Follow:
     """Stream the events that concern the caller, as server-sent events: mentions, replies, review requests,
     and updates of their change requests, in all organizations that the token can access. `space` adds all
-    events of these spaces, and `live` the steps and carets of a page that the caller edits live, so that one
-    stream is enough. Steps are not repeated: after each `ready`, get those after your version."""
+    events of these spaces, and `live` adds the steps and carets of a page that the caller edits live, so one
+    stream is enough. Steps are not repeated: after each `ready`, request the steps after your version."""
 
     def enter() -> list[SpaceAccess]:
         with call.db.read() as tx:
@@ -115,7 +115,7 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
     if query.live is not None:
         with call.db.read() as tx:
             topics.append(of_live_page(followed_page(tx, call.actor, query.live)))
-    # A stream that belongs to no organization counts against the person's own limit.
+    # A stream that belongs to no organization counts toward the person's own limit.
     owner = (entered[0].organization_id if entered else caller.user_id, caller.user_id)
     return _follow(call, topics, query, owner, enter, may_know)
 
@@ -134,7 +134,12 @@ def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> 
 
 
 @operation(
-    "sayPresenceInSpace", "PUT", f"{_SPACE}/presence/{{clientId}}", needs=Can.VIEW, errors=(400, 404, 409)
+    "sayPresenceInSpace",
+    "PUT",
+    f"{_SPACE}/presence/{{clientId}}",
+    needs=Can.VIEW,
+    errors=(400, 404, 409),
+    in_maintenance=True,
 )
 @operation(
     "sayPresenceInChangeRequest",
@@ -142,19 +147,29 @@ def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> 
     f"{_CHANGE}/presence/{{clientId}}",
     needs=Can.VIEW,
     errors=(400, 404, 409),
+    in_maintenance=True,
 )
 def say_presence(call: Call, followed: FollowedPlace, client_id: str, body: SayPresence) -> Presence:
-    """Report where the caller is, for one minute; clients repeat it every 30 seconds. The client chooses its
-    own id from letters, digits, `-`, and `_`. A client that was present elsewhere moves here."""
+    """Report where the caller is, for one minute; clients repeat the report every 30 seconds. The client
+    chooses its own id from letters, digits, `-`, and `_`. A client that was present elsewhere moves to the
+    new location."""
     if not presence.is_client_id(client_id):
-        raise BadRequest("clientId: expected 1 to 64 letters, digits, `-`, or `_`")
+        raise BadRequest("clientId: must be 1 to 64 letters, digits, hyphens, or underscores")
     with call.db.read() as tx:
         here = presence.report(tx, followed, client_id, body.activity, body.page)
         return _present(call, tx, [here])[0]
 
 
-@operation("endPresenceInSpace", "DELETE", f"{_SPACE}/presence/{{clientId}}", needs=Can.VIEW)
-@operation("endPresenceInChangeRequest", "DELETE", f"{_CHANGE}/presence/{{clientId}}", needs=Can.VIEW)
+@operation(
+    "endPresenceInSpace", "DELETE", f"{_SPACE}/presence/{{clientId}}", needs=Can.VIEW, in_maintenance=True
+)
+@operation(
+    "endPresenceInChangeRequest",
+    "DELETE",
+    f"{_CHANGE}/presence/{{clientId}}",
+    needs=Can.VIEW,
+    in_maintenance=True,
+)
 def end_presence(call: Call, followed: FollowedPlace, client_id: str) -> bool:
     """End the presence of one of the caller's clients."""
     with call.db.read() as tx:

@@ -12,11 +12,12 @@ from octavo.kit.db.pagination import Slice, list_page
 from .types import Activity
 
 LIFETIME = 60_000
-"""Milliseconds after its last report at which a client no longer counts as present."""
+"""Time in milliseconds since its last report after which a client no longer counts as present."""
 
 
 class PresenceRow(Struct, frozen=True, kw_only=True):
-    """Presence of a person's client in one place. ``came_at``: when it arrived; ``said_at``: its last report."""
+    """Presence of a person's client in one place. ``came_at``: the time of its arrival. ``said_at``: the time
+    of its last report."""
 
     user_id: str
     client_id: str
@@ -75,7 +76,8 @@ def list_present(
 def list_here(
     tx: Transaction, space_id: str, change_id: str | None, limit: int, page: str | None, moment: int
 ) -> Slice[PresenceRow]:
-    """List the people present in a space including its change requests, or in one of them, by person and client."""
+    """List the people present in a space including its change requests, or in one change request, ordered by
+    person and client."""
     place, id = ("space_id", space_id) if change_id is None else ("change_request_id", change_id)
     source = f"{_PRESENCE} WHERE p.{place} = :id AND p.said_at > :since"
     return list_page(
@@ -100,7 +102,7 @@ def find_stamp(tx: Transaction) -> tuple[int, int]:
 
 
 def put(tx: Transaction, present: Iterable[PresenceRow]) -> None:
-    """Insert or update presence rows. Rows whose account or place was deleted in the meantime are skipped."""
+    """Insert or update presence rows. Rows whose account or place has been deleted are skipped."""
     others = [name for name in _NAMES if name not in ("user_id", "client_id")]
     change = ", ".join(f"{name} = excluded.{name}" for name in others)
     tx.run_many(

@@ -26,7 +26,7 @@ LONGEST = 3600
 
 @schema_name("Person")
 class PersonSummary(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
-    """Person, with as much as one line about them needs."""
+    """Short form of a person, with enough data for one line."""
 
     id: str
     display_name: str
@@ -34,15 +34,15 @@ class PersonSummary(Struct, rename={"display_name": "displayName", "photo_url": 
 
 
 def present_person(user_id: str, known: UserRow | None) -> PersonSummary:
-    """Return a person; for a deleted account only the id is known."""
+    """Present a person; for a deleted account, only the id is known."""
     if known is None:
         return PersonSummary(user_id, "Deleted user")
     return PersonSummary(user_id, known.display_name, known.photo_url or UNSET)
 
 
 class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
-    """Fields common to all events. ``timestamp``: when it happened. ``change_request_id``: the change
-    request it happened in, if any. ``user``: who caused it, if anyone."""
+    """Fields common to all events. ``timestamp``: the time of the event. ``change_request_id``: the id of its
+    change request, if any. ``user``: the person who caused it, if any."""
 
     timestamp: str
     organization_id: str
@@ -52,9 +52,9 @@ class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
 
 
 class RevisionEvent(_Event, tag="revision", kw_only=True):
-    """New revision. ``page_ids``: pages that differ from the previous revision, unless there are more than
-    fifty. ``updated``: the change request was updated with changes from main. ``live``: it is a save of a page that is
-    edited live."""
+    """New revision. ``page_ids``: the ids of pages that differ from the previous revision; omitted if there
+    are more than fifty. ``updated``: whether the change request was updated with changes from main. ``live``:
+    whether it is a save of a page that is edited live."""
 
     action: Literal["edited", "updated"]
     revision_id: str
@@ -64,7 +64,7 @@ class RevisionEvent(_Event, tag="revision", kw_only=True):
 
 
 class ReviewEvent(_Event, tag="review", kw_only=True):
-    """Event of a change request. ``reviewer_id``: whose review was requested."""
+    """Review event of a change request. ``reviewer_id``: the id of the person whose review was requested."""
 
     action: Literal["created", "statusChanged", "requested", "submitted", "merged"]
     status: Status | UnsetType = UNSET
@@ -74,8 +74,8 @@ class ReviewEvent(_Event, tag="review", kw_only=True):
 
 
 class CommentEvent(_Event, tag="comment", kw_only=True):
-    """Event of a comment. ``reply_id``: the reply to that comment, if the event is about a reply.
-    ``changed``: parts of it that changed."""
+    """Event of a comment. ``reply_id``: the id of the reply, if the event is about a reply to that comment.
+    ``changed``: the parts of it that changed."""
 
     action: Literal["created", "updated", "deleted"]
     comment_id: str
@@ -86,7 +86,7 @@ class CommentEvent(_Event, tag="comment", kw_only=True):
 
 
 class PresenceEvent(_Event, tag="presence", kw_only=True):
-    """Person who arrived, moved to another page, or left. ``client_id``: as chosen by the client."""
+    """Person who arrived, moved to another page, or left. ``client_id``: the id that the client chose."""
 
     activity: Activity | Literal["left"]
     client_id: str
@@ -94,7 +94,7 @@ class PresenceEvent(_Event, tag="presence", kw_only=True):
 
 
 class NotificationEvent(_Event, tag="notification", kw_only=True):
-    """New notification in the inbox of the listening person."""
+    """New notification in the inbox of the connected person."""
 
     notification_id: str
     reason: Reason
@@ -110,16 +110,16 @@ ToldToPerson = Told | NotificationEvent | StepsEvent | CaretEvent | SavedEvent |
 
 
 class EventsQuery(Struct, rename="camel"):
-    """Query of a stream. ``after``: id of the last known event; the header ``Last-Event-ID`` takes
-    precedence. ``seconds``: how long to listen; 0: return only past events."""
+    """Query of a stream. ``after``: the id of the last known event; the header ``Last-Event-ID`` takes
+    precedence. ``seconds``: the time to listen; 0 returns only past events."""
 
     after: str | None = None
     seconds: Annotated[int, Meta(ge=0, le=LONGEST)] = LONGEST
 
 
 class OwnEventsQuery(EventsQuery):
-    """``space``: spaces whose events are all included. ``live``: a page that the caller edits live, as
-    ``{changeRequestId}/{pageId}``."""
+    """Query of the caller's own stream. ``space``: the spaces whose events are all included. ``live``: a page
+    that the caller edits live, as ``{changeRequestId}/{pageId}``."""
 
     space: Annotated[list[str], Meta(max_length=MAX_SPACES)] = []
     live: (
@@ -128,7 +128,7 @@ class OwnEventsQuery(EventsQuery):
             Meta(
                 pattern=pattern(
                     r"^[^/\x00-\x20]{1,100}/[^/\x00-\x20]{1,100}\Z",
-                    "be the ids of a change request and a page with / in between",
+                    "be the ids of a change request and a page, separated by /",
                 )
             ),
         ]
@@ -137,7 +137,7 @@ class OwnEventsQuery(EventsQuery):
 
 
 class SayPresence(Struct, rename="camel"):
-    """``page``: id of the page; None: no page."""
+    """Presence report. ``page``: the id of the page; None if no page is open."""
 
     page: str | None = None
     activity: Activity = "viewing"

@@ -1,7 +1,7 @@
-"""Creation of image variants: a job creates them when a revision adds a file, in a separate process for a few
-images of the space at a time.
+"""Creation of image variants. When a revision adds image files, a job creates their variants in a separate
+process, a few images of the space at a time.
 
-Readers never wait for variants, and if one can't be created, the page shows the original image.
+Readers never wait for variants. If one can't be created, the page shows the original image.
 """
 
 from __future__ import annotations
@@ -30,12 +30,11 @@ from .widths import MAX_BYTES, MAX_PIXELS, NARROWEST
 
 _TYPES = ("image/png", "image/jpeg", "image/webp")
 _BOUNDS = ProcessLimits(memory=1024**3, file=32 * 1024**2, seconds=30)
-"""Resource limits of the process. An image that exceeds them as the first one has no variants."""
+"""Resource limits of the process. If the first image exceeds them, it gets no variants."""
 _NOTED_AT_ONCE = 1000
-"""Images that are noted in one transaction."""
+"""Number of images that are recorded in one transaction."""
 _BATCH = 12
-"""Number of images per run of the job. Other jobs can run in between, and shutting down waits only for these.
-"""
+"""Number of images per run of the job. Other jobs can run in between, and a shutdown waits only for these."""
 _SOURCE, _RESULT = "source", "result.json"
 
 _on_made: list[Callable[[Transaction, str], None]] = []
@@ -103,15 +102,15 @@ def _organization(tx: Transaction, space_id: str) -> str | None:
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
-    """Return an error message if an image of main was not recorded."""
+    """Return an error message if an image of main has not been recorded."""
     wanted = {item.content for item in list_items(tx, main_state(tx, space_id), "file") if is_scaled(item)}
     missing = len(wanted - store.list_recorded(tx, space_id))
     return f"images: variants of {missing} images are missing" if missing else None
 
 
 def copy_or_enqueue(tx: Transaction, copy: Copy) -> None:
-    """Copy the variants of a space to its copy. For a large copy, a job creates them with all other derived
-    data."""
+    """Copy the variants of a space to its duplicate. For a large space, a job creates them along with all
+    other derived data."""
     if copy.written:
         return
     store.copy_variants(tx, copy.source_id, copy.copy_id)
@@ -123,7 +122,7 @@ def copy_or_enqueue(tx: Transaction, copy: Copy) -> None:
 
 @jobs.job("noteImages", bound=None, seconds=600)
 def note_images(context: Context, space_id: str) -> None:
-    """Enqueue the variants of all images in a space that has none, because it comes from an older version."""
+    """Enqueue the variants of all images in a space that has none because it comes from an older version."""
     with context.db.read() as tx:
         items = list_rasters(tx, space_id)
     for start in range(0, len(items), _NOTED_AT_ONCE):
@@ -136,7 +135,7 @@ def note_images(context: Context, space_id: str) -> None:
 
 @jobs.job("makeVariants", bound=None, seconds=1800)
 def make_variants(context: Context, space_id: str, most: int = _BATCH) -> None:
-    """Create the variants of up to ``most`` waiting images of a space."""
+    """Create the variants of up to ``most`` pending images of a space."""
     made = 0
     while most > 0:
         with context.db.read() as tx:
@@ -162,9 +161,10 @@ def make_variants(context: Context, space_id: str, most: int = _BATCH) -> None:
 
 
 def _find_made(tx: Transaction, content: str) -> tuple[ScaledImage | None] | None:
-    """Return a file as it was made in another space, where it may have no variants; None if it is in none."""
+    """Return a file for which another space already has the result, possibly without variants; None if no
+    space has one."""
     space_id = store.find_space_with_variants(tx, content)
-    return (store.find_pictures(tx, space_id, [content]).get(content),) if space_id is not None else None
+    return (store.find_scaled_images(tx, space_id, [content]).get(content),) if space_id is not None else None
 
 
 def _create_variants(context: Context, contents: Sequence[str]) -> Iterator[tuple[str, ScaledImage | None]]:
@@ -191,7 +191,7 @@ def _create_variants(context: Context, contents: Sequence[str]) -> Iterator[tupl
                 bounds=_BOUNDS,
             )
             done = [one for one in left if (one[1] / _RESULT).exists()]
-            # The first image had the process to itself, so the limits were meant for it.
+            # The first image had the process to itself, so it alone exceeded the limits.
             finished = done or left[:1]
             for content, folder in finished:
                 yield content, _read_result(context, folder) if done else None
@@ -199,7 +199,7 @@ def _create_variants(context: Context, contents: Sequence[str]) -> Iterator[tupl
 
 
 def _read_result(context: Context, folder: Path) -> ScaledImage | None:
-    """Store the variants that the process made in a folder; None if it made none."""
+    """Store the variants that the process wrote to a folder; return None if it wrote none."""
     found = msgspec.json.decode((folder / _RESULT).read_bytes(), type=_Result | None)
     if found is None:
         return None

@@ -1,8 +1,8 @@
 """Scaling of images in a separate process: ``python -m octavo.content.images.scaling FOLDER NAME…``.
 
 Images are untrusted input for decoders written in C, so this runs isolated (``kit.apart``) and imports
-nothing else of Octavo. In each of the named folders it reads ``source`` and writes a file ``WIDTH.webp`` for
-each width, then ``result.json``: null for an image that has no variants.
+nothing else of Octavo. In each named folder, it reads ``source`` and writes a file ``WIDTH.webp`` for each
+width, then ``result.json``, which is null for an image without variants.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORTH = 0.9
 """Maximum size of a variant, as a fraction of the size of the original."""
 _QUALITY = 85
 _EFFORT = 2
-"""Compression effort of WebP, 0 to 6: the default of 4 saves 4% of the bytes and takes half as long again."""
+"""Compression effort of WebP, from 0 to 6. The default of 4 reduces the size by 4% but takes 50% longer."""
 _LONGEST = 16_383
 """Maximum dimension of a WebP image in pixels."""
 _TURNS = {
@@ -40,11 +40,11 @@ _SIDEWAYS = (5, 6, 7, 8)
 
 
 def scale(data: bytes) -> tuple[tuple[int, int], dict[tuple[int, int], bytes]] | None:
-    """Return the displayed size of an image and its variants by size, each with fewer bytes than the
+    """Return the displayed size of an image, and its variants by size, each smaller in bytes than the
     original.
 
-    Return None for an image that is animated, too large, broken, or has more than eight bits per color
-    channel.
+    Return None for an image that is animated, too large, or broken, or that has more than eight bits per
+    color channel.
     """
     try:
         with Image.open(io.BytesIO(data), formats=FORMATS) as image:

@@ -16,7 +16,7 @@ VARIANT_TYPE = "image/webp"
 
 
 class ImageVariant(Struct, frozen=True):
-    """Image in another width: its dimensions in pixels, and the hash and number of its bytes."""
+    """Image in another width: its dimensions in pixels, and the hash and size in bytes of its file."""
 
     width: int
     height: int
@@ -38,8 +38,8 @@ def variant_name(name: str) -> str:
     return f"{stem if dot and stem else name}.webp"
 
 
-def find_pictures(tx: Transaction, space_id: str, contents: Collection[str]) -> dict[str, ScaledImage]:
-    """Return those of these files of a space, by hash, that have variants."""
+def find_scaled_images(tx: Transaction, space_id: str, contents: Collection[str]) -> dict[str, ScaledImage]:
+    """Return the images with variants among these files of a space, by hash."""
     found: dict[str, ScaledImage] = {}
     wanted = sorted({*contents})
     for start in range(0, len(wanted), _BATCH):
@@ -62,7 +62,7 @@ def find_pictures(tx: Transaction, space_id: str, contents: Collection[str]) -> 
 
 
 def add_waiting(tx: Transaction, space_id: str, contents: Collection[str]) -> None:
-    """Record files whose variants are to be created, unless they are already recorded."""
+    """Record files whose variants are pending, unless they are already recorded."""
     tx.run_many(
         """INSERT INTO images (space_id, content, state) VALUES (:space, :content, 'waiting')
            ON CONFLICT (space_id, content) DO NOTHING""",
@@ -71,7 +71,7 @@ def add_waiting(tx: Transaction, space_id: str, contents: Collection[str]) -> No
 
 
 def list_waiting(tx: Transaction, space_id: str, most: int) -> list[str]:
-    """Return hashes of files whose variants are still to be created."""
+    """Return the hashes of files whose variants are pending."""
     rows = tx.all(
         "SELECT content FROM images WHERE space_id = :space AND state = 'waiting' ORDER BY content LIMIT :most",
         space=space_id,
@@ -94,7 +94,7 @@ def list_recorded(tx: Transaction, space_id: str) -> set[str]:
 
 def save_variants(tx: Transaction, space_id: str, content: str, picture: ScaledImage | None) -> bool:
     """Save the variants of a file, or None if it can't have any. Return False if the space, or the record of
-    the file, is gone."""
+    the file, no longer exists."""
     kept = tx.run(
         """UPDATE images SET state = 'made', width = :width, height = :height
            WHERE space_id = :space AND content = :content AND state = 'waiting'""",
@@ -127,7 +127,7 @@ def _insert(tx: Transaction, space_id: str, content: str, variants: Sequence[Ima
 
 
 def copy_variants(tx: Transaction, source_id: str, copy_id: str) -> None:
-    """Copy the variants of a space to its copy."""
+    """Copy the variants of a space to its duplicate."""
     tx.run(
         """INSERT INTO images (space_id, content, state, width, height)
            SELECT :copy, content, state, width, height FROM images WHERE space_id = :source AND state = 'made'""",
@@ -143,7 +143,7 @@ def copy_variants(tx: Transaction, source_id: str, copy_id: str) -> None:
 
 
 def delete_variants(tx: Transaction, space_id: str, _: Sequence[str]) -> None:
-    """Delete the variants of a space. Their files are removed unless they are referenced elsewhere."""
+    """Delete the variants of a space. Their files are deleted unless other content refers to them."""
     release(tx, "file", "SELECT file AS hash FROM image_variants WHERE space_id = :space", space=space_id)
     tx.run("DELETE FROM image_variants WHERE space_id = :space", space=space_id)
     tx.run("DELETE FROM images WHERE space_id = :space", space=space_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 STEPS = (480, 960, 1600)
-"""Widths in pixels: for a phone, for a column of text or a high-resolution phone, and for a column on a
+"""Widths in pixels: for a phone, for a text column or a high-resolution phone, and for a text column on a
 high-resolution screen."""
 NARROWEST = STEPS[0]
 """Width in pixels up to which images are left unchanged."""

@@ -1,4 +1,4 @@
-"""Live editing: several people and agents edit one page at a time."""
+"""Live editing: several people and agents edit one page at the same time."""
 
 from . import registrations as registrations
 from . import retention as retention

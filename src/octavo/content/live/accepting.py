@@ -1,4 +1,5 @@
-"""Accept batches of steps: put them in order, and map late ones over those that their author had not seen."""
+"""Accept batches of steps: put them in order, and map late batches over the steps that their author had not
+seen."""
 
 from __future__ import annotations
 
@@ -26,6 +27,7 @@ from octavo.errors import (
     TooLarge,
     TooManyRequests,
     Unprocessable,
+    format_size,
 )
 from octavo.kit import ids
 from octavo.kit.clock import now
@@ -54,21 +56,21 @@ from .store import BatchRow, CaretRow, LiveRow, PageKey
 MOST_STEPS = 200
 MOST_BYTES = 256 * 1024
 MOST_BYTES_OF_ONE = 2 * 1024 * 1024
-"""Maximum bytes of a batch, and of one with a single step."""
+"""Maximum size in bytes of a batch, and of a batch with a single step."""
 _POSTS, _STEPS = 1_500, 13_000
-"""Requests and steps of a person per minute."""
+"""Maximum numbers of requests and steps of a person per minute."""
 _BATCHES_AT_ONCE = 1_000
 MOST_CLIENTS = 40
 """Clients that can edit a page at the same time."""
 _PRESENT = 60_000
-"""Milliseconds after its last batch for which a client counts."""
+"""Time in milliseconds since its last batch during which a client counts as present."""
 _NEW_EPOCH = "r"
-"""Start of the epoch of a page that no one has edited live yet; the id of its revision follows."""
+"""Prefix of the epoch of a page that no one has edited live yet; the id of its revision follows."""
 
 
 class Behind(Conflict):
-    """The batch is based on an older version, and only its author can tell what it means now. ``version`` of
-    the page, and the batches that its author has not seen."""
+    """Error: the batch is based on an older version, and only its author can rebase it. ``version``: the
+    current version of the page. The batches that the author has not seen are included."""
 
     reason = "behind"
 
@@ -87,13 +89,13 @@ class Accepted(Struct, frozen=True):
 
 
 class OutdatedEditor(PreconditionFailed):
-    """The editor was loaded with another version of the document schema."""
+    """Error: the editor was loaded with another version of the document schema."""
 
     reason = "schema"
 
 
 class RefusedStep(Unprocessable):
-    """A step that does not fit the page."""
+    """Error: a step does not fit the page."""
 
     reason = "step"
 
@@ -103,7 +105,7 @@ def new_epoch(revision: str) -> str:
 
 
 class _Turn:
-    """One transaction that batches share. What it has read counts until it ends."""
+    """One transaction that several batches share. Data that it has read stays valid until it ends."""
 
     def __init__(self, context: Context, tx: Transaction) -> None:
         self.context, self.tx = context, tx
@@ -112,8 +114,8 @@ class _Turn:
         self._checked: set[tuple[Any, str]] = set()
 
     def enter(self, access: ChangeAccess) -> ChangeRow:
-        """Return the locked change request, if it can still be edited by this caller. Raises what a request would be
-        refused with."""
+        """Return the locked change request, if the caller can still edit it. Raises the errors of the same
+        request."""
         checked = (access.actor, access.space_id)
         if checked not in self._checked:
             recheck_permission(self.tx, access, Can.EDIT)
@@ -130,7 +132,7 @@ class _Turn:
         return change
 
     def page(self, change: ChangeRow, key: PageKey, epoch: str) -> tuple[LiveRow, LivePage]:
-        """Return a page with everything that happened to it by now. Raises NoLongerKept for another epoch."""
+        """Return a page with all its changes so far. Raises NoLongerKept for another epoch."""
         row = store.lock_live(self.tx, key)
         if row is None:
             row = self._begin(change, key, epoch)
@@ -139,7 +141,7 @@ class _Turn:
         return self.current(change, key, row)
 
     def current(self, change: ChangeRow, key: PageKey, row: LiveRow) -> tuple[LiveRow, LivePage]:
-        """Return a locked page with everything that happened to it by now."""
+        """Return a locked page with all its changes so far."""
         tx = self.tx
         page = self.pages.get(key) or load_page(tx, key, row)
         if row.revision != change.revision:
@@ -148,7 +150,8 @@ class _Turn:
         return row, page
 
     def _begin(self, change: ChangeRow, key: PageKey, epoch: str) -> LiveRow:
-        """Begin the epoch of a page as its first writer has it, which may be at an earlier revision."""
+        """Start the epoch of a page at the revision that its first writer has, which may be an earlier
+        one."""
         tx, state = self.tx, change.state
         if epoch != new_epoch(change.revision):
             try:
@@ -162,7 +165,7 @@ class _Turn:
 
 
 def _gone() -> NoLongerKept:
-    return NoLongerKept("epoch: this version of the page is no longer kept. Load the page again.")
+    return NoLongerKept("epoch: this version of the page is no longer available. Load the page again.")
 
 
 class Accepting:
@@ -182,10 +185,10 @@ class Accepting:
             pages.keep(key, page)
 
     def accept(self, access: ChangeAccess, page_id: str, given: StepsInput) -> Future[Accepted]:
-        """Add a batch to a page. A batch that was added before is only answered.
+        """Add a batch to a page. A batch that was already added gets the same response again.
 
-        Raises, or the future does: Behind, NoLongerKept, OutdatedEditor, RefusedStep, TooLarge, TooManyRequests, and
-        what an edit of the change request is refused with.
+        Raises the following errors, directly or through the future: Behind, NoLongerKept, OutdatedEditor,
+        RefusedStep, TooLarge, TooManyRequests, and the errors of an edit of the change request.
         """
         self._posts.check(access.user_id)
         self._steps.check(access.user_id, len(given.steps))
@@ -195,7 +198,7 @@ class Accepting:
         return self._commits.submit(lambda turn: _accept(turn, access, page_id, given, encoded))
 
     def place_caret(self, access: ChangeAccess, page_id: str, caret: CaretInput) -> Future[None]:
-        """Record where a client's caret is, for a minute. Raises like ``accept``."""
+        """Record the position of a client's caret for one minute. Raises the errors of ``accept``."""
         self._posts.check(access.user_id)
 
         def place(turn: _Turn) -> None:
@@ -209,26 +212,26 @@ class Accepting:
         return self._commits.submit(place)
 
     def tidy(self, change_id: str, key: PageKey) -> bool:
-        """Bring the latest revision of a change request into a page, and give its blocks different keys. Return False
-        if the page can't be edited any longer."""
+        """Update a live page with the latest revision of its change request, and assign unique keys to its
+        blocks. Return False if the page can no longer be edited."""
         return self._commits.submit(lambda turn: _tidy(turn, change_id, key)).result()
 
 
 def accepting(context: Context) -> Accepting:
-    """Return what accepts batches in this process."""
+    """Return this process's instance, which accepts batches."""
     caches = context.db.caches
     found: Accepting | None = caches.get(Accepting)
     return found if found is not None else caches.setdefault(Accepting, Accepting(context))
 
 
 def _encode(steps: list[StepJson]) -> str:
-    """Return steps as they are stored. Raises TooLarge."""
+    """Return steps in their stored form. Raises TooLarge."""
     if len(steps) > MOST_STEPS:
         raise TooLarge(f"steps: a batch can have at most {MOST_STEPS} steps")
     encoded = msgspec.json.encode(steps)
     most = MOST_BYTES if len(steps) > 1 else MOST_BYTES_OF_ONE
     if len(encoded) > most:
-        raise TooLarge(f"steps: a batch can have at most {most} bytes")
+        raise TooLarge(f"steps: a batch can have at most {format_size(most)}")
     return encoded.decode()
 
 
@@ -239,7 +242,7 @@ def _accept(turn: _Turn, access: ChangeAccess, page_id: str, given: StepsInput, 
     row, page = turn.page(change, key, given.epoch)
     last = store.find_last_batch(tx, key, given.client)
     if last is not None and last[1] != access.user_id:
-        raise Forbidden("client: someone else uses this id")
+        raise Forbidden("client: this id is already in use. Choose another id.")
     if last is None and store.count_clients(tx, key, now() - _PRESENT) >= MOST_CLIENTS:
         raise TooManyRequests(
             f"At most {MOST_CLIENTS} clients can edit a page at the same time. Try again in a minute.",
@@ -298,7 +301,8 @@ def _tidy(turn: _Turn, change_id: str, key: PageKey) -> bool:
     try:
         row, page = turn.current(change, key, row)
     except (NotFound, Conflict):
-        # The page is deleted. Its steps stay in case it is restored, and the next batch of each writer is refused.
+        # The page has been deleted. Its steps are kept in case it is restored, and the next batch of each
+        # writer is rejected.
         store.postpone_save(tx, key)
         return False
     steps = key_steps(page.doc, iter(ids.new_id, None))
@@ -323,7 +327,7 @@ def _mapped(steps: list[StepJson], missed: Sequence[LoadedBatch]) -> list[StepJs
     try:
         return map_steps(steps, (ranges for batch in missed for ranges in batch.ranges))
     except (LookupError, TypeError, ValueError, AttributeError):
-        # Not a step at all: its author is told once they are not behind.
+        # This is not a valid step. Its author gets the error once they are up to date.
         return None
 
 

@@ -1,4 +1,4 @@
-"""Who can follow a page that is edited live."""
+"""Authorization to follow a page that is edited live."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages about live pages for those who follow them: steps, carets, and saves."""
+"""Messages about live pages for connected clients: steps, carets, and saves."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .store import CaretRow, LiveRow, PageKey
 from .wire import LiveReset, SavedEvent, StepsEvent, present_batches, present_caret_event
 
 _BACK = 15_000
-"""Milliseconds before the first look at a page from which steps are sent, so that a client that starts to follow
-the page meanwhile misses none."""
+"""Steps of a page are sent from this many milliseconds before the page is first read, so that a client that
+starts to follow the page in the meantime misses none."""
 _KIND = "live"
 
 
@@ -29,7 +29,7 @@ def of_live_page(key: PageKey) -> Topic:
 
 
 class _Known(NamedTuple):
-    """What has been sent of a page."""
+    """Data of a page that has already been sent."""
 
     row: LiveRow
     carets: dict[str, CaretRow]

@@ -1,4 +1,4 @@
-"""What clients send to a live page."""
+"""Bodies of requests to a live page."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ class CaretInput(Struct, frozen=True):
 
 
 class StepsInput(Struct, frozen=True, kw_only=True):
-    """Batch of steps. ``batch``: its number, which stands for the same changes until it is confirmed; ``attempt``: how
-    often they were sent. ``version``: the version that the steps begin at."""
+    """Batch of steps. ``batch``: its number, which identifies the same changes until they are confirmed.
+    ``attempt``: the number of times it has been sent. ``version``: the version that the steps are based
+    on."""
 
     epoch: Name
     schema: Name

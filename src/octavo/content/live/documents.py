@@ -1,4 +1,5 @@
-"""Documents of live pages in memory. Each can be dropped at any moment: the rows say the same."""
+"""Documents of live pages in memory. Each can be dropped at any time, because the rows contain the same
+data."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ from . import store
 from .store import BatchRow, LiveRow, PageKey
 
 _TAIL = 400
-"""Batches that are kept in memory with a document, for those who are behind."""
+"""Number of batches that are kept in memory with a document, for clients that are behind."""
 _MOST_SIZE = 2_000_000
 """Maximum size of all documents, in positions of ProseMirror: about 100 MB with their saved blocks."""
 _IDLE_SECONDS = 120.0
@@ -40,19 +41,19 @@ _IDLE_SECONDS = 120.0
 
 
 class LoadedBatch(Struct, frozen=True):
-    """Batch with the changed ranges of its steps."""
+    """Batch, with the ranges that its steps changed."""
 
     row: BatchRow
     ranges: tuple[Ranges, ...]
 
     @property
     def before(self) -> int:
-        """Version before its first step."""
+        """Return the version before its first step."""
         return self.row.version - len(self.ranges)
 
 
 class LivePage(Struct, frozen=True):
-    """Document of a live page at a version, and the last batches."""
+    """Document of a live page at a version, with the most recent batches."""
 
     epoch: str
     version: int
@@ -67,7 +68,7 @@ class LivePage(Struct, frozen=True):
 
 
 class SavedBlocks(Struct, frozen=True):
-    """Blocks of a page by key, in order, as they are saved in the source ``body``."""
+    """Blocks of a page by key, in order, in the form in which they are saved in the source ``body``."""
 
     body: str
     blocks: dict[str, SavedBlock]
@@ -79,7 +80,7 @@ class LivePages:
     def __init__(self) -> None:
         self._lock = Lock()
         self._pages: dict[PageKey, tuple[LivePage, float]] = {}
-        """Documents, and when they were used; the one used last is at the end."""
+        """Documents with the times at which they were last used, the most recent at the end."""
         self._saved: dict[PageKey, SavedBlocks] = {}
         self._size = 0
 
@@ -92,7 +93,7 @@ class LivePages:
             return found[0]
 
     def keep(self, key: PageKey, page: LivePage) -> None:
-        """Keep a document that was read from committed rows, or whose rows are committed by now."""
+        """Keep a document that was read from committed rows, or whose rows have been committed since."""
         with self._lock:
             self._remove(key)
             self._pages[key] = (page, time.monotonic())
@@ -101,7 +102,7 @@ class LivePages:
                 self._drop(next(iter(self._pages)))
 
     def find_saved(self, key: PageKey) -> SavedBlocks | None:
-        """Return what this process saved of a page last."""
+        """Return the blocks of a page that this process saved last."""
         with self._lock:
             return self._saved.get(key)
 
@@ -134,7 +135,7 @@ def live_pages(owner: Database | Transaction) -> LivePages:
 def unwritten_page(
     context: Context, tx: Transaction, key: PageKey, epoch: str, state: State, page: Page
 ) -> LivePage:
-    """Return a page that no one has written in yet: version 0 of the epoch that its first step begins."""
+    """Return a page that no one has edited yet: version 0 of the epoch that its first step starts."""
     found = live_pages(tx).find(key)
     if found is None or (found.epoch, found.version) != (epoch, 0):
         found = LivePage(epoch, 0, document_of(context, tx, state, page))
@@ -143,7 +144,7 @@ def unwritten_page(
 
 
 def load_page(tx: Transaction, key: PageKey, row: LiveRow) -> LivePage:
-    """Return a page at the version of its row, from memory as far as it is there."""
+    """Return a page at the version of its row, using data in memory where possible."""
     page = live_pages(tx).find(key)
     if page is None or page.epoch != row.epoch or page.version > row.version:
         snapshot = store.find_snapshot(tx, key)
@@ -159,7 +160,8 @@ def load_page(tx: Transaction, key: PageKey, row: LiveRow) -> LivePage:
 def batches_after(
     tx: Transaction, key: PageKey, page: LivePage, version: int, most: int = -1
 ) -> list[LoadedBatch] | None:
-    """Return the batches after a version; None if they are no longer kept. ``most``: maximum number."""
+    """Return the batches after a version; None if they are no longer available. ``most``: the maximum number
+    of batches."""
     if version == page.version:
         return []
     if page.tail and page.tail[0].before <= version:
@@ -187,12 +189,12 @@ def editable_page(tx: Transaction, state: State, page_id: str) -> Page:
     if page is None:
         raise NotFound(f"This content has no page {page_id!r}.")
     if page.kind != "document" or page.computed:
-        raise Conflict("This page has no document of its own that could be edited.")
+        raise Conflict("This page can't be edited because it has no document.")
     return page
 
 
 class _EveryEditor:
-    """Viewer who sees what everyone who may edit a space sees. References to other spaces stay URLs."""
+    """Viewer who sees only what every editor of a space can see. References to other spaces remain URLs."""
 
     members = True
 
@@ -204,7 +206,7 @@ class _EveryEditor:
 
 
 def blocks_of(context: Context, tx: Transaction, state: State, page: Page) -> JsonObject:
-    """Return the document of a page as the API has it, the same for everyone who may edit it."""
+    """Return the document of a page in the form used by the API, the same for all editors."""
     resolver = state_resolver(tx, state, app_hosts(context.settings.url), _EveryEditor())
 
     def shown(document: Document) -> JsonObject:
@@ -214,5 +216,5 @@ def blocks_of(context: Context, tx: Transaction, state: State, page: Page) -> Js
 
 
 def document_of(context: Context, tx: Transaction, state: State, page: Page) -> Node:
-    """Return the document of a page as the editor has it: the same in all processes."""
+    """Return the document of a page in the form used by the editor, the same in all processes."""
     return read_document(blocks_of(context, tx, state, page), itertools.count(1))

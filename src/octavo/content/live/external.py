@@ -1,4 +1,4 @@
-"""Bring edits that others made elsewhere, by the API, Git, a merge, or an agent, into pages that are edited live."""
+"""Apply external edits, made through the API, Git, a merge, or an agent, to pages that are edited live."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .documents import LivePage, blocks_of, editable_page
 from .store import BatchRow, LiveRow, PageKey
 
 SERVER = "server:"
-"""Start of the client id of steps that come from a revision."""
+"""Prefix of the client id of steps that come from a revision."""
 
 
 def take_in(
     context: Context, tx: Transaction, key: PageKey, change: ChangeRow, row: LiveRow, page: LivePage
 ) -> tuple[LiveRow, LivePage]:
-    """Bring what revisions changed since the one that a live page contains into it, as a batch of the last
-    one's author. Raises NotFound or Conflict if the page can't be edited any longer."""
+    """Apply the changes since the revision that a live page contains, as a batch by the author of the last
+    revision. Raises NotFound or Conflict if the page can no longer be edited."""
     before = revision_state(tx, change.space_id, row.revision)
     old, new = find_page(tx, before, key.page_id), editable_page(tx, change.state, key.page_id)
     if old is None or old.body != new.body:
@@ -51,7 +51,7 @@ def take_in(
             was_saved = row.saved_version == row.version
             row = add_batch(tx, key, row, page)
             if was_saved:
-                # The revision contains all of it.
+                # The revision contains all of these steps.
                 store.set_saved(tx, key, page.version, row.refused)
                 row = replace(row, saved_version=page.version, unsaved_since=None, save_at=None)
     store.set_revision(tx, key, change.revision)

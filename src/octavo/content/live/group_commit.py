@@ -1,7 +1,7 @@
-"""Commit what several requests write at the same time in one transaction.
+"""Group commit: commit the writes of several concurrent requests in one transaction.
 
-A commit costs the same for one batch of steps and for twenty. So the first request of several waits a moment,
-and one thread commits for all of them.
+A commit costs the same for one batch of steps and for twenty, so the first request waits briefly, and one
+thread commits for all of them.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class _Job(Generic[Shared]):
 
 
 class GroupCommit(Generic[Shared]):
-    """Transactions that requests share. ``begin(tx)`` returns what each job of a transaction gets, and
-    ``committed(it)`` is called once it is committed."""
+    """Transactions that requests share. ``begin(tx)``: returns the argument for each job of a transaction.
+    ``committed(it)``: called with that argument after the commit."""
 
     def __init__(
         self, db: Database, begin: Callable[[Transaction], Shared], committed: Callable[[Shared], None]
@@ -56,8 +56,8 @@ class GroupCommit(Generic[Shared]):
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="octavo-live")
 
     def submit(self, work: Callable[[Shared], T]) -> Future[T]:
-        """Run ``work`` in a transaction that is committed once the future is done. It may run again, and the
-        future raises what it raises."""
+        """Run ``work`` in a transaction that is committed once the future is done. ``work`` may run more than
+        once, and the future raises its errors."""
         job = _Job(work)
         with self._lock:
             self._waiting.append(job)
@@ -87,7 +87,7 @@ class GroupCommit(Generic[Shared]):
                 for job in jobs:
                     job.error = error
             else:
-                # One of them fails in a way that ends the transaction: the others are not affected.
+                # One of the jobs fails in a way that ends the transaction: the others are not affected.
                 for job in jobs:
                     self._write_all([job])
 

@@ -1,4 +1,4 @@
-"""Save live pages before others use the change request that they are in."""
+"""Save live pages before their change request is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delete what is no longer needed of live pages."""
+"""Delete obsolete data of live pages."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from . import store
 from .documents import encode_document, load_page
 
 DAYS = 7
-"""Days for which steps are kept: a client that was offline for longer merges its changes with the page as a whole."""
+"""Number of days for which steps are kept. A client that was offline longer merges its changes with the page
+as a whole."""
 _AT_ONCE = 500
 _PAGES_AT_ONCE = 20
 
 
 @jobs.job("pruneLivePages", bound=None)
 def prune_live_pages(context: Context) -> None:
-    """Delete old steps, live pages of merged change requests, and carets that ended."""
+    """Delete old steps, live pages of merged change requests, and expired carets."""
     before = now() - DAYS * 86_400_000
     with context.db.write() as tx:
         store.remove_ended_carets(tx)
         store.remove_merged(tx, before)
     while True:
-        # Steps can go once a stored document contains them.
+        # Steps can be deleted once a stored document contains them.
         with context.db.read() as tx:
             keys = store.list_outdated_snapshots(tx, before, _PAGES_AT_ONCE)
         for key in keys:

@@ -1,4 +1,4 @@
-"""Operations of live editing: the document of a page, its steps, carets, saves, and words set aside."""
+"""Operations of live editing: the document of a page, its steps, carets, saves, and set-aside texts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _LIVE = "/spaces/{spaceId}/change-requests/{changeRequestId}/pages/{pageId}/live
 _BATCHES_AT_ONCE = 2_000
 _BODY_LIMIT = MOST_BYTES_OF_ONE + 64 * 1024
 MOST_SET_ASIDE = 200
-"""Texts that a person can set aside on a page."""
+"""Maximum number of texts that a person can set aside on a page."""
 
 
 def _change(tx: Transaction, access: ChangeAccess) -> ChangeRow:
@@ -57,7 +57,7 @@ def _change(tx: Transaction, access: ChangeAccess) -> ChangeRow:
 
 @operation("getLivePage", "GET", _LIVE, needs=Can.EDIT, errors=(404, 409))
 def get_live_page(call: Call, change: ChangeAccess, page_id: str) -> LiveDocument:
-    """Get a page in the form in which several people edit it at the same time: a ProseMirror document at a version."""
+    """Get a page in the form used for live editing: a ProseMirror document at a version."""
     with call.db.read() as tx:
         row = _change(tx, change)
         key = PageKey(row.branch_id, page_id)
@@ -92,7 +92,7 @@ def list_live_steps(call: Call, change: ChangeAccess, page_id: str, query: Steps
         editable_page(tx, row.state, page_id)
         live = store.find_live(tx, key)
         if live is None:
-            # No one has changed it yet.
+            # No one has changed the page yet.
             if query.after != 0:
                 raise _gone()
             return BatchesAfter(0, [])
@@ -105,7 +105,7 @@ def list_live_steps(call: Call, change: ChangeAccess, page_id: str, query: Steps
 
 
 def _known_page(tx: Transaction, access: ChangeAccess, page_id: str) -> PageKey:
-    """Return a page of a change request, or one that was edited live there before it was deleted. Raises NotFound."""
+    """Return a page of a change request, or a deleted page that was edited live there. Raises NotFound."""
     change = get_change(tx, access.change_id)
     key = PageKey(change.branch_id, page_id)
     if store.find_live(tx, key) is None:
@@ -114,7 +114,7 @@ def _known_page(tx: Transaction, access: ChangeAccess, page_id: str) -> PageKey:
 
 
 def _gone() -> NoLongerKept:
-    return NoLongerKept("after: this version of the page is no longer kept. Load the page again.")
+    return NoLongerKept("after: this version of the page is no longer available. Load the page again.")
 
 
 @operation(
@@ -128,10 +128,12 @@ def _gone() -> NoLongerKept:
     body_limit=_BODY_LIMIT,
 )
 def add_live_steps(call: Call, change: ChangeAccess, page_id: str, body: StepsInput) -> Deferred[Accepted]:
-    """Change a page by a batch of steps. The response contains all batches after the given version, including this one.
+    """Change a page with a batch of steps. The response contains all batches after the given version,
+    including this one.
 
-    A late batch is adapted to the batches before it if that is beyond doubt. Otherwise the status is 409, the reason is
-    `behind`, and the response contains the batches to rebase on. A batch can be sent again: it is added once.
+    A late batch is rebased on the batches before it if the result is unambiguous. Otherwise the status is
+    409, the reason is `behind`, and the response contains the batches to rebase on. A batch can safely be
+    sent again: it is added only once.
     """
     return Deferred(accepting(call.context).accept(change, page_id, body), _present_accepted)
 
@@ -145,15 +147,24 @@ def _present_accepted(done: Future[Accepted]) -> BatchesAfter:
     return BatchesAfter(accepted.version, present_batches(accepted.batches))
 
 
-@operation("setLiveCaret", "PUT", f"{_LIVE}/caret", needs=Can.EDIT, errors=(400, 404, 409), quick=True)
+@operation(
+    "setLiveCaret",
+    "PUT",
+    f"{_LIVE}/caret",
+    needs=Can.EDIT,
+    errors=(400, 404, 409),
+    quick=True,
+    in_maintenance=True,
+)
 def set_live_caret(call: Call, change: ChangeAccess, page_id: str, body: CaretInput) -> Deferred[None]:
-    """Report the selection of a client of the caller, for one minute. Batches of steps report it as well."""
+    """Report the selection of one of the caller's clients for one minute. Batches of steps also report it."""
     return Deferred(accepting(call.context).place_caret(change, page_id, body), Future.result)
 
 
 @operation("saveLivePage", "POST", f"{_LIVE}/save", needs=Can.EDIT, errors=(404, 409))
 def save_live_page(call: Call, change: ChangeAccess, page_id: str) -> SavedLive:
-    """Save a page as a revision of the change request now. Pages are also saved a few seconds after the last step."""
+    """Save a page as a revision of the change request now. Pages are also saved automatically a few seconds
+    after the last step."""
     with call.db.read() as tx:
         row = _change(tx, change)
         editable_page(tx, row.state, page_id)
@@ -163,7 +174,7 @@ def save_live_page(call: Call, change: ChangeAccess, page_id: str) -> SavedLive:
     return SavedLive(saved.revision, saved.version, saved.refused)
 
 
-# --- words that found no place ------------------------------------------------------------------------
+# --- set-aside texts ---------------------------------------------------------------------------------
 
 
 @operation(
@@ -175,7 +186,8 @@ def save_live_page(call: Call, change: ChangeAccess, page_id: str) -> SavedLive:
 def list_set_aside_texts(
     call: Call, change: ChangeAccess, page_id: str, query: SetAsideQuery
 ) -> Listing[SetAsideText]:
-    """List the caller's texts that found no place on a page, because it was deleted while they were writing."""
+    """List the caller's texts that could not be added to a page because it was deleted while they were
+    writing."""
     with call.db.read() as tx:
         key = _known_page(tx, change, page_id)
         found = store.list_set_aside(tx, key, change.user_id, query.limit, query.page)
@@ -188,7 +200,7 @@ def list_set_aside_texts(
 def create_set_aside_text(
     call: Call, change: ChangeAccess, page_id: str, body: SetAsideInput
 ) -> SetAsideText:
-    """Set aside a text of the caller that found no place on a page. Only they can see it."""
+    """Set aside a text of the caller that could not be added to a page. Only the caller can see it."""
     row = SetAsideRow(ids.new_id(), body.markdown, body.why, now())
     with call.db.write() as tx:
         key = _known_page(tx, change, page_id)

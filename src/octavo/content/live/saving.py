@@ -1,7 +1,7 @@
-"""Save live pages: write what differs from the last revision as edits of single blocks.
+"""Save live pages: write the differences from the last revision as edits of single blocks.
 
-Every save is computed from rows and written in one transaction with the version that it contains. So it happens
-once, no matter how many processes try, or which of them dies.
+Every save is computed from rows and is written in one transaction along with the version that it contains. So
+each save happens exactly once, no matter how many processes try or crash.
 """
 
 from __future__ import annotations
@@ -63,14 +63,16 @@ log = logging.getLogger("octavo.live")
 
 _ENTRY = re.compile(r"changes\[0\]\.(set|insert)\[(\d+)\]")
 _HOLD = 10_000
-"""Milliseconds after which steps are accepted again, if the process that holds them ends before."""
+"""Time in milliseconds after which steps are accepted again if the process that holds them ends before
+releasing them."""
 _STEPS_OF_SNAPSHOT = 300
-"""Steps after which the stored document is renewed, so that a process that needs it applies few."""
+"""Number of steps after which the stored document is renewed, so that a process that loads it has only a few
+steps to apply."""
 
 
 class Saved(Struct, frozen=True):
-    """Result of a save. ``refused``: keys of blocks that stay as they were saved before, because their content can't be
-    saved."""
+    """Result of a save. ``refused``: the keys of blocks that keep their previously saved content, because
+    their new content can't be saved."""
 
     revision: str
     version: int
@@ -78,7 +80,7 @@ class Saved(Struct, frozen=True):
 
 
 class _Save(Struct, frozen=True):
-    """What a save writes."""
+    """Data that a save writes."""
 
     change: ChangeRow
     row: LiveRow
@@ -93,13 +95,13 @@ class _Save(Struct, frozen=True):
 
 
 def save_page(context: Context, change_id: str, key: PageKey) -> Saved | None:
-    """Save the steps of a page that are not saved yet. None: no one edits the page live, it is deleted, or its change
-    request is merged or archived. Raises what an edit of the page is refused with."""
+    """Save the unsaved steps of a page. Return None if no one edits the page live, the page is deleted, or
+    its change request is merged or archived. Raises the errors of an edit of the page."""
     return retry_on_conflict(lambda: _try_to_save(context, change_id, key))
 
 
 def save_branch(context: Context, change_id: str) -> None:
-    """Save all live pages of a change request, before someone uses what it contains."""
+    """Save all live pages of a change request, before its content is used."""
     with context.db.read() as tx:
         branch_id = get_change(tx, change_id).branch_id
         unsaved = store.list_unsaved(tx, branch_id)
@@ -109,8 +111,8 @@ def save_branch(context: Context, change_id: str) -> None:
 
 @contextmanager
 def hold_branch(context: Context, change_id: str) -> Iterator[None]:
-    """Accept no steps for the pages of a change request inside the block, for some seconds: authors send them again.
-    Pages whose first step comes in meanwhile are not affected."""
+    """Reject steps for the pages of a change request inside the block, for at most a few seconds; clients
+    send them again. Pages whose first step arrives during that time are not affected."""
     with context.db.read() as tx:
         branch_id = get_change(tx, change_id).branch_id
     with context.db.write() as tx:
@@ -167,7 +169,8 @@ def _prepare(
 
 
 def _continued(tx: Transaction, change: ChangeRow) -> tuple[str, int] | None:
-    """Return where the consecutive live saves began that the next one continues, no matter who wrote them."""
+    """Return the first of the consecutive live saves that the next save continues, regardless of their
+    authors."""
     head = change.state
     if not store.was_written_live(tx, head.revision_id):
         return None
@@ -181,7 +184,7 @@ def _continued(tx: Transaction, change: ChangeRow) -> tuple[str, int] | None:
 def _edited(
     context: Context, tx: Transaction, key: PageKey, change: ChangeRow, page: LivePage, writer: Author
 ) -> tuple[BlockDifferences, EditedContent, list[str]]:
-    """Return what a save writes. Blocks whose content can't be saved are left out."""
+    """Return the data that a save writes. Blocks whose content can't be saved are omitted."""
     head = editable_page(tx, change.state, key.page_id)
     organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=change.space_id)
     actor = actor_for_job(writer.user_id, organization_id)
@@ -203,7 +206,7 @@ def _edited(
             return differences, edit(resolver, tx, change.state, changes, started=change.below), refused
         except OctavoError as error:
             if isinstance(error, BlockNotFound) and known is not None:
-                # What was written last reads differently: compare with the page as it reads.
+                # The saved source reads back differently: compare with the page as it reads.
                 saved = known = None
                 continue
             block = _block_of(error, differences)
@@ -244,8 +247,8 @@ def _block_of(error: OctavoError, differences: BlockDifferences) -> str | None:
 
 
 def _write(context: Context, key: PageKey, save: _Save) -> str | None:
-    """Write a save, and return its revision; None if the page says the same. Raises BranchMoved if something else was
-    written since it was prepared."""
+    """Write a save and return its revision; None if nothing changed. Raises BranchMoved if there was another
+    write since the save was prepared."""
     edited, change, row = save.edited, save.change, save.row
     if not edited.changes:
         with context.db.write() as tx:
@@ -305,13 +308,13 @@ def _require_unsaved(tx: Transaction, key: PageKey, seen: LiveRow) -> None:
 _AT_ONCE = 50
 _CLAIM = 30_000
 _LATER = 30_000
-"""Milliseconds after which a page whose save failed is tried again."""
+"""Time in milliseconds after which a failed save of a page is retried."""
 _RECENT = 3_600_000
 
 
 def save_due(context: Context) -> None:
-    """Save the pages that are due, and bring new revisions into pages that are edited. Called about every second in
-    processes that receive requests; of several, one saves a page."""
+    """Save the pages that are due, and apply new revisions to pages that are being edited. This is called
+    about every second in processes that receive requests; only one of them saves a given page."""
     moment = now()
     live_pages(context.db).drop_idle()
     with context.db.read() as tx:
@@ -335,10 +338,10 @@ def save_due(context: Context) -> None:
 
 
 def _contained(key: PageKey, work: Callable[[], object]) -> bool:
-    """Return whether work on one page succeeded; others are not affected by a failure."""
+    """Return whether the work on one page succeeded; a failure does not affect other pages."""
     try:
         work()
     except OctavoError as error:
-        log.warning("a live page could not be saved: %s", error.message, extra={"page": key.page_id})
+        log.warning("a live page couldn't be saved: %s", error.message, extra={"page": key.page_id})
         return False
     return True

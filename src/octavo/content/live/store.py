@@ -1,4 +1,4 @@
-"""Rows of live pages: the order of steps, snapshots, carets, and words set aside."""
+"""Rows of live pages: the order of steps, snapshots, carets, and set-aside texts."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from .types import Why
 
 
 class PageKey(NamedTuple):
-    """A page in a change request."""
+    """Key of a page in a change request."""
 
     branch_id: str
     page_id: str
 
 
 class LiveRow(Struct, frozen=True):
-    """State of a live page. ``revision``: the last revision whose content is part of it. ``unsaved_since``,
-    ``save_at``: since when it has unsaved steps, and when they are saved; None: all are saved. ``held_until``: until
-    then no one can add steps. ``refused``: keys of the blocks that the last save left as they were, as a JSON array."""
+    """State of a live page. ``revision``: the last revision whose content is part of it. ``unsaved_since``
+    and ``save_at``: the time of the first unsaved step, and the time of the next save; None if everything is
+    saved. ``held_until``: the time until which no one can add steps. ``refused``: the keys of the blocks that the last
+    save left unchanged, as a JSON array."""
 
     epoch: str
     version: int
@@ -40,7 +41,8 @@ class LiveRow(Struct, frozen=True):
 
 
 class BatchRow(Struct, frozen=True):
-    """Batch of steps. ``version``: after its last step. ``steps``: JSON. ``user_id`` None: no one in particular."""
+    """Batch of steps. ``version``: the version after its last step. ``steps``: the steps as JSON.
+    ``user_id``: the id of its author; None if it has no author."""
 
     version: int
     client: str
@@ -74,7 +76,7 @@ _CARET = ", ".join(CaretRow.__struct_fields__)
 _SET_ASIDE = ", ".join(SetAsideRow.__struct_fields__)
 _PAGE = "branch_id = :branch AND page_id = :page"
 CARET_LIFETIME = 60_000
-"""Milliseconds after which a caret ends that its client does not report again."""
+"""Time in milliseconds after which a caret expires unless its client reports it again."""
 
 
 def _key(key: PageKey) -> dict[str, str]:
@@ -96,7 +98,7 @@ def lock_live(tx: Transaction, key: PageKey) -> LiveRow | None:
 
 
 def list_live(tx: Transaction, keys: Iterable[PageKey]) -> dict[PageKey, LiveRow]:
-    """Return those of these pages that are live."""
+    """Return the pages among these that are live."""
     wanted = tx.given("keys", "branch", "page")
     rows = tx.all(
         Live(f"""SELECT branch_id, page_id, {_LIVE} FROM page_live
@@ -146,7 +148,7 @@ def find_snapshot(tx: Transaction, key: PageKey) -> tuple[int, str] | None:
 def set_version(
     tx: Transaction, key: PageKey, version: int, unsaved_since: int, save_at: int, moment: int
 ) -> None:
-    """Record that steps were added, and when they are to be saved."""
+    """Record that steps were added, and the time at which they are due to be saved."""
     tx.run(
         f"""UPDATE page_live SET version = :version, unsaved_since = :since, save_at = :save_at, touched_at = :at
             WHERE {_PAGE}""",
@@ -178,8 +180,8 @@ def set_saved(tx: Transaction, key: PageKey, version: int, refused: str) -> None
 
 
 def move_revision(tx: Transaction, branch_id: str, before: str, revision: str) -> None:
-    """Record a revision of a branch that contains nothing which its live pages do not contain, if they contained the
-    revision before."""
+    """Record a revision of a branch that its live pages already contain, provided that they contain the
+    previous revision."""
     tx.run(
         "UPDATE page_live SET revision = :revision WHERE branch_id = :branch AND revision = :before",
         revision=revision,
@@ -189,7 +191,7 @@ def move_revision(tx: Transaction, branch_id: str, before: str, revision: str) -
 
 
 def claim_save(tx: Transaction, key: PageKey, until: int) -> bool:
-    """Return whether this process is to save a page, until then alone."""
+    """Claim the right to save a page until a time, and return whether this process got it."""
     return bool(
         tx.run(
             f"UPDATE page_live SET saving_until = :until WHERE {_PAGE} AND saving_until < :now AND save_at <= :now",
@@ -201,21 +203,21 @@ def claim_save(tx: Transaction, key: PageKey, until: int) -> bool:
 
 
 def end_claim(tx: Transaction, key: PageKey, retry_at: int | None) -> None:
-    """End the claim of this process. ``retry_at``: when to try again to save what could not be saved."""
+    """End the claim of this process. ``retry_at``: the time at which to retry a save that failed."""
     retry = "CASE WHEN save_at < :retry THEN :retry ELSE save_at END" if retry_at is not None else "save_at"
     given = {"retry": retry_at} if retry_at is not None else {}
     tx.run(f"UPDATE page_live SET saving_until = 0, save_at = {retry} WHERE {_PAGE}", **given, **_key(key))
 
 
 def hold_branch(tx: Transaction, branch_id: str, until: int) -> None:
-    """Accept no steps for the pages of a branch until a moment."""
+    """Reject steps for the pages of a branch until a time."""
     tx.run(
         "UPDATE page_live SET held_until = :until WHERE branch_id = :branch", until=until, branch=branch_id
     )
 
 
 def list_unsaved(tx: Transaction, branch_id: str) -> list[PageKey]:
-    """List the pages of a branch with steps that are to be saved."""
+    """List the pages of a branch with unsaved steps."""
     rows = tx.all(
         Live("SELECT page_id FROM page_live WHERE branch_id = :branch AND save_at IS NOT NULL"),
         branch=branch_id,
@@ -224,7 +226,7 @@ def list_unsaved(tx: Transaction, branch_id: str) -> list[PageKey]:
 
 
 def find_unsaved_since(tx: Transaction, branch_id: str) -> int | None:
-    """Return since when a page of a branch has steps that are not saved; None: all are saved."""
+    """Return the time since which a page of a branch has unsaved steps; None if everything is saved."""
     since: int | None = tx.value(
         "SELECT min(unsaved_since) FROM page_live WHERE branch_id = :branch AND save_at IS NOT NULL",
         branch=branch_id,
@@ -238,12 +240,12 @@ def find_snapshot_version(tx: Transaction, key: PageKey) -> int:
 
 
 def postpone_save(tx: Transaction, key: PageKey) -> None:
-    """Save a page no sooner than with its next steps."""
+    """Postpone saving a page until its next steps."""
     tx.run(f"UPDATE page_live SET save_at = NULL WHERE {_PAGE}", **_key(key))
 
 
 def list_due(tx: Transaction, moment: int, most: int) -> list[tuple[PageKey, str]]:
-    """List pages whose steps are to be saved now, each with its change request."""
+    """List pages whose steps are due to be saved, each with its change request."""
     rows = tx.all(
         Live("""SELECT l.branch_id, l.page_id, c.id FROM page_live l JOIN change_requests c ON c.branch_id = l.branch_id
                 WHERE l.save_at <= :now AND l.saving_until < :now AND c.status NOT IN ('merged', 'archived')
@@ -255,7 +257,7 @@ def list_due(tx: Transaction, moment: int, most: int) -> list[tuple[PageKey, str
 
 
 def list_outdated(tx: Transaction, since: int, most: int) -> list[tuple[PageKey, str]]:
-    """List recently edited pages of branches that have a revision which is not part of them yet."""
+    """List recently edited pages of branches whose latest revision is not part of the pages yet."""
     rows = tx.all(
         Live("""SELECT l.branch_id, l.page_id, c.id FROM page_live l JOIN branches b ON b.id = l.branch_id
                 JOIN change_requests c ON c.branch_id = l.branch_id
@@ -271,7 +273,7 @@ def list_outdated(tx: Transaction, since: int, most: int) -> list[tuple[PageKey,
 
 
 def find_last_batch(tx: Transaction, key: PageKey, client: str) -> tuple[int, str | None] | None:
-    """Return the number of the last batch of a client, and whose it is."""
+    """Return the number of a client's last batch, and the id of its author."""
     row = tx.one(
         f"SELECT batch, user_id FROM page_steps WHERE {_PAGE} AND client = :client ORDER BY batch DESC LIMIT 1",
         client=client,
@@ -281,7 +283,7 @@ def find_last_batch(tx: Transaction, key: PageKey, client: str) -> tuple[int, st
 
 
 def count_clients(tx: Transaction, key: PageKey, since: int) -> int:
-    """Return how many clients have added a batch since a moment."""
+    """Return the number of clients that have added a batch since a time."""
     count: int = tx.value(
         f"""SELECT count(DISTINCT client) FROM page_steps
             WHERE {_PAGE} AND created_at >= :since AND user_id IS NOT NULL""",
@@ -313,7 +315,7 @@ def list_batches(tx: Transaction, key: PageKey, after: int, most: int = -1) -> l
 
 
 def find_version_at(tx: Transaction, key: PageKey, moment: int) -> int | None:
-    """Return the version of the last batch that was added before a moment; None if there is none."""
+    """Return the version of the last batch that was added before a time; None if there is none."""
     row = tx.one(
         Live(f"SELECT max(version) FROM page_steps WHERE {_PAGE} AND created_at < :moment"),
         moment=moment,
@@ -323,7 +325,7 @@ def find_version_at(tx: Transaction, key: PageKey, moment: int) -> int | None:
 
 
 def list_authors(tx: Transaction, key: PageKey, after: int, until: int) -> list[Author]:
-    """List who wrote the steps between two versions, the last writer first."""
+    """List the authors of the steps between two versions, most recent first."""
     rows = tx.all(
         f"""SELECT user_id, agent, max(version) FROM page_steps
             WHERE {_PAGE} AND version > :after AND version <= :until AND user_id IS NOT NULL
@@ -336,7 +338,7 @@ def list_authors(tx: Transaction, key: PageKey, after: int, until: int) -> list[
 
 
 def list_outdated_snapshots(tx: Transaction, before: int, most: int) -> list[PageKey]:
-    """List pages with steps that were added before a moment and that their stored document does not contain."""
+    """List pages with steps that were added before a time and that their stored document does not contain."""
     rows = tx.all(
         Live("""SELECT DISTINCT s.branch_id, s.page_id FROM page_steps s
                 JOIN page_snapshots d ON d.branch_id = s.branch_id AND d.page_id = s.page_id AND d.version < s.version
@@ -348,8 +350,8 @@ def list_outdated_snapshots(tx: Transaction, before: int, most: int) -> list[Pag
 
 
 def remove_old(tx: Transaction, before: int, most: int) -> int:
-    """Delete saved steps that were added before a moment and that the stored document contains; return how many
-    batches."""
+    """Delete saved steps that were added before a time and that the stored document contains. Return the
+    number of deleted batches."""
     needed = """EXISTS (
       SELECT 1 FROM page_live l
       JOIN page_snapshots d ON d.branch_id = l.branch_id AND d.page_id = l.page_id
@@ -365,7 +367,7 @@ def remove_old(tx: Transaction, before: int, most: int) -> int:
 
 
 def remove_merged(tx: Transaction, before: int) -> None:
-    """Delete the live pages of merged change requests last edited before a moment."""
+    """Delete the live pages of merged change requests that were last edited before a time."""
     tx.run(
         """DELETE FROM page_live WHERE touched_at < :before AND branch_id IN (
              SELECT branch_id FROM change_requests WHERE status = 'merged')""",
@@ -431,7 +433,7 @@ def remove_ended_carets(tx: Transaction) -> None:
     tx.run("DELETE FROM page_carets WHERE said_at <= :until", until=now() - CARET_LIFETIME)
 
 
-# --- words set aside ----------------------------------------------------------------------------------
+# --- set-aside texts ---------------------------------------------------------------------------------
 
 
 def insert_set_aside(tx: Transaction, key: PageKey, user_id: str, row: SetAsideRow) -> None:
@@ -450,7 +452,7 @@ def insert_set_aside(tx: Transaction, key: PageKey, user_id: str, row: SetAsideR
 def list_set_aside(
     tx: Transaction, key: PageKey, user_id: str, limit: int, page: str | None
 ) -> Slice[SetAsideRow]:
-    """List what a person set aside on a page, oldest first."""
+    """List the texts that a person set aside on a page, oldest first."""
     return list_page(
         tx,
         limit,

@@ -1,4 +1,4 @@
-"""Declarations of the tables of live editing."""
+"""Declarations of the live editing tables."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Words of live editing."""
+"""Types of live editing."""
 
 from typing import Literal
 
 Why = Literal["place-gone", "step-refused", "other"]
-"""Why words found no place on the page."""
+"""Reason why a text could not be added to the page."""

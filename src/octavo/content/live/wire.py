@@ -37,7 +37,7 @@ class SetAsideInput(Struct):
 
 
 class StepsQuery(Struct):
-    """``epoch`` and ``after``: the last known version."""
+    """Query of steps. ``epoch`` and ``after``: the last known version."""
 
     epoch: Name
     after: Number
@@ -47,7 +47,7 @@ SetAsideQuery = PageQuery
 
 
 class LivePerson(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
-    """Person, with as much as a caret needs."""
+    """Short form of a person, with enough data for a caret."""
 
     id: str
     display_name: str
@@ -55,7 +55,8 @@ class LivePerson(Struct, rename={"display_name": "displayName", "photo_url": "ph
 
 
 class Batch(Struct, kw_only=True):
-    """Batch of steps. ``version``: of the page after its last step. ``user``: id of its author, if it has one."""
+    """Batch of steps. ``version``: the version of the page after its last step. ``user``: the id of its
+    author, if it has one."""
 
     version: int
     client: str
@@ -67,14 +68,16 @@ class Batch(Struct, kw_only=True):
 
 
 class BatchesAfter(Struct):
-    """Batches after a version, in order. ``version``: of the page; if the last batch ends before it, there are more."""
+    """Batches after a version, in order. ``version``: the version of the page; if the last batch ends before
+    it, there are more."""
 
     version: int
     batches: list[Batch]
 
 
 class Caret(Struct, kw_only=True):
-    """Selection of a client. ``anchor`` and ``head`` None: it is gone."""
+    """Selection of a client. ``anchor`` and ``head``: the positions of the selection; None if the caret was
+    removed."""
 
     client: str
     user: LivePerson
@@ -84,16 +87,16 @@ class Caret(Struct, kw_only=True):
 
 
 class StepsEvent(BatchesAfter, tag_field="kind", tag="steps"):
-    """New batches of a live page. ``version``: after the last of them."""
+    """New batches of a live page. ``version``: the version after the last batch."""
 
 
 class CaretEvent(Caret, tag_field="kind", tag="caret"):
-    """Caret that moved, came, or is gone."""
+    """Caret that appeared, moved, or was removed."""
 
 
 class SavedEvent(Struct, tag_field="kind", tag="saved"):
-    """Save of a live page. ``version``: up to which the revision contains it. ``refused``: keys of blocks that stay as
-    they were, because what they contain now can't be saved."""
+    """Save of a live page. ``version``: the last version that the revision contains. ``refused``: the keys of the
+    blocks that stay unchanged, because their new content can't be saved."""
 
     version: int
     revision: str
@@ -101,11 +104,11 @@ class SavedEvent(Struct, tag_field="kind", tag="saved"):
 
 
 class LiveReset(Struct, tag_field="kind", tag="live-reset"):
-    """The page has to be loaded again: it starts from another document, or can't be edited any longer."""
+    """Request to load the page again, because it starts from another document or can no longer be edited."""
 
 
 class LiveDocument(Struct, rename="camel", kw_only=True):
-    """Page as it is edited live. ``refused``: keys of blocks that the last save left as they were."""
+    """Page in the form used for live editing. ``refused``: the keys of the blocks that the last save left unchanged."""
 
     epoch: str
     version: int
@@ -119,8 +122,8 @@ class LiveDocument(Struct, rename="camel", kw_only=True):
 
 
 class SavedLive(Struct):
-    """Result of a save. ``version``: up to which the revision contains the page. ``refused``: keys of blocks
-    that stay as they were, because what they contain now can't be saved."""
+    """Result of a save. ``version``: the last version of the page that the revision contains. ``refused``:
+    the keys of blocks that keep their previously saved content, because their new content can't be saved."""
 
     revision: str
     version: int
@@ -128,7 +131,7 @@ class SavedLive(Struct):
 
 
 class SetAsideText(Struct, rename="camel", kw_only=True):
-    """Words of the caller that found no place on the page."""
+    """Text of the caller that could not be added to the page."""
 
     id: str
     markdown: str

@@ -1,4 +1,4 @@
-"""Notification emails: immediate, as a daily digest, and how recipients unsubscribe."""
+"""Notification emails: immediate emails, daily digests, and unsubscribing."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .store import NotificationRow
 from .types import DEFAULTS, Reason
 
 WAIT = 30_000
-"""Milliseconds before an email is sent: it includes what happens meanwhile, and is not sent if the
-notification is read in the app first."""
+"""Delay of an email in milliseconds. The email includes events that happen in the meantime, and is not sent
+if the notification is read in the app first."""
 _DIGEST_LIMIT = 50
-"""Entries in a digest; of the rest, only the number is given."""
+"""Maximum number of entries in a digest; for the rest, only their number is given."""
 _BATCH = 500
 _PURPOSE = "unsubscribe"
 
@@ -41,7 +41,7 @@ def enqueue(context: Context, tx: Transaction, organization_id: str, row: Notifi
         )
 
 
-@jobs.job("mailNotification", bound="one mail", attempts=5, waits=True)
+@jobs.job("mailNotification", bound="one mail", attempts=5, waits=True, in_maintenance=True)
 def mail_notification(context: Context, user: str, notification: str) -> None:
     """Email a notification if it is still unread and the recipient can still see its subject."""
     with context.db.read() as tx:
@@ -57,7 +57,7 @@ def mail_notification(context: Context, user: str, notification: str) -> None:
 
 @jobs.job("mailDigests", bound=None, seconds=600)
 def mail_digests(context: Context, after: str = "") -> None:
-    """Enqueue digests for everyone who has notifications waiting for the digest, in the order of their ids."""
+    """Enqueue digests for everyone who has pending notifications for the digest, ordered by user id."""
     while True:
         deadlines.check()
         with context.db.write() as tx:
@@ -76,8 +76,8 @@ jobs.schedule("mailDigests", 86_400, "mailDigests")
 
 @jobs.job("mailDigest", bound="one mail", attempts=5, waits=True)
 def mail_digest(context: Context, user: str) -> None:
-    """Email a person's digest: the latest notifications that they can still see, and the number of the rest.
-    Without a mail server, these appear in the app only."""
+    """Email a digest to a person: the latest notifications that they can still see, and the number of the
+    rest. Without a mail server, notifications appear only in the app."""
     with context.db.read() as tx:
         waiting = store.list_for_digest(tx, user)
         seen = {
@@ -104,7 +104,8 @@ def _can_still_see(tx: Transaction, row: NotificationRow) -> bool:
 
 
 def _address(tx: Transaction, user_id: str) -> str | None:
-    """Return the address of a person who can be emailed: active, with a verified email address."""
+    """Return the email address of a person who can be emailed: they are active and their email address is
+    verified."""
     user = find_user(tx, user_id)
     if user is None or user.disabled or not has_verified_email(tx, user_id):
         return None
@@ -122,13 +123,14 @@ def _text(context: Context, tx: Transaction, found: presenting.Subjects, row: No
 def _send(
     context: Context, user_id: str, reason: Reason | None, address: str, subject: str, text: str
 ) -> None:
-    """Send one email. ``reason`` None: a digest, which is unsubscribed from as a whole."""
+    """Send one email. ``reason``: the reason of the notification; None for a digest, which recipients
+    unsubscribe from as a whole."""
     link = unsubscribe_link(context, user_id, reason)
     try:
         with context.db.write() as tx:
             mail.allow(tx, context.settings, address)
     except TooManyRequests:
-        return  # It is shown in the app.
+        return  # The notification is shown in the app.
     try:
         mail.send(
             context.settings,
@@ -153,7 +155,7 @@ def unsubscribe_link(context: Context, user_id: str, reason: Reason | None) -> s
 
 
 def read_token(context: Context, token: str) -> tuple[str, str]:
-    """Return the user that a link belongs to and what it unsubscribes from: a reason or ``digest``. Raises
+    """Return the user of an unsubscribe link and what it unsubscribes from: a reason or ``digest``. Raises
     BadRequest."""
     payload = context.signer.verify(_PURPOSE, token)
     if payload is None:
@@ -163,7 +165,7 @@ def read_token(context: Context, token: str) -> tuple[str, str]:
 
 
 def unsubscribe(tx: Transaction, user_id: str, what: str) -> None:
-    """Deliver only in the app what was emailed until now. Idempotent."""
+    """Deliver notifications that were emailed only in the app from now on. Idempotent."""
     if find_user(tx, user_id) is None:
         return
     channels = store.list_channels(tx, [user_id])[user_id]

@@ -1,5 +1,5 @@
-"""Notify people in a job of its own per event: merging, commenting, or reviewing costs one event row,
-however many people watch."""
+"""Notify people of an event in a separate job. The request that merges, comments, or reviews only writes one
+event row, however many people are watching."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .store import NotificationContent
 from .types import TOLD, Reason
 
 BATCH = 200
-"""People notified in one transaction."""
+"""Number of people notified in one transaction."""
 KEEP = {"done": 30, "read": 90, "unread": 365}
-"""Days for which notifications are kept, by state."""
+"""Number of days for which notifications are kept, by state."""
 _DAY = 86_400_000
 
 
@@ -39,8 +39,8 @@ def enqueue_notifications(tx: Transaction, event: Event) -> None:
 
 @jobs.job("notifyPeople", bound="a batch of people")
 def notify_people(context: Context, event: JsonObject, after: str | None = None) -> None:
-    """Notify the recipients of an event in batches ordered by user id; the next batch is another job.
-    ``after``: last user id of the previous batch."""
+    """Notify the recipients of an event in batches ordered by user id; each batch is a separate job.
+    ``after``: the last user id of the previous batch."""
     told = Event(**event)
     with context.db.read() as tx:
         concern = read_concern(tx, told)
@@ -85,8 +85,8 @@ def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) ->
 
 
 def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str]) -> dict[str, Reason]:
-    """Return who is notified and why, leaving out the person who caused the event, people who muted the
-    place, and people who cannot see the space."""
+    """Return the people to notify and the reason for each, except the person who caused the event, people who
+    muted the space or page, and people who can't see the space."""
     reasons: dict[str, Reason] = {}
     for user_id in people:
         reason = concern.direct.get(user_id, concern.watched)
@@ -103,8 +103,8 @@ def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str])
 
 
 def _is_muted(said: list[store.WatchRow]) -> bool:
-    """Return whether a person muted the event. Watches of pages take precedence over those of the space; one
-    watched page is enough."""
+    """Return whether a person muted the event. Settings for pages take precedence over those for the space;
+    one watched page is enough."""
     of_pages = [row.level for row in said if row.page_id]
     levels = of_pages or [row.level for row in said]
     return bool(levels) and "watching" not in levels

@@ -1,4 +1,4 @@
-"""Notifications as the API presents them, many at a time, and as emails phrase them."""
+"""Present notifications, many at a time, in the API and in emails."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .types import Reason
 from .wire import Notification, NotificationUrls, NotifiedChange, NotifiedComment, NotifiedPage, NotifiedSpace
 
 _EXCERPT_LENGTH = 160
-"""Characters of a comment that are shown."""
+"""Maximum number of characters of a comment that are shown."""
 _EXCERPT_SOURCE_LENGTH = 2000
-"""Characters of a comment that are read to produce its excerpt."""
+"""Number of characters of a comment that are read to produce its excerpt."""
 
 
 class Subjects(Struct, frozen=True):
@@ -43,7 +43,7 @@ class Subjects(Struct, frozen=True):
         return NotifiedSpace(row.space_id, title, organization)
 
     def address(self, app: AppAddresses, row: NotificationRow) -> str:
-        """Return the URL of its subject in the app."""
+        """Return the URL of the notification's subject in the app."""
         change = self.changes.get(row.change_id or "")
         path = self.pages[row.page_id][1] if row.page_id in self.pages else ""
         if change is not None:
@@ -178,7 +178,7 @@ _STATUS = {
 
 
 def sentence(tx: Transaction, found: Subjects, row: NotificationRow) -> str:
-    """Return one line for emails: who did what where."""
+    """Return one line for an email: the person, their action, and its subject."""
     person = list_users_by_id(tx, [row.actor_id]).get(row.actor_id) if row.actor_id else None
     said = _SENTENCES.get(row.reason, "")
     if row.reason == "reviewed":

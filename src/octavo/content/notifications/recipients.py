@@ -34,9 +34,9 @@ CONCERNING = FAILURES.keys() | {
 
 
 class Concern(Struct, frozen=True):
-    """Recipients of an event. ``direct``: people notified regardless of what they watch, with the reason. ``pages``:
-    pages the event is about. ``watched``: the reason for people who watch the space or one of these
-    pages; None: they are not notified."""
+    """Recipients of an event. ``direct``: the people to notify regardless of what they watch, with the
+    reason. ``pages``: the pages that the event is about. ``watched``: the reason for people who watch the
+    space or one of these pages; None if they are not notified."""
 
     note: NotificationContent
     direct: dict[str, Reason]
@@ -45,7 +45,7 @@ class Concern(Struct, frozen=True):
 
 
 _URGENT = frozenset({"mentioned", "reviewRequested", "failed"})
-"""Reasons that reach people even if they muted the place."""
+"""Reasons for which people are notified even if they muted the space or page."""
 
 
 def passes_mute(reason: Reason) -> bool:
@@ -116,7 +116,7 @@ def _page_of(tx: Transaction, comment_id: str) -> list[str]:
 
 
 def _pages_of(tx: Transaction, event: Event) -> list[str]:
-    """Return the pages that a revision with many changes changed."""
+    """Return the ids of the pages that a large revision changed."""
     state = revision_state(tx, event.space_id or "", event.payload["revision"])
     before = get_revision(tx, event.payload["revision"]).sequence - 1
     layer: Layer = state.layers[0]

@@ -65,9 +65,9 @@ def _totals(seen: list[SpaceCounts]) -> NotificationCounts:
 
 @operation("listOwnNotifications", "GET", _OWN, needs=Can.SIGN_IN)
 def list_notifications(call: Call, caller: SignedIn, query: NotificationsQuery) -> Listing[Notification]:
-    """List the caller's notifications in everything that the token can access, latest first. Each thread or
-    change request has one entry. Notifications about content that the caller can no longer see are left
-    out."""
+    """List the caller's notifications in everything that the token can access, latest first. Each thread
+    or change request has one entry. Notifications about content that the caller can no longer see are
+    omitted."""
     with call.db.read() as tx:
         counts = store.list_counts(tx, caller.user_id)
         seen = _visible(tx, caller, counts, query.organization, query.space)
@@ -118,7 +118,7 @@ def update_notification(
 
 @operation("updateOwnNotifications", "POST", f"{_OWN}/update", needs=Can.SIGN_IN, errors=(400,))
 def update_notifications(call: Call, caller: SignedIn, body: UpdateNotifications) -> UpdatedNotifications:
-    """Mark many notifications as read or done: the given ones, or everything in the inbox."""
+    """Mark many notifications as read or done: the given notifications, or everything in the inbox."""
     until = _until(body)
     with call.db.read() as tx:
         spaces = [one.space_id for one in _visible(tx, caller, store.list_counts(tx, caller.user_id))]
@@ -138,7 +138,7 @@ def _until(body: UpdateNotifications) -> int:
     try:
         return parse_iso(body.until)
     except ValueError:
-        raise BadRequest("until: expected a time such as 2026-11-25T10:00:00.000Z") from None
+        raise BadRequest("until: must be a time such as 2026-11-25T10:00:00.000Z") from None
 
 
 # --- watching -----------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def _present(row: store.WatchRow) -> Watch:
 
 @operation("getSpaceWatch", "GET", "/spaces/{spaceId}/watch", needs=Can.VIEW, errors=(404,))
 def get_space_watch(call: Call, space: SpaceAccess) -> Watch:
-    """Get whether the caller watches or has muted a space. Returns 404 if neither."""
+    """Get the caller's watch of a space. Returns 404 if they neither watch nor mute it."""
     return _get_watch(call, space, "")
 
 
@@ -187,7 +187,7 @@ _PAGE = "/spaces/{spaceId}/content/page/{pageId}/watch"
 
 @operation("getPageWatch", "GET", _PAGE, needs=Can.VIEW, errors=(404,))
 def get_page_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
-    """Get whether the caller watches or has muted a page. Returns 404 if neither."""
+    """Get the caller's watch of a page. Returns 404 if they neither watch nor mute it."""
     return _get_watch(call, space, page_id)
 
 
@@ -210,7 +210,7 @@ def _get_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
     with call.db.read() as tx:
         row = store.find_watch(tx, space.user_id, space.space_id, page_id)
     if row is None:
-        raise NotFound("You have neither watched nor muted this.")
+        raise NotFound("You neither watch nor mute this.")
     return _present(row)
 
 
@@ -219,7 +219,7 @@ def _get_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
 
 @operation("getOwnNotificationSettings", "GET", "/user/notification-settings", needs=Can.SIGN_IN)
 def get_settings(call: Call, caller: SignedIn) -> NotificationSettings:
-    """Get how the caller is notified, by reason."""
+    """Get the caller's notification settings, by reason."""
     with call.db.read() as tx:
         channels = store.list_channels(tx, [caller.user_id])[caller.user_id]
     return NotificationSettings(channels, bool(call.settings.smtp_url))
@@ -229,7 +229,7 @@ def get_settings(call: Call, caller: SignedIn) -> NotificationSettings:
     "updateOwnNotificationSettings", "PATCH", "/user/notification-settings", needs=Can.SIGN_IN, errors=(400,)
 )
 def update_settings(call: Call, caller: SignedIn, body: UpdateNotificationSettings) -> NotificationSettings:
-    """Update how the caller is notified, for the given reasons."""
+    """Update the caller's notification settings for the given reasons."""
     with call.db.write() as tx:
         channels = store.list_channels(tx, [caller.user_id])[caller.user_id] | body.channels
         changed = {reason: channel for reason, channel in channels.items() if channel != DEFAULTS[reason]}
@@ -269,7 +269,7 @@ def get_unsubscribe_page(call: Call, query: UnsubscribeQuery) -> Reply:
     errors=(400,),
 )
 def unsubscribe(call: Call, query: UnsubscribeQuery) -> Reply:
-    """Unsubscribe from the emails that the link came with, without signing in. Email clients also post to
+    """Unsubscribe from the emails that contained the link, without signing in. Email clients also post to
     this URL (RFC 8058)."""
     user_id, what = mailing.read_token(call.context, query.token)
     with call.db.write() as tx:

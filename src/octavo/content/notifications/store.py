@@ -34,7 +34,8 @@ class NotificationContent(Struct, frozen=True, kw_only=True):
 
 
 class NotificationRow(Struct, frozen=True, kw_only=True):
-    """Notification of one person. ``at``: milliseconds. ``events``: number of events since it was last read."""
+    """Notification of one person. ``at``: the time in milliseconds. ``events``: the number of events since it
+    was last read."""
 
     id: str
     user_id: str
@@ -59,7 +60,7 @@ _NAMES = NotificationRow.__struct_fields__
 _COLUMNS = ", ".join(f"n.{name}" for name in _NAMES)
 _NOTE_FIELDS = NotificationContent.__struct_fields__
 _FLEETING = ("replied", "commented")
-"""Reasons that do not replace an unread mention."""
+"""Reasons that don't replace an unread mention."""
 
 
 def _row(values: Row) -> NotificationRow:
@@ -72,7 +73,7 @@ def _row(values: Row) -> NotificationRow:
 def put_notification(
     tx: Transaction, user_id: str, space_id: str, note: NotificationContent, *, digest: bool = False
 ) -> NotificationRow:
-    """Notify a person: insert a row, or mark the one about the same subject as unread again."""
+    """Notify a person: insert a row, or mark the existing row about the same subject as unread again."""
     found = tx.one(
         f"SELECT {_COLUMNS} FROM notifications n WHERE n.user_id = :user AND n.about = :about{tx.for_update}",
         user=user_id,
@@ -116,7 +117,7 @@ def _count(tx: Transaction, user_id: str, space_id: str, before: State | None, a
 
 
 def set_state(tx: Transaction, rows: Iterable[NotificationRow], state: State) -> int:
-    """Set the state of one person's notifications and return how many changed."""
+    """Set the state of one person's notifications and return the number that changed."""
     changed = 0
     for row in rows:
         if row.state == state:
@@ -132,13 +133,13 @@ def set_state(tx: Transaction, rows: Iterable[NotificationRow], state: State) ->
 
 
 def forget_about(tx: Transaction, about: str, limit: int = 500) -> int:
-    """Delete at most ``limit`` notifications about a deleted subject and return how many."""
+    """Delete at most ``limit`` notifications about a deleted subject and return their number."""
     return _delete(tx, "n.about = :about", limit, about=about)
 
 
 def prune(tx: Transaction, state: State, before: int, limit: int = 500) -> int:
-    """Delete at most ``limit`` notifications in a state whose last event was before a time (milliseconds)
-    and return how many."""
+    """Delete at most ``limit`` notifications in a state whose last event was before a time (milliseconds) and
+    return their number."""
     return _delete(tx, "n.state = :state AND n.at < :before", limit, state=state, before=before)
 
 
@@ -181,7 +182,7 @@ _WHERE = {"inbox": "n.state <> 'done'", "unread": "n.state = 'unread'", "done": 
 def list_notifications(
     tx: Transaction, user_id: str, status: str, spaces: list[str], count: int, limit: int, page: str | None
 ) -> Slice[NotificationRow]:
-    """List notifications of these spaces, latest first. ``count``: their total number."""
+    """List notifications of these spaces, latest first. ``count``: the total number of notifications."""
     source = f"""FROM notifications n
         WHERE n.user_id = :user AND {_WHERE[status]} AND n.space_id {tx.among("spaces")}"""
     return list_page(
@@ -221,8 +222,8 @@ def lock_changing(
     until: int,
     limit: int,
 ) -> list[NotificationRow]:
-    """Lock and return the notifications up to a time whose state is to change: ``only`` these, or everything
-    in the inbox; at most ``limit``."""
+    """Lock and return at most ``limit`` notifications up to a time whose state is about to change. ``only``:
+    the ids of the notifications; by default everything in the inbox."""
     which = "n.state <> 'done'" if only is None else f"n.id {tx.among('only')}"
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM notifications n
@@ -243,7 +244,7 @@ def lock_changing(
 
 
 def list_for_digest(tx: Transaction, user_id: str) -> list[NotificationRow]:
-    """List a person's notifications that wait for the next digest, latest first."""
+    """List a person's pending notifications for the next digest, latest first."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM notifications n WHERE n.user_id = :user AND n.digest = 1 ORDER BY n.at DESC",
         user=user_id,
@@ -252,7 +253,7 @@ def list_for_digest(tx: Transaction, user_id: str) -> list[NotificationRow]:
 
 
 def list_digest_recipients(tx: Transaction, after: str, limit: int) -> list[str]:
-    """List the people who have notifications waiting for the next digest."""
+    """List the people who have pending notifications for the next digest."""
     rows = tx.all(
         """SELECT DISTINCT user_id FROM notifications WHERE digest = 1 AND user_id > :after
            ORDER BY user_id LIMIT :limit""",
@@ -274,7 +275,7 @@ def clear_digest(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
 
 
 class WatchRow(Struct, frozen=True):
-    """Watch of a space or page. ``page_id``: empty for the space."""
+    """Watch of a space or page. ``page_id``: the id of the page; empty for the space."""
 
     user_id: str
     space_id: str

@@ -22,7 +22,7 @@ declare(
     Table(
         name="notification_counts",
         of_space="space_id IN {spaces}",
-        stays="count rows that stay",
+        stays="count rows that remain",
         membership="user_id",
         columns=(person("user_id"),),
     ),

@@ -19,7 +19,8 @@ State = Literal["unread", "read", "done"]
 Level = Literal["watching", "muted"]
 Channel = Literal["app", "mail", "digest", "off"]
 TOLD = "people_notified"
-"""Event that lists new notifications: ``users``, each with the id of the notification and its reason."""
+"""Event that lists new notifications. ``users``: the recipients, each with the id of the notification and its
+reason."""
 DEFAULTS: dict[Reason, Channel] = {
     "mentioned": "mail",
     "replied": "mail",
@@ -31,4 +32,4 @@ DEFAULTS: dict[Reason, Channel] = {
     "edited": "app",
     "failed": "mail",
 }
-"""Default channels. Without a mail server, ``mail`` means the app only."""
+"""Default channels. Without a mail server, ``mail`` notifies only in the app."""

@@ -19,7 +19,8 @@ Status = Literal[
 
 
 class NotificationsQuery(PageQuery):
-    """Filter. ``status``: ``inbox`` is everything that is not done. ``organization``, ``space``: only this one."""
+    """Filter for notifications. ``status``: ``inbox`` means everything that is not done. ``organization`` and
+    ``space``: the organization or space to limit the list to."""
 
     status: Literal["inbox", "unread", "done"] = "inbox"
     organization: str | None = None
@@ -46,7 +47,8 @@ class NotifiedPage(Struct):
 
 
 class NotifiedComment(Struct):
-    """``excerpt``: the beginning of the comment or, if there is one, of the reply."""
+    """Comment in a notification. ``excerpt``: the beginning of the comment or, if there is one, of the
+    reply."""
 
     id: str
     excerpt: str
@@ -54,7 +56,7 @@ class NotifiedComment(Struct):
 
 
 class NotificationUrls(Struct):
-    """``app``: the subject's URL in the app."""
+    """URLs of a notification. ``app``: the URL of the subject in the app."""
 
     app: str
     location: str
@@ -62,8 +64,8 @@ class NotificationUrls(Struct):
 
 class Notification(Struct, rename="camel", kw_only=True):
     """Notification of the caller. A new event about the same subject (a thread, a change request) makes it
-    unread again: ``events`` counts the events since it was last read, and the other fields describe the
-    latest one. ``user``: who caused it, if anyone. ``problem``: why something failed."""
+    unread again: ``events`` is the number of events since it was last read, and the other fields describe the
+    latest one. ``user``: the person who caused it, if any. ``problem``: the reason for a failure."""
 
     id: str
     reason: Reason
@@ -96,8 +98,9 @@ class UpdateNotification(Struct):
 
 
 class UpdateNotifications(Struct):
-    """``notifications``: these; by default everything in the inbox. ``until``: the newest ``at`` that the
-    caller has seen; newer notifications are left unchanged."""
+    """State change of many notifications. ``notifications``: the ids of the notifications; by default
+    everything in the inbox. ``until``: the newest ``at`` that the caller has seen; newer notifications are
+    left unchanged."""
 
     state: State
     notifications: Annotated[list[str], Meta(max_length=1000)] | UnsetType = UNSET
@@ -105,15 +108,15 @@ class UpdateNotifications(Struct):
 
 
 class UpdatedNotifications(Struct):
-    """``updated``: number of changed notifications."""
+    """Result of a state change. ``updated``: the number of changed notifications."""
 
     updated: int
 
 
 class NotificationSettings(Struct):
-    """Notification settings of the caller. ``channels``: by reason: ``app`` (included in all others but
-    ``off``); ``mail``: also by email at once; ``digest``: also in a daily email; ``off``: not at all.
-    ``mail``: whether the server sends email."""
+    """Notification settings of the caller. ``channels``: the channel for each reason: ``app`` notifies in the
+    app, ``mail`` also by email at once, ``digest`` also in a daily email, and ``off`` not at all. ``mail``:
+    whether the server sends email."""
 
     channels: dict[Reason, Channel]
     mail: bool
@@ -125,7 +128,7 @@ class UpdateNotificationSettings(Struct):
 
 
 class Watch(Struct):
-    """``page``: omitted for the space as a whole."""
+    """Watch of a space or page. ``page``: the id of the page; omitted for the space as a whole."""
 
     space: str
     level: Level

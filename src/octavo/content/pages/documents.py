@@ -1,4 +1,4 @@
-"""Documents of a state as the API shows them: parsed from their sources, with references resolved for the
+"""Documents of a state as presented by the API: parsed from their sources, with references resolved for the
 caller.
 
 States are immutable, so results are cached by state and by the revisions of the other spaces that were
@@ -45,7 +45,7 @@ def shown_on(tx: Transaction, state: State, page_variables: Mapping[str, object]
 def evaluate_document_for(
     tx: Transaction, state: State, document: Document, mode: Evaluated, page_variables: Mapping[str, object]
 ) -> Document:
-    """Return the document with expressions replaced by values according to ``mode``."""
+    """Return the document with expressions replaced by values. ``mode``: how to evaluate them."""
     if mode == "false":
         return document
     shown = shown_on(tx, state, page_variables)
@@ -61,7 +61,7 @@ def document_json(
     evaluated: Evaluated = "false",
     page_variables: Mapping[str, object] | None = None,
 ) -> Raw:
-    """Return the encoded document as the API shows it. ``evaluated``: whether to replace expressions by
+    """Return the encoded document as presented by the API. ``evaluated``: whether to replace expressions by
     values."""
     key = (state.revision_id, owner, body, evaluated)
     asked = _asked.of(tx).get(key)
@@ -86,8 +86,7 @@ def page_markdown(
     evaluated: Evaluated,
     page_variables: Mapping[str, object],
 ) -> str:
-    """Return a page file as it was written, or with expressions replaced by values and everything else
-    unchanged."""
+    """Return the original text of a page file, or its text with only the expressions replaced by values."""
     source = get_body(tx, body) if body else ""
     if evaluated == "false":
         return source

@@ -1,7 +1,7 @@
 """Embeds of web pages.
 
 Players of known providers are derived from the URL alone. Any other URL is fetched for its title, with the
-guarded fetcher and tight limits; nothing in its response becomes markup.
+guarded fetcher and tight limits; nothing in its response is used as markup.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _RATIO = {"video": "16 / 9", "page": "4 / 3"}
 
 
 def find_embed(context: Context, url: str, *, ask: bool = True) -> Embed:
-    """Return how ``url`` (HTTP or HTTPS) is shown. Responses are cached for an hour, failures for a minute.
+    """Return the embed for a URL (HTTP or HTTPS). Responses are cached for an hour, failures for a minute.
     ``ask``: whether to fetch the URL if nothing is cached."""
     if (found := player(url)) is not None:
         return RichEmbed(found.provider, found.provider, _frame(found))

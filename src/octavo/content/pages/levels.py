@@ -42,21 +42,22 @@ class LevelPart(Struct, frozen=True):
 
 
 class Levels:
-    """Levels of a state, including its computed pages: the pages below a page or (None) at the top."""
+    """Levels of a state, including its computed pages. A level contains the subpages of a page, or the
+    top-level pages (None)."""
 
     def __init__(self, tx: Transaction, state: State, expansion: Expansion) -> None:
         self._tx, self._state, self._expansion = tx, state, expansion
 
     def slice(self, parent: Page | None, limit: int, at: int, token: str | None) -> Slice[Page]:
-        """Return up to ``limit`` pages of a level, from the index ``at``, after those that ``token`` says
-        were read."""
+        """Return up to ``limit`` pages of a level: from the index ``at`` without a ``token``, and otherwise
+        after the pages that the token marks as read."""
         after = decode_token(token, str, str)
         rows = self._rows(parent, limit + 1, at, after)
         return slice_rows(rows, limit, self._count(parent), lambda page: (page.rank, page.id))
 
     def around(self, page: Page, limit: int) -> list[LevelPart]:
-        """Return the level of each ancestor of a page and of the page itself: of each, the part of ``limit``
-        pages that contains it."""
+        """Return the level of each ancestor of a page and of the page itself. Of each level, only the part of
+        ``limit`` pages that contains the page or ancestor is returned."""
         levels = []
         way = [*self.above(page), page]
         for parent, child in zip([None, *way], way, strict=False):
@@ -69,7 +70,7 @@ class Levels:
         return LevelPart(parent.id if parent else None, at, self._count(parent), entries)
 
     def traces(self, page_ids: list[str]) -> dict[str, list[PlacedPage]]:
-        """Return those of these pages that exist, each after its ancestors, by ID."""
+        """Return the pages with these ids that exist, each after its ancestors, by id."""
         ways = trace_pages(self._tx, self._state, page_ids)
         for id in page_ids:
             computed = self._expansion.find(id)
@@ -110,8 +111,8 @@ class Levels:
         return None
 
     def _whole(self, parent: Page | None) -> list[Page] | None:
-        """Return the entire level if it contains computed pages, else None, because it is then read by an
-        index."""
+        """Return the entire level if it contains computed pages; otherwise None, because an index then reads
+        it in parts."""
         return self._expansion.children(self._tx, self._state, parent.id if parent else None)
 
     def _rows(
@@ -135,7 +136,7 @@ class Levels:
         return sum((page.rank, page.id) < (before.rank, before.id) for page in whole)
 
     def _parents(self, page_ids: set[str]) -> set[str]:
-        """Return those of these pages that have subpages."""
+        """Return the pages among these that have subpages."""
         known = {
             id: children
             for id in page_ids

@@ -1,4 +1,4 @@
-"""Presentation of links and backlinks: the entries of the index, shown as the objects they name."""
+"""Present links and backlinks: index entries as the objects they refer to."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def register_spec_presenter(present: PresentSpec) -> None:
 
 
 class ChangeOverlay(Struct, frozen=True):
-    """Change request over the links of main. ``context`` is shown with its content."""
+    """Change request overlaid on the links of main. ``context``: the state whose content is presented."""
 
     overlay: Overlay
     context: Any
@@ -88,11 +88,11 @@ class Links:
         self._made: dict[Any, Any] = {}
 
     def of_space(self, query: LinksQuery, broken_context: str | None = None) -> ReferenceUsages:
-        """Return what the space refers to, grouped by target."""
+        """Return the targets that the space refers to, with their references."""
         return self._usages(query, query.status, broken_context)
 
     def of_page(self, page_id: str, query: PageQuery, status: str | None = None) -> ReferenceUsages:
-        """Return what a page refers to. Raises NotFound."""
+        """Return the targets that a page refers to. Raises NotFound."""
         get_page(self._tx, self._state, page_id)
         return self._usages(query, status, None, page_id)
 
@@ -119,7 +119,7 @@ class Links:
         )
 
     def to_page(self, page_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Return the places that refer to a page or to a section of it. Raises NotFound."""
+        """Return the places that refer to a page or to one of its sections. Raises NotFound."""
         get_page(self._tx, self._state, page_id)
         return self._backlinks(page_id, "page", query)
 

@@ -16,8 +16,8 @@ from .wire import PageMetaLinks, PageTarget, UrlTarget
 def meta_links_of(
     page: Page, resolver: Resolver, is_withheld: Callable[[JsonObject], bool] = lambda ref: False
 ) -> PageMetaLinks:
-    """Return the meta links of a page that point to external URLs or to something the resolver's reader can
-    see."""
+    """Return the meta links of a page that point to external URLs or to targets that the resolver's reader
+    can see."""
 
     def target(ref: object) -> PageTarget | UrlTarget | None:
         if not isinstance(ref, dict):

@@ -1,4 +1,4 @@
-"""Reader of one state of a space's content: main, a change request, or a revision."""
+"""Read one state of a space's content: main, a change request, or a revision."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def register_merge_presenter(present: MergedFrom) -> None:
 
 
 class GitNames(Struct, frozen=True):
-    """Git object IDs of the content of a synced space. ``find(contents)`` returns the IDs by hash. ``stamp``
-    changes with every sync."""
+    """Git object IDs of the content of a synced space. ``find(contents)``: returns the IDs by hash.
+    ``stamp``: a value that changes with every sync."""
 
     stamp: str
     find: Callable[[Iterable[str]], Mapping[str, str]]
@@ -135,8 +135,8 @@ def _present_level(part: LevelPart) -> PageLevel:
 
 
 class ContentReader:
-    """Implementation of the operations on all three kinds of states, for one request. ``view``: the path
-    below the space at which the app shows the state."""
+    """Implementation of the operations on all three kinds of states, for one request. ``view``: the app's
+    path of the state, relative to the space."""
 
     def __init__(self, to: Recipient, tx: Transaction, state: State, view: str = "") -> None:
         self._to = to
@@ -169,7 +169,8 @@ class ContentReader:
         )
 
     def pages(self, query: ContentQuery, tag: str | None = None) -> Pages:
-        """Return the page tree. ``tag``: only pages with it, and the pages above them."""
+        """Return the page tree. ``tag``: the tag to filter by; ancestors of the matching pages are
+        included."""
         if tag is not None:
             tagged = keep_tagged(self._expanded(list_pages(self._tx, self._state), query), tag)
             oids = self._oids((page.body for page in tagged), query.metadata)
@@ -294,8 +295,8 @@ class ContentReader:
         return self._bare(find_page(self._tx, self._state, page_id))
 
     def nodes(self, page_id: str, body: str | None, nodes: list[Any]) -> list[Any]:
-        """Return nodes of a page's document, with keys, as the page shows them. ``body``: the source that
-        they were read from. Nodes that the state's own source does not contain are left out."""
+        """Return nodes of a page's document, with keys, as presented on the page. ``body``: the source that
+        they were read from. Nodes that the state's own source does not contain are omitted."""
         page = find_page(self._tx, self._state, page_id)
         if page is None:
             return []
@@ -306,8 +307,8 @@ class ContentReader:
         return nodes_to_json(self.resolver.resolve_all(Document(list(nodes)), page_owner(page)).nodes)
 
     def found_at(self, path: str) -> RevisionPage | None:
-        """Return a page like ``found_page``, but by the path of a document or group. The empty path gives
-        None, too."""
+        """Return a page like ``found_page``, but by the path of a document or group. Return None for the
+        empty path, too."""
         page = find_page_by_path(self._tx, self._state, path) if path else None
         return self._bare(page) if page is not None and page.kind in WITH_PATHS else None
 
@@ -396,7 +397,7 @@ class ContentReader:
         return list_ancestors(tx, state, page), below
 
     def _add_computed(self, presented: DocumentPage, page: Page, query: PageContentQuery) -> None:
-        """Add the computed document. If it can't be computed now, add nothing: the page still names its
+        """Add the computed document. If it can't be computed now, add nothing; the page still names its
         source."""
         self._computes = True
         if not query.computed:

@@ -1,5 +1,5 @@
-"""Operations that read content: main of a space, revisions, and change requests, each operation once for all
-of them."""
+"""Read operations on content. Each operation exists for main of a space, for revisions, and for change
+requests."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ from .wire import (
     PagesQuery,
     PageTraces,
     PageWay,
+    PathQuery,
     ReferenceUsages,
     ReusableContent,
     ReusableContentQuery,
@@ -103,7 +104,7 @@ def get_revision(call: Call, read: ReadState | VisitedState, query: RevisionQuer
 @operation("listPagesInRevisionById", "GET", _REVISION + "/pages", needs=Can.VIEW, visitors=True)
 @change_operation("listPagesInChangeRequest", "GET", _CHANGE + "/pages", needs=Can.VIEW, agents="docs:read")
 def list_pages(call: Call, read: ReadState | VisitedState, query: PagesQuery) -> Pages:
-    """List the pages as a tree, optionally only those with a tag."""
+    """List the pages as a tree. `tag` limits the tree to pages with that tag and their ancestors."""
     with _reader(call, read) as reader:
         return reader.pages(query, query.tag)
 
@@ -114,8 +115,8 @@ def list_pages(call: Call, read: ReadState | VisitedState, query: PagesQuery) ->
     "listChildPagesInChangeRequest", "GET", _CHANGE + "/children", needs=Can.VIEW, errors=(404,)
 )
 def list_children(call: Call, read: ReadState, query: ChildPagesQuery) -> Listing[PageEntry]:
-    """List one level of the page tree, in order: the pages below `parent`, or those at the top level without
-    it."""
+    """List one level of the page tree, in order: the subpages of `parent`, or by default the top-level
+    pages."""
     with _state_reader(call, read) as reader:
         return reader.children(query)
 
@@ -124,9 +125,9 @@ def list_children(call: Call, read: ReadState, query: ChildPagesQuery) -> Listin
 @operation("getWayToPageInRevisionById", "GET", _REVISION + "/way", needs=Can.VIEW, errors=(404,))
 @change_operation("getWayToPageInChangeRequest", "GET", _CHANGE + "/way", needs=Can.VIEW, errors=(404,))
 def get_way(call: Call, read: ReadState, query: WayQuery) -> PageWay:
-    """Get the location of a page in the tree: each level from the top to its own. Of a long level, only the
-    part that contains the page or its ancestor is returned. Levels are divided into parts of `limit` pages,
-    which `listChildPages` returns by the index `at`."""
+    """Get the location of a page in the tree: each level from the top to the page's own level. Of a long
+    level, only the part that contains the page or its ancestor is returned. Levels are divided into parts of
+    `limit` pages, which `listChildPages` returns by the index `at`."""
     with _state_reader(call, read) as reader:
         return reader.way(query)
 
@@ -135,8 +136,8 @@ def get_way(call: Call, read: ReadState, query: WayQuery) -> PageWay:
 @operation("listWaysToPagesInRevisionById", "GET", _REVISION + "/ways", needs=Can.VIEW)
 @change_operation("listWaysToPagesInChangeRequest", "GET", _CHANGE + "/ways", needs=Can.VIEW)
 def list_ways(call: Call, read: ReadState, query: WaysQuery) -> PageTraces:
-    """List the ancestors, with titles and paths, of up to a hundred pages. Pages that don't exist are left
-    out."""
+    """List the ancestors of up to a hundred pages, with titles and paths. Pages that don't exist are
+    omitted."""
     with _state_reader(call, read) as reader:
         return reader.ways(query)
 
@@ -170,7 +171,8 @@ def list_ways(call: Call, read: ReadState, query: WaysQuery) -> PageTraces:
     agents="docs:read",
 )
 def get_page(call: Call, read: WrittenState | VisitedState, page_id: str, query: PageContentQuery) -> Raw:
-    """Get a page with its content: as a document of nodes, or with ``format=markdown`` as it was written."""
+    """Get a page with its content: as a document of nodes, or with ``format=markdown`` as the original
+    Markdown."""
     with _reader(call, read) as reader:
         return reader.page(page_id, query)
 
@@ -181,7 +183,7 @@ def get_page(call: Call, read: WrittenState | VisitedState, page_id: str, query:
 @operation("getPageInRevisionByPath", "GET", _REVISION + "/path/{pagePath}", needs=Can.VIEW, visitors=True)
 @change_operation("getPageInChangeRequestByPath", "GET", _CHANGE + "/path/{pagePath}", needs=Can.VIEW)
 def get_page_by_path(
-    call: Call, read: WrittenState | VisitedState, page_path: str, query: PageContentQuery
+    call: Call, read: WrittenState | VisitedState, page_path: str, query: PathQuery
 ) -> RevisionPage:
     """Get a page by its path. Slashes can be percent-encoded."""
     with _reader(call, read) as reader:
@@ -282,14 +284,14 @@ def _links(call: Call, space: SpaceAccess) -> Iterator[Links]:
 
 @operation("listSpaceLinks", "GET", "/spaces/{spaceId}/links", needs=Can.VIEW, errors=(404,))
 def list_space_links(call: Call, space: SpaceAccess, query: LinksQuery) -> ReferenceUsages:
-    """List everything that main refers to, grouped by target, with up to a hundred places each."""
+    """List all references in main, grouped by target, with up to a hundred places each."""
     with _links(call, space) as links:
         return links.of_space(query)
 
 
 @operation("listPageLinksInSpace", "GET", "/spaces/{spaceId}/content/page/{pageId}/links", needs=Can.VIEW)
 def list_page_links(call: Call, space: SpaceAccess, page_id: str, query: LinksQuery) -> ReferenceUsages:
-    """List everything that a page of main refers to."""
+    """List all references on a page of main, grouped by target."""
     with _links(call, space) as links:
         return links.of_page(page_id, query, query.status)
 
@@ -300,7 +302,7 @@ def list_page_links(call: Call, space: SpaceAccess, page_id: str, query: LinksQu
 def list_page_backlinks(
     call: Call, space: SpaceAccess, page_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """List the places, in all spaces that the caller can see, that refer to a page."""
+    """List the places that refer to a page, in all spaces that the caller can see."""
     with _links(call, space) as links:
         return links.to_page(page_id, query)
 
@@ -366,10 +368,17 @@ def _compute(call: Call, compute: Callable[[Transaction], T]) -> T:
         return compute(tx)
 
 
-@operation("convertText", "POST", "/spaces/{spaceId}/content/convert", needs=Can.VIEW, errors=(400, 413))
+@operation(
+    "convertText",
+    "POST",
+    "/spaces/{spaceId}/content/convert",
+    needs=Can.VIEW,
+    errors=(400, 413),
+    in_maintenance=True,
+)
 def convert_text(call: Call, space: SpaceAccess, body: ConvertText) -> ConvertedText:
-    """Convert Markdown to nodes, or nodes to Markdown, as in a page of the space. Nothing is stored, and
-    references are not resolved."""
+    """Convert Markdown to nodes, or nodes to Markdown, using the rules of pages in the space. Nothing is
+    stored, and references are not resolved."""
     try:
         document = read(body.markdown) if body.markdown is not UNSET else from_json(body.document)
     except DocumentError as error:
@@ -383,12 +392,13 @@ def convert_text(call: Call, space: SpaceAccess, body: ConvertText) -> Converted
     "/spaces/{spaceId}/content/computed/document",
     needs=Can.VIEW,
     errors=(400,),
+    in_maintenance=True,
 )
 def get_computed_document(
     call: Call, space: SpaceAccess, query: SchemaQuery, body: ComputeContent
 ) -> DocumentNodes:
-    """Get the document that a source currently produces. The same source, seed, and state of its dependencies
-    always produce the same nodes with the same keys."""
+    """Get the document that a source currently produces. The same source, seed, and dependencies always
+    produce the same nodes with the same keys."""
     asker = _asker(space)
     return Raw(_compute(call, lambda tx: compute_document(tx, asker, body.source, body.seed)))
 
@@ -399,6 +409,7 @@ def get_computed_document(
     "/spaces/{spaceId}/content/computed/revision",
     needs=Can.VIEW,
     errors=(400,),
+    in_maintenance=True,
 )
 def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) -> ComputedRevision:
     """Get the pages, files, and reusable content that a source currently produces. The seed determines their

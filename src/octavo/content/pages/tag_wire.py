@@ -21,14 +21,14 @@ TagSlug = Annotated[
 
 
 class TagRef(Struct, tag_field="kind", tag="tag"):
-    """Reference to a tag by its slug. ``space``: the space that defines it, if not the same."""
+    """Reference to a tag by its slug. ``space``: the space that defines the tag, if it is another one."""
 
     tag: str
     space: str | UnsetType = UNSET
 
 
 class PageTag(Struct):
-    """Tag of a page. ``primary``: navigation shows it."""
+    """Tag of a page. ``primary``: whether navigation shows the tag."""
 
     tag: TagRef
     primary: bool | UnsetType = UNSET
@@ -39,8 +39,8 @@ def present_page_tags(tags: Iterable[object]) -> list[PageTag]:
 
 
 class RevisionTag(Struct):
-    """Tag that a space defines. ``slug``: by which pages name it; it never changes. It has an ``icon`` or an
-    ``emoji``, or neither."""
+    """Tag that a space defines. ``slug``: the slug that pages refer to, which never changes. A tag has an
+    ``icon``, an ``emoji``, or neither."""
 
     slug: str
     label: str
@@ -76,13 +76,13 @@ GivenPageTags = Annotated[list[GivenPageTag], Meta(max_length=50)]
 
 
 def read_given_tags(given: Iterable[GivenPageTag]) -> tuple[object, ...]:
-    """Return the tags of a page, each once."""
+    """Return the tags of a page without duplicates."""
     found = {one.tag.tag: page_tag(one.tag.tag, primary=one.primary) for one in given}
     return tuple(found.values())
 
 
 class GivenTag(Struct, forbid_unknown_fields=True):
-    """Tag to define. It has an icon or an emoji, or neither."""
+    """Tag to define. It has an icon, an emoji, or neither."""
 
     label: Annotated[str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK)]
     color: TagColor = "default"
@@ -91,7 +91,7 @@ class GivenTag(Struct, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if self.icon and self.emoji:
-            raise ValueError("give either `icon` or `emoji`")
+            raise ValueError("provide either `icon` or `emoji`")
 
     def tag(self, slug: str) -> Tag:
         color = None if self.color == "default" else self.color

@@ -1,8 +1,8 @@
-"""The content API for a site's visitor: what the pages show them, and nothing else of the space.
+"""The content API for visitors of a site, which is limited to the content that pages show them.
 
-The pages are those of a view. Documents are returned as they are displayed, with expressions replaced by
-values and included content in place. Files are included if a page shows them. Names of variables, reusable
-contents, and other authoring data are not revealed.
+The pages are those of a view. Documents are returned as displayed, with expressions replaced by values and
+included content in place. Files are included if a page shows them. Names of variables and reusable content,
+and other authoring data, are not revealed.
 """
 
 from __future__ import annotations
@@ -94,12 +94,13 @@ class VisitorReader:
         )
 
     def pages(self, query: ContentQuery, tag: str | None = None) -> Pages:
-        """Return the page tree. ``tag``: only pages with it, and the pages above them."""
+        """Return the page tree. ``tag``: the tag to filter by; ancestors of the matching pages are
+        included."""
         every = list(self._tree)
         return Pages(self._below(None, keep_tagged(every, tag) if tag is not None else every))
 
     def _below(self, parent: str | None, pages: Iterable[Page]) -> list[RevisionPage]:
-        """Return those of ``pages`` below a page as a tree."""
+        """Return the pages among ``pages`` below a page, as a tree."""
         # Bottom-up, to avoid recursion in deep trees.
         presented: dict[str | None, list[RevisionPage]] = {}
         inside = {parent}
@@ -115,7 +116,7 @@ class VisitorReader:
         return presented.get(parent, [])[::-1]
 
     def _present(self, page: Page, below: list[RevisionPage]) -> RevisionPage | None:
-        """Return a page, or None for a link to something that the visitor can't see."""
+        """Return a page, or None for a link whose target the visitor can't see."""
         if page.kind == "link":
             target = self._documents.target(page)
             if self._view.is_withheld(target):
@@ -160,8 +161,8 @@ class VisitorReader:
         return shown
 
     def _address(self, page: Page) -> Callable[[JsonObject], str | None]:
-        """Return a function that resolves references in a page's Markdown to URLs relative to its published
-        location."""
+        """Return a function that resolves references in a page's Markdown to URLs relative to the page's
+        published location."""
 
         def address(ref: JsonObject) -> str | None:
             kind = ref.get("kind")
@@ -209,7 +210,7 @@ class VisitorReader:
     # --- files ----------------------------------------------------------------------------------------
 
     def _shown_files(self) -> list[Item]:
-        """Return the files shown by any page that the visitor can see, oldest first."""
+        """Return the files on any page that the visitor can see, oldest first."""
         every = [item for item in self._view.items.values() if item.kind == "file"]
         if not every:
             return []

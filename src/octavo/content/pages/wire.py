@@ -1,4 +1,4 @@
-"""Wire types of content: revisions, pages, files, and reusable contents."""
+"""Wire types of content: revisions, pages, files, and reusable content."""
 
 from __future__ import annotations
 
@@ -33,20 +33,22 @@ Format = Literal["document", "markdown"]
 
 
 class ContentQuery(Struct, rename="camel"):
-    """Query of content. ``metadata``: include Git metadata. ``computed``: evaluate computed sources."""
+    """Query of content. ``metadata``: whether to include Git metadata. ``computed``: whether to evaluate
+    computed sources."""
 
     metadata: bool = True
     computed: bool = True
 
 
 class RevisionQuery(ContentQuery):
-    """Query of a revision. ``pages``: include the page tree."""
+    """Query of a revision. ``pages``: whether to include the page tree."""
 
     pages: bool = True
 
 
 class PagesQuery(ContentQuery):
-    """Query of a page tree. ``tag``: only pages with this tag, and the pages above them; an Octavo extension."""
+    """Query of a page tree. ``tag``: the tag to filter by; ancestors of the matching pages are included; an
+    Octavo extension."""
 
     tag: Annotated[str, Meta(max_length=MAX_SLUG)] | None = None
 
@@ -57,15 +59,21 @@ class FilesQuery(PageQuery):
 
 
 class PageContentQuery(ContentQuery):
-    """Query of a page. ``format``: the form of its content. ``pages``: include its subpages."""
+    """Query of a page. ``format``: the format of its content. ``pages``: whether to include its subpages."""
 
     format: Format = "document"
     pages: bool = True
     evaluated: Evaluated = "false"
 
 
+class PathQuery(PageContentQuery, rename="camel", kw_only=True):
+    """Query of a page by its path. ``cachedMetadata`` changes nothing: Git metadata is as quick as current."""
+
+    cached_metadata: bool = False
+
+
 class ChildPagesQuery(PageQuery):
-    """Query of a level. ``at``: the index to start at, counted from the first page or after ``page``."""
+    """Query of a level. ``at``: the index to start at, relative to the start of the level or to ``page``."""
 
     parent: str | None = None
     at: Annotated[int, Meta(ge=0, le=2**31)] = 0
@@ -73,7 +81,8 @@ class ChildPagesQuery(PageQuery):
 
 
 class WayQuery(Struct):
-    """Query of a location. ``to``: a page ID, or ``path``: a page path. Without both: the first document."""
+    """Query of a location. ``to``: the ID of a page. ``path``: the path of a page. By default, the first
+    document."""
 
     to: str | None = None
     path: str | None = None
@@ -82,18 +91,18 @@ class WayQuery(Struct):
 
     def __post_init__(self) -> None:
         if self.to is not None and self.path is not None:
-            raise ValueError("give either `to` or `path`, not both")
+            raise ValueError("provide either `to` or `path`, not both")
 
 
 class WaysQuery(Struct):
-    """Query of locations. ``pages``: page IDs."""
+    """Query of locations. ``pages``: the page IDs."""
 
     pages: Annotated[list[str], Meta(min_length=1, max_length=100)]
     computed: bool = True
 
 
 class ReusableContentQuery(ContentQuery):
-    """Query of a reusable content. ``format`` `markdown`: include its stored text, without front matter."""
+    """Query of reusable content. ``format``: ``markdown`` includes its stored text, without front matter."""
 
     format: Format = "document"
 
@@ -103,7 +112,7 @@ class DocumentQuery(Struct, rename="camel"):
 
 
 class SchemaQuery(Struct):
-    """Query of a document. ``schema``: the version of the node types; there is only one."""
+    """Query of a document. ``schema``: the version of the node types, of which there is only one."""
 
     schema: Literal["current", "next"] = "current"
 
@@ -157,8 +166,8 @@ _ALWAYS: frozenset[FieldType] = frozenset({"flag", "layout", "tags"})
 
 
 class _Fields:
-    """The fields of ``FIELDS`` that the API returns with a page of some kind: the types of those that every page has,
-    and of the others."""
+    """Fields of ``FIELDS`` that the API returns for a kind of page: the types of the fields that every page
+    has, and of the others."""
 
     def __init__(self, kind: PageKind, wanted: Callable[[Field], bool] = lambda field: True) -> None:
         found = {
@@ -294,7 +303,7 @@ class PageEntry(Struct, rename="camel", kw_only=True):
 
 
 class PageLevel(Struct):
-    """Part of one level of the tree: its pages from the index ``at`` on."""
+    """Part of one level of the tree: its pages starting at the index ``at``."""
 
     parent: str | None
     at: int
@@ -303,14 +312,14 @@ class PageLevel(Struct):
 
 
 class PageWay(Struct):
-    """Levels from the top to that of ``page``."""
+    """Levels from the top to the level of ``page``."""
 
     page: str | None
     levels: list[PageLevel]
 
 
 class PageTrace(Struct):
-    """Page after its ancestors."""
+    """Page with its ancestors."""
 
     page: str
     way: list[PageEntry]
@@ -326,8 +335,8 @@ class Dimensions(Struct):
 
 
 class ComputeContent(Struct):
-    """Body for computing content. ``source``: ``{type, props, dependencies}``. ``seed``: the seed of
-    generated IDs."""
+    """Body for computing content. ``source``: the source as ``{type, props, dependencies}``. ``seed``: the
+    seed of generated IDs."""
 
     source: ComputedSource
     seed: Annotated[str, Meta(min_length=1, max_length=256)]
@@ -341,11 +350,11 @@ class ConvertText(Struct):
 
     def __post_init__(self) -> None:
         if (self.markdown is UNSET) == (self.document is UNSET):
-            raise ValueError("give either `markdown` or `document`")
+            raise ValueError("provide either `markdown` or `document`")
 
 
 class ConvertedText(Struct):
-    """Text in both forms."""
+    """Text in both formats."""
 
     markdown: str
     document: DocumentObject
@@ -365,8 +374,8 @@ class FileVariant(Struct, rename={"download_url": "downloadURL"}):
 
 
 class File(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}, kw_only=True):
-    """File. ``dimensions``: of an image as browsers show it, after applying its own rotation. ``variants``:
-    ordered from narrow to wide."""
+    """File. ``dimensions``: the dimensions of an image as browsers display it, after rotation. ``variants``:
+    the variants of an image, from narrow to wide."""
 
     id: str
     name: str
@@ -398,8 +407,8 @@ class LinksQuery(PageQuery):
 
 
 class ChangeLinksQuery(LinksQuery, rename="camel"):
-    """Query of a change request's links. ``brokenContext``: only broken links, either those that the change
-    request broke or those that were already broken."""
+    """Query of a change request's links. ``brokenContext``: limits the list to broken links, either those
+    that the change request broke or those that were already broken."""
 
     broken_context: Literal["change-request", "space"] | None = None
 
@@ -488,7 +497,7 @@ class BrokenStats(Struct, rename="camel"):
 
 
 class ReferenceStats(Struct):
-    """Number of references, counted in each place."""
+    """Number of references; each place counts."""
 
     total: int
     broken: BrokenStats
@@ -625,7 +634,7 @@ def present_page(
 
 
 def hide_from_visitors(page: DocumentPage) -> None:
-    """Remove the fields that only members see."""
+    """Remove the fields that only members can see."""
     for name in _MEMBERS_FIELDS:
         setattr(page, name, UNSET)
 
@@ -644,7 +653,7 @@ def present_entry(page: Page, above: str, has_pages: bool) -> PageEntry:
 
 
 _BELOW = [cast(RevisionPage, Raw(b"\x00"))]
-"""Placeholder for the subpages of a page: a byte that JSON contains nowhere else."""
+"""Placeholder for the subpages of a page: a byte that can't occur in JSON."""
 
 
 def encode_tree(
@@ -667,7 +676,8 @@ def encode_tree(
     text = BytesIO()
     text.write(b"[")
     first = True
-    # Pending output, the next item last: pages with the path above them, and the text that closes earlier ones.
+    # Pending output, with the next item at the end: pages with the path of their parent, and the text that
+    # closes earlier pages.
     stack: list[tuple[Page, str] | bytes] = [b"]"]
     stack += [(page, root_path) for page in reversed(children.pop(root, ()))]
     while stack:

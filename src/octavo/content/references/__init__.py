@@ -1,4 +1,3 @@
-"""References and what is built on them: their resolution, the index of links, and documents as readers see
-them."""
+"""References: their resolution, the index of links, and documents as presented to readers."""
 
 from . import tables as tables

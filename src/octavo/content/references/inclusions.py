@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MAX_INCLUDED = 4_000_000
-"""Maximum total size in bytes of the Markdown in reusable contents included by one page."""
+"""Maximum total size in bytes of the reusable content (as Markdown) that one page includes."""
 _LEAST = 8_000
 """Minimum number of bytes charged per inclusion, so that short ones also count."""
 
@@ -15,6 +15,7 @@ class Inclusions:
         self._left = MAX_INCLUDED
 
     def admit(self, size: int) -> bool:
-        """Charge a reusable content's size in bytes to the budget. Return whether it can still be included."""
+        """Charge the size in bytes of reusable content to the budget. Return whether it can still be
+        included."""
         self._left -= max(size, _LEAST)
         return self._left >= 0

@@ -1,9 +1,9 @@
 """Index of all references of a space and their targets, updated with each revision of main at a cost
 proportional to its changes.
 
-``derive_delta`` compares main with a state that differs from it by some changes, and returns which rows of
-references are obsolete and which are new. A revision of main writes the result; for a change request, it is
-overlaid on the rows of main.
+``derive_delta`` compares main with a state that differs from it by some changes, and returns the obsolete and
+the new rows. A revision of main writes the result; for a change request, the result is overlaid on the rows
+of main.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _MAX_KEY = 160
 
 
 class Delta(Struct):
-    """Differences from the rows of main. ``seen``: revisions of other spaces in which targets were found.
+    """Differences from the rows of main. ``seen``: the revisions of other spaces in which targets were found.
     ``written``: all current rows of ``owners`` in the space itself, changed or not, if requested."""
 
     old: dict[Place, Row] = field(default_factory=dict)
@@ -134,7 +134,7 @@ def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | I
 
 
 def _resolve_again(resolver: Resolver, row: Row) -> Row | None:
-    """Return the same reference with its current meaning, or None if it no longer exists."""
+    """Return the same reference with its current target, or None if it no longer exists."""
     files = resolver.files(row.space_id)
     owner = files.owner(row.owner_id, row.owner_kind) if files is not None else None  # type: ignore[arg-type]
     if owner is None:
@@ -147,7 +147,7 @@ def _resolve_again(resolver: Resolver, row: Row) -> Row | None:
 
 
 class _Stale:
-    """Questions whose answers may have changed."""
+    """Lookup questions whose answers may have changed."""
 
     def __init__(self) -> None:
         self.exact: set[str] = set()
@@ -183,8 +183,9 @@ def _find_edit(tx: Transaction, state: State, changes: Changes) -> tuple[Page, C
 def _rows_of_edit(
     tx: Transaction, resolver: Resolver, space_id: str, page: Page, edit: ChangedBlocks
 ) -> tuple[dict[Place, Row], dict[Place, Row]] | None:
-    """Return the rows of a page that an edit replaces, and the new ones. Return None if the rows of the
-    blocks don't match what was read in them, or if links may change both their meaning and their position."""
+    """Return the rows of a page that an edit replaces, and the new rows. Return None if the rows of the
+    blocks don't match the references read in these blocks, or if links may change both their meaning and
+    their position."""
     first = len(list(refs_of(page))) + edit.before
     end, shift = first + len(edit.was), len(edit.now) - len(edit.was)
     if shift and edit.has_places:
@@ -210,8 +211,8 @@ def _rows_of_edit(
 def _find_stale_questions(
     tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool, anew: bool
 ) -> _Stale:
-    """Return the questions whose answers may have changed. ``same_places``: whether the anchors in the texts
-    of the pages are unchanged. ``anew``: see ``MainUpdate``."""
+    """Return the lookup questions whose answers may have changed. ``same_places``: whether the anchors in the
+    texts of the pages are unchanged. ``anew``: see ``MainUpdate``."""
     stale = _Stale()
     before = StateFiles(tx, state)
     old_pages = {} if anew else find_pages(tx, state, changes.pages)
@@ -249,7 +250,8 @@ def _find_stale_questions(
 
 
 def derive_delta(tx: Transaction, update: MainUpdate) -> Delta:
-    """Return how changes of a state of main change its references; with ``whole``, include ``written``."""
+    """Return the effect of changes to a state of main on its references. ``whole``: whether to include
+    ``written``."""
     state, changes, hosts, anew, whole = update
     files = StateFiles(tx, state, changes)
     resolver = Resolver(files, hosts, EverythingViewer(tx))
@@ -306,13 +308,13 @@ def list_changes_between(tx: Transaction, head: State, there: State) -> Changes:
 
 
 def prepare(tx: Transaction, update: MainUpdate) -> Delta:
-    """Compute what a revision of main changes in the rows, before its transaction begins."""
+    """Compute the changes in rows that a revision of main causes, before its transaction begins."""
     return derive_delta(tx, update._replace(whole=update.anew or update.whole))
 
 
 def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
-    """Return whether neither side references the other: the prepared rows and the pages that others changed.
-    If no page moved, only anchors can differ."""
+    """Return whether the prepared rows and the pages changed by concurrent revisions don't refer to each
+    other. If no page moved, only anchors can differ."""
     if any(row.space_id == space_id and row.owner_id in moved for row in [*delta.old.values(), *delta.new]):
         return False
     stale = tuple(question("anchor", f"{page_id}#") for page_id in moved)
@@ -340,7 +342,7 @@ def count(delta: Delta) -> int:
 
 
 def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
-    """Write the rows under the current versions. Raises BranchMoved if a space that was consulted has changed
+    """Write the rows under the current versions. Raises BranchMoved if a consulted space has changed
     since."""
     _require_unchanged(tx, delta)
     _replace(tx, delta.old.values(), delta.new)
@@ -353,7 +355,7 @@ def batches(delta: Delta, most: int) -> Iterator[list[Row]]:
 
 
 def write(tx: Transaction, space_id: str, batch: list[Row], version: int) -> None:
-    """Write rows under a version that does not count yet."""
+    """Write rows under a version that is not current yet."""
     _insert(tx, [(row, version) for row in batch])
 
 
@@ -369,7 +371,8 @@ def switch(tx: Transaction, space_id: str, delta: Delta) -> None:
 
 
 def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], most: int) -> int:
-    """Delete about ``most`` rows of owners in old versions. Return how many of the owners have none left."""
+    """Delete about ``most`` rows of owners in old versions. Return the number of owners that have none
+    left."""
     of_owner = "space_id = :space AND owner_id = :owner AND version = :version"
     for done, (owner, version) in enumerate(replaced):
         given = {"space": space_id, "owner": owner, "version": version}
@@ -453,7 +456,7 @@ def _insert(tx: Transaction, rows: Collection[tuple[Row, int]]) -> None:
 
 
 def clear(tx: Transaction, space_id: str, owner_ids: Sequence[str]) -> None:
-    """Delete the rows of owners that count."""
+    """Delete the current rows of owners."""
     old = _rows_where(tx, "r.space_id = :space AND r.owner_id IN :given", owner_ids, space=space_id)
     versions = current_versions(tx, space_id, owner_ids)
     for table in _TABLES:
@@ -510,7 +513,7 @@ def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters:
 def _rows_asking(
     tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool, anew: bool
 ) -> list[Row]:
-    """Return the references, in any space, that depend on a question whose answer may have changed; ``anew``:
+    """Return the references, in any space, that depend on a question whose answer may have changed. ``anew``:
     see ``MainUpdate``."""
     space_id = state.space_id
     if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:
@@ -537,8 +540,8 @@ def _rows_asking(
 
 
 def copy_references(tx: Transaction, source_id: str, copy_id: str) -> None:
-    """Copy the references of a space to its copy. References of the original to itself become references of
-    the copy to itself. References that contain the URL of the original still point there."""
+    """Copy the references of a space to its duplicate. References within the original become references
+    within the duplicate. References that contain the URL of the original still point to the original."""
     kept = [c for c in COLUMNS if c not in ("space_id", "target_space", "target_key", "asked")]
     own = "CASE WHEN r.written LIKE :named THEN {0} ELSE replace({0}, :source, :copy) END"
     given = {"source": source_id, "copy": copy_id, "named": f"%{source_id}%"}

@@ -1,8 +1,8 @@
-"""Links and backlinks of a state of a space, limited to what the caller can know.
+"""Links and backlinks of a state of a space, limited to what the caller can see.
 
-The rows are those of main; a change request overlays its changes, and the queries are the same. Nothing is
-revealed about spaces that the caller can't see: references to them are broken, and references from them don't
-count.
+The rows are those of main; for a change request, its changes are overlaid and the queries are the same.
+Nothing is revealed about spaces that the caller can't see: references to them appear as broken, and
+references from them don't count.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _KEY = "CASE WHEN {hidden} THEN 'hidden ' || r.owner_id || ' ' || r.place ELSE r
 
 
 def _different(name: str, column: str, where: str) -> str:
-    """Return SQL for the distinct values in a column of references, each found by one step in an index: a
-    space has few neighbors and many references."""
+    """Return SQL for the distinct values in a column of references. Each value takes one index lookup,
+    because a space has few neighbors and many references."""
     least = f"SELECT min({column}) AS id FROM content_references WHERE {where}"
     return f"""{name}(id) AS ({least} UNION ALL
                  SELECT ({least} AND {column} > {name}.id) FROM {name} WHERE {name}.id IS NOT NULL)"""
@@ -67,15 +67,15 @@ _NEIGHBORS = f"""WITH RECURSIVE {_NAMED},
 
 
 class Overlay(Struct, frozen=True):
-    """Change request on top of the rows of main. ``broken``: the positions whose links it broke."""
+    """Change request overlaid on the rows of main. ``broken``: the positions of the links that it broke."""
 
     delta: Delta
     broken: frozenset[Place]
 
 
 def overlay_of(delta: Delta, before: Delta) -> Overlay:
-    """Return the overlay. ``delta`` contains the changes from the head of main to the change request,
-    ``before`` those to the state where it branched off."""
+    """Return the overlay. ``delta``: the changes from the head of main to the change request. ``before``: the
+    changes from the head of main to the state on which the change request is based."""
 
     def name(row: Row) -> tuple[str, str, str]:
         return row.owner_id, row.type, row.written
@@ -89,8 +89,8 @@ def overlay_of(delta: Delta, before: Delta) -> Overlay:
 
 
 class Spot(Struct, frozen=True, array_like=True):
-    """Position of a reference: the ``owner`` of ``kind`` page or reusable-content, and the key of the node
-    according to the text."""
+    """Position of a reference. ``owner``: the id of the page or reusable content. ``kind``: its kind. The key
+    of the node is the one in the text."""
 
     space: str
     owner: str
@@ -100,8 +100,8 @@ class Spot(Struct, frozen=True, array_like=True):
 
 
 class ReferenceTarget(Struct, frozen=True):
-    """Target of references with up to `MOST_LOCATIONS` places; more places follow in further usages with the
-    same ``key``. ``target`` None: only ``written`` (JSON) is known or can be revealed."""
+    """Target of references with up to `MOST_LOCATIONS` places; further places follow in more usages with the
+    same ``key``. ``target``: the target; None if only ``written`` (JSON) is known or can be revealed."""
 
     key: str
     status: str
@@ -115,8 +115,8 @@ class ReferenceTarget(Struct, frozen=True):
 
 
 class Usages(Struct, frozen=True):
-    """Page of usages. ``total`` and ``broken`` count references; ``broken_by_change`` those that the change
-    request broke."""
+    """Page of usages. ``total`` and ``broken``: the numbers of references. ``broken_by_change``: the number
+    of references that the change request broke."""
 
     found: Slice[ReferenceTarget]
     total: int
@@ -125,14 +125,14 @@ class Usages(Struct, frozen=True):
 
 
 class _Seen(NamedTuple):
-    """Reference as the caller sees it. ``hidden`` references are not grouped with others."""
+    """Reference as the caller sees it. ``hidden``: whether it must not be grouped with others."""
 
     status: str
     hidden: bool
 
 
 class LinkIndex:
-    """References as the caller can know them, for one request."""
+    """References that the caller can see, for one request."""
 
     def __init__(self, tx: Transaction, access: SpaceAccess, over: Overlay | None = None) -> None:
         self._tx = tx
@@ -155,7 +155,7 @@ class LinkIndex:
             self._apply_overlay(over)
 
     def _list_visible_ids(self) -> list[str]:
-        """Return which of the relevant spaces and collections the caller can see."""
+        """Return the relevant spaces and collections that the caller can see."""
         access, found = self._access, list[str]()
         new = {row.target_space for row in self._over.delta.new} if self._over else set()
         new |= (
@@ -202,8 +202,8 @@ class LinkIndex:
         return totals, self._total(owner, gone, [row for row in new if row.at not in broken_at])
 
     def _changed(self, owner: str | None) -> tuple[list[Row], list[Row], list[Row]]:
-        """Return the rows of the space or page that the change request removes, those it adds, and which of
-        these it broke."""
+        """Return the rows of the space or page that the change request removes, the rows it adds, and the
+        added rows with links that it broke."""
         if self._over is None:
             return [], [], []
 
@@ -215,7 +215,7 @@ class LinkIndex:
         return own(self._over.delta.old.values()), new, [row for row in new if row.at in self._over.broken]
 
     def _total(self, owner: str | None, gone: Iterable[Row], new: Iterable[Row]) -> ReferenceTotals:
-        """Return the totals of main's references without those gone and with the new ones."""
+        """Return the totals of main's references without the removed ones and with the new ones."""
         space = self._access.space_id
         changed = Counter(target_of_row(row) for row in new)
         changed.subtract(target_of_row(row) for row in gone)
@@ -231,7 +231,7 @@ class LinkIndex:
         return (before if kept is None else kept).without(before).plus(total_of(targets))
 
     def _find_visibility(self, groups: Iterable[ReferenceGroup]) -> dict[ReferenceGroup, _Seen]:
-        """Return how the caller sees the references of these groups."""
+        """Return the visibility of the references of these groups for the caller."""
         asked = list(groups)
         given = [[str(n), *group] for n, group in enumerate(asked)]
         columns = ("n", *ReferenceGroup._fields)
@@ -249,9 +249,9 @@ class LinkIndex:
     def usages(
         self, query: PageQuery, status: str | None, context: str | None, owner: str | None = None
     ) -> Usages:
-        """Return what the space, or one of its pages (``owner``), refers to, grouped by target. A target with
-        more than `MOST_LOCATIONS` places becomes several consecutive items. ``context``: only broken
-        references, caused by the ``change-request`` or already broken in the ``space``."""
+        """Return the references of the space, or of one of its pages (``owner``), grouped by target. A target
+        with more than `MOST_LOCATIONS` places becomes several consecutive items. ``context``: limits the
+        result to broken references, broken by the ``change-request`` or already broken in the ``space``."""
         after = decode_token(query.page, str, str, int) or ("", "", -1)
         everything, listed = self._totals(context, owner)
         seen = self._find_visibility({*everything.refs, *listed.refs})
@@ -279,9 +279,9 @@ class LinkIndex:
         context: str | None,
         owner: str | None,
     ) -> list[ReferenceTarget]:
-        """Return a page of the list, and at least one more item if there are more. All of them are in these
-        groups and are seen as ``wanted``."""
-        # Without hidden targets, an index provides the keys of a whole space in order; those of a page are few.
+        """Return a page of the list, and at least one more item if there are more. All items are in these
+        groups and have the visibility ``wanted``."""
+        # Without hidden targets, an index provides the keys of a whole space in order; a page has few keys.
         ordered = owner is None and not any(how.hidden for how in seen.values())
         key = "r.target_key" if ordered else _KEY.format(hidden=self._is_hidden)
         parameters = dict(self._parameters)
@@ -314,7 +314,7 @@ class LinkIndex:
         items: list[ReferenceTarget] = []
         rows: list[tuple[Any, ...]] = []
         some = 2 * (query.limit + 1)
-        # Most targets have few references, so few are read at first.
+        # Most targets have few references, so only a few are read at first.
         while len(items) <= query.limit:
             more = self._tx.all(sql, **dict(zip("kop", after, strict=True)), limit=some, **parameters)
             rows += more
@@ -326,7 +326,7 @@ class LinkIndex:
         return items
 
     def backlinks(self, target: str, kind: str, query: PageQuery) -> Slice[Spot]:
-        """Return the places, in all spaces that the caller can see, that refer to a page or file."""
+        """Return the places that refer to a page or file, in all spaces that the caller can see."""
         seen = f"""FROM ({" UNION ALL ".join(self._parts)}) r WHERE r.target_space = :space AND r.target =
             :target AND r.kind = :kind
                    AND NOT (r.space_id = :space AND r.owner_id = :target)

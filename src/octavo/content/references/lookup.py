@@ -1,7 +1,7 @@
 """Lookup of a space's pages and files in the database, one by one.
 
 ``changes`` that are not saved yet can be overlaid on the state. Every lookup is recorded as a question; a
-reference keeps its meaning as long as the answers to its questions stay the same.
+reference keeps its target as long as the answers to its questions stay the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from octavo.kit.db.database import Transaction
 from .inclusions import Inclusions
 
 Question = tuple[str, str]
-"""ID of the space that is asked, and the question."""
+"""Lookup question: the ID of the space in which to look, and the text of the question."""
 
 OwnerKind = Literal["page", "reusable-content"]
 
@@ -42,7 +42,7 @@ class Owner(Struct, frozen=True):
 
 
 class SpaceFiles(links.Lookup, Protocol):
-    """Pages and files of one space, as far as a reader can see them."""
+    """Pages and files of one space that a reader can see."""
 
     space_id: str
 
@@ -55,20 +55,20 @@ class SpaceFiles(links.Lookup, Protocol):
         """Return the path of slugs of a page by its ID."""
 
     def find_anchor(self, owner: Owner, wanted: str) -> str | None:
-        """Return the ID of a place in a page or reusable content, or in what it includes, however ``wanted``
-        spells it."""
+        """Return the ID of an anchor in a page or reusable content, or in content that it includes.
+        ``wanted``: the anchor in any spelling."""
 
     def owner(self, owner_id: str, kind: OwnerKind) -> Owner | None: ...
 
 
 def question(kind: str, what: str) -> str:
-    """Return the text of a question. It is truncated if it is very long; it may then stand for several
-    questions, which costs only an extra check."""
+    """Return the text of a question. A very long one is truncated, so it may stand for several questions;
+    this only costs an extra check."""
     return f"{kind}:{what}"[:_MAX_QUESTION]
 
 
 def places_of(tx: Transaction, body: str | None) -> list[DocumentPlace]:
-    """Return the places of a text; those of included content are not resolved."""
+    """Return the anchors of a text; those of included content are not resolved."""
     found = _places.of(tx).get(body) if body else []
     if found is None:
         found = [place for _, place in list_places(close_conditions(read_source(tx, body)))]
@@ -79,14 +79,14 @@ def places_of(tx: Transaction, body: str | None) -> list[DocumentPlace]:
 def with_included(
     places: Iterable[DocumentPlace], find: Callable[[str], Iterable[DocumentPlace] | None]
 ) -> Iterable[DocumentPlace]:
-    """Return the places with those of included content in place. ``find`` returns them for a reference as
-    written."""
+    """Return the anchors, with those of included content inserted. ``find``: the function that returns them
+    for a reference."""
     for place in places:
         if place.include is None:
             yield place
             continue
         for inner in find(place.include) or ():
-            # Reusable contents can't be nested.
+            # Reusable content can't be nested.
             if inner.include is None:
                 yield replace(inner, conditions=(*place.conditions, *inner.conditions), included=True)
 
@@ -101,7 +101,7 @@ def find_include(files: SpaceFiles, owner: Owner, written: str) -> str | None:
 
 
 class StateFiles:
-    """State of a space with ``changes`` on top (``SpaceFiles``)."""
+    """State of a space with ``changes`` overlaid (``SpaceFiles``)."""
 
     def __init__(self, tx: Transaction, state: State, changes: Changes | None = None) -> None:
         self._tx = tx
@@ -212,7 +212,7 @@ class StateFiles:
 
     def _anchors_of(self, owner: Owner) -> tuple[Anchors, set[Question]]:
         before, self.asked = self.asked, set()
-        # Any change of the text may rename all of its places, so the query covers the entire text.
+        # Any change of the text may rename all of its anchors, so the query covers the entire text.
         self.asked.add((self.space_id, question("anchor", f"{owner.id}#")))
 
         inclusions = Inclusions()

@@ -26,7 +26,7 @@ _found: OwnCache[bool] = OwnCache("spaces with mentioned people", 1)
 
 
 def list_spaces_naming_person(tx: Transaction, user_id: str) -> list[str]:
-    """Return the spaces whose main mentions a person, visible to visitors or not."""
+    """Return the spaces whose main mentions a person, whether or not visitors can see the mention."""
     rows = tx.all(
         f"""SELECT DISTINCT r.space_id FROM content_references r
             WHERE r.target_space IS NULL AND r.target = :user AND r.kind = 'user' AND {IS_CURRENT}""",
@@ -102,7 +102,7 @@ def _find_in_pages(
 
 
 def documents_for(tx: Transaction, view: SpaceView, visitor: SiteVisitor, url: str) -> ViewDocuments:
-    """Return the documents of a space as a visitor of a site sees them."""
+    """Return the documents of a space as presented to a visitor of a site."""
     resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(url), visitor)
     return ViewDocuments(tx, view, resolver)
 

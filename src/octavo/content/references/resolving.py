@@ -35,8 +35,8 @@ _ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
 
 
 class ResolvedReference(Struct, frozen=True):
-    """Resolved reference. ``target``: the ID of the target; None if only the reference as written is known.
-    ``anchor``: the ID of a place in it."""
+    """Resolved reference. ``target``: the ID of the target; None if only the written reference is known.
+    ``anchor``: the ID of an anchor in the target."""
 
     kind: Kind
     status: Status
@@ -61,7 +61,7 @@ class Viewer(Protocol):
 
 
 class EverythingViewer:
-    """Viewer of all spaces, for the index, which stores facts regardless of who can know them."""
+    """Viewer of all spaces, for the index, which stores all targets regardless of who can see them."""
 
     members = True
 
@@ -76,7 +76,7 @@ class EverythingViewer:
 
 
 class MemberViewer:
-    """Viewer with an actor's permissions in the organization of the space that they read."""
+    """Viewer with an actor's permissions in the organization of the space being read."""
 
     members = True
 
@@ -95,7 +95,7 @@ class MemberViewer:
 
 
 class NobodyViewer:
-    """Viewer of a printed document, for whom only the space itself exists."""
+    """Viewer of a printed document, who can see only the space itself."""
 
     members = False
 
@@ -126,13 +126,13 @@ class Resolver:
 
     @property
     def known(self) -> list[SpaceFiles]:
-        """Return the files consulted so far, those of the own space first."""
+        """Return the files consulted so far, starting with those of the resolver's space."""
         return [files for files in self._files.values() if files is not None]
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """Return the IDs of the other spaces consulted so far. Results remain valid as long as their
-        ``revisions`` do."""
+        """Return the IDs of the other spaces consulted so far. Results remain valid until one of their
+        ``revisions`` changes."""
         return tuple(sorted((self._files.keys() | self._seen) - {self._own.space_id}))
 
     def revisions(self, space_ids: Iterable[str]) -> tuple[str | None, ...]:
@@ -151,8 +151,8 @@ class Resolver:
     def resolve(
         self, owner: Owner, ref: JsonObject, type: str, space_id: str | None = None
     ) -> ResolvedReference:
-        """Resolve a reference in ``owner`` (of the own space, or of ``space_id``) that a node of ``type``
-        contains."""
+        """Resolve a reference of ``owner``, which is in the resolver's space or in ``space_id``. ``type``:
+        the type of the node that contains the reference."""
         own = self.files(space_id) if space_id is not None else self._own
         assert own is not None
         written = ref.get("url")
@@ -223,7 +223,7 @@ class Resolver:
         self, files: SpaceFiles, owner: Owner, page: str | None, anchor: str | None
     ) -> ResolvedReference:
         if page is None:
-            # In a reusable content: a place in it, or in the page that includes it.
+            # In reusable content: an anchor in it, or in the page that includes it.
             found = files.find_anchor(owner, anchor) if anchor is not None else None
             return ResolvedReference("reusable-content", "ok", files.space_id, owner.id, found or anchor)
         there = files.owner(page, "page")
@@ -264,7 +264,7 @@ class Resolver:
     # --- references in documents ----------------------------------------------------------------------
 
     def content_ref(self, owner: Owner, ref: JsonObject, type: str) -> JsonObject:
-        """Return a reference as a ContentRef. An unresolved one remains as written."""
+        """Return a reference as a ContentRef. An unresolved reference stays unchanged."""
         meaning = self.resolve(owner, ref, type)
         if meaning.kind == "url" or meaning.target is None:
             return ref
@@ -290,8 +290,8 @@ class Resolver:
         return rewrite(document, change)
 
     def write_url(self, ref: JsonObject) -> str | None:
-        """Return the URL with which a file of the own space refers to a page of another space, or None if the
-        viewer can't see it."""
+        """Return the URL with which a file of the resolver's space refers to a page of another space, or None
+        if the viewer can't see the page."""
         files = self.files(str(ref.get("space")))
         path = files.find_path(str(ref.get("page"))) if files is not None else None
         return links.space_href(str(ref["space"]), path, ref.get("anchor")) if path is not None else None
@@ -317,7 +317,7 @@ def page_owner(page: Page) -> Owner:
 
 
 def cover_ref(tx: Transaction, state: State, page: Page, written: str) -> JsonObject:
-    """Return a cover's reference: a file of the state, or the URL as written."""
+    """Return a cover's reference: a file of the state, or the original URL."""
     resolver = state_resolver(tx, state, (), NobodyViewer())
     return resolver.content_ref(page_owner(page), {"kind": "url", "url": written}, "image")
 

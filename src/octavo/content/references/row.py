@@ -1,4 +1,4 @@
-"""Reference as it is stored in ``content_references``."""
+"""Stored form of a reference in ``content_references``."""
 
 from __future__ import annotations
 

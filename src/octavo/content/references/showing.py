@@ -1,4 +1,4 @@
-"""Documents of a state as its reader sees them, for rendering or as Markdown."""
+"""Documents of a state as presented to a reader, for rendering or as Markdown."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LEFT_OUT = "Not shown: the content included by this page exceeds the maximum le
 
 
 class DocumentView(Protocol):
-    """View as required by documents (``SpaceView``)."""
+    """View required by documents (``SpaceView``)."""
 
     state: State
 
@@ -50,15 +50,16 @@ class ConditionResult(NamedTuple):
 
 
 class ViewDocuments:
-    """Documents of a view as its visitor sees them: evaluated, with included content in place, and without
-    comments and links to withheld pages. ``resolver`` uses the files of the view, including withheld ones."""
+    """Documents of a view as presented to its visitor: evaluated, with included content in place, and without
+    comments and links to withheld pages. ``resolver``: the resolver of references in the files of the view,
+    including withheld ones."""
 
     def __init__(self, tx: Transaction, view: DocumentView, resolver: Resolver) -> None:
         self._tx = tx
         self._view = view
         self._resolver = resolver
         self.drawn: set[Drawn] = set()
-        """Sources of rendered blocks so far, which can change without a revision."""
+        """Sources of the blocks rendered so far, which can change without a revision."""
 
     def for_rendering(
         self, page: Page, *, folded: bool, elsewhere: bool = False, whole: bool = True
@@ -88,7 +89,7 @@ class ViewDocuments:
         return replace_nodes(document, lambda node: node.nodes if node.type == "reusable-content" else None)
 
     def find_blocks(self, page: Page, types: Container[str]) -> list[Block]:
-        """Return the blocks of these types that the visitor sees on a page, before they are rendered."""
+        """Return the blocks of these types on a page that the visitor can see, before they are rendered."""
         return [
             with_content(node, self._find_file(page_owner(page)))
             for node in walk(self._to_be_drawn(page))
@@ -96,12 +97,12 @@ class ViewDocuments:
         ]
 
     def has_reference(self, page: Page, ref: Mapping[str, object]) -> bool:
-        """Return whether the visitor sees a page with this reference, before its blocks are rendered."""
+        """Return whether the visitor can see a reference on a page, before its blocks are rendered."""
         return any(found.ref == ref for found in references(self._to_be_drawn(page)))
 
     def decisions(self, page: Page) -> list[ConditionResult]:
-        """Return the conditional parts of a page in reading order. Those inside a part that is not shown are
-        left out."""
+        """Return the conditional parts of a page in reading order. Parts nested in a part that is not shown
+        are omitted."""
         found: list[ConditionResult] = []
 
         def decided(node: Block | Inline, holds: bool) -> None:
@@ -135,9 +136,10 @@ class ViewDocuments:
     def for_markdown(
         self, page: Page, url_of: Callable[[JsonObject], str | None], *, section: str | None = None
     ) -> Document:
-        """Return the document as Markdown for use outside its source. ``url_of`` returns the URL of a
-        resolved reference there, or None to keep it as written. Unchanged blocks keep their source.
-        ``section``: only the section with this anchor ID; empty if the visitor does not see it."""
+        """Return the document as Markdown for use outside its source. ``url_of``: the function that returns
+        the URL of a resolved reference, or None to leave the reference unchanged. Unchanged blocks keep their
+        source. ``section``: the ID of the anchor of the only section to return; the result is empty if the
+        visitor can't see it."""
         owner = page_owner(page)
 
         def withheld(ref: JsonObject, type: str) -> bool:
@@ -151,7 +153,7 @@ class ViewDocuments:
         def written(document: Document) -> Document:
             document = self._with_includes(document, owner)
             self._draw(page, document, folded=False)
-            # As on the page: anchors are assigned before conditional content is removed.
+            # As on the page, anchors are assigned before conditional content is removed.
             places = places_by_id(document) if section is not None else {}
             document = show_document(document, self._view.shown(page))
             document = self._without_withheld(document, withheld)
@@ -206,15 +208,16 @@ class ViewDocuments:
             return [Block("paragraph", {}, [Text([Leaf(_LEFT_OUT)])])]
         document = close_conditions(read_source(self._tx, item.content))
         self._resolver.resolve_all(document, Owner(item.id, "reusable-content", item.path))
-        # Reusable contents can't be nested; this also breaks cycles.
+        # Reusable content can't be nested; this also breaks cycles.
         document = replace_nodes(document, lambda node: [] if node.type == "reusable-content" else None)
         for block in document.nodes:
-            # The source in its own file differs from what is shown here.
+            # The source in its own file differs from the content shown here.
             block.source = None
         return list(document.nodes)
 
     def _without_withheld(self, document: Document, withheld: Callable[[JsonObject, str], bool]) -> Document:
-        """Replace links to withheld pages by their text, and remove what shows the title of such a page."""
+        """Replace links to withheld pages by their text, and remove blocks that show the title of such a
+        page."""
         if not self._view.withholds:
             return document
         gone = {(r.type, _encoded(r.ref)) for r in references(document) if withheld(r.ref, r.type)}
@@ -245,7 +248,7 @@ def _is_of_specification(block: Block) -> bool:
 
 
 def _table_without(table: Block | Inline, is_gone: Callable[[object], bool]) -> Replacement | None:
-    """Return the table without values that point to withheld pages, or None if there are none."""
+    """Return the table without values that point to withheld pages, or None if there are no such values."""
 
     def kept(record: JsonObject) -> JsonObject:
         values = {n: v for n, v in record.get("values", {}).items() if not is_gone(_ref_of(v))}

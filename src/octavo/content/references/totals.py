@@ -1,9 +1,9 @@
-"""Numbers of references and targets of a space, stored with the rows.
+"""Number of references and targets of a space, stored with the rows.
 
-``reference_targets`` has a row for each target of main's references, and ``reference_totals`` their sums: a
+``reference_targets`` has a row for each target of main's references. ``reference_totals`` has their sums: a
 row for each group of references that look the same to everyone. Each write of rows adds its difference. A
 large revision starts a new generation instead, which is then counted key by key in short transactions; in the
-meantime, writes add only to what is already counted, and readers count the rows themselves.
+meantime, writes update only the keys that are already counted, and readers count the rows themselves.
 
 A writer of a space's rows locks its row in ``spaces`` until the transaction ends, so these updates are
 serialized.
@@ -30,14 +30,14 @@ MOST_LOCATIONS = 100
 
 _BATCH = 500
 _PAUSE = 0.02
-"""Seconds between two batches, so that others can write."""
+"""Seconds to pause between two batches, so that others can write."""
 _DEPENDENT = ("user", "collection", "openapi")
 """Kinds of targets whose existence depends on the caller."""
 
 
 class ReferenceGroup(NamedTuple):
-    """Properties that determine how a reference is seen; empty where they make no difference.
-    ``target_space`` is another space."""
+    """Properties that determine how a reference is shown; empty where they make no difference.
+    ``target_space``: the other space that contains the target."""
 
     status: str
     target_space: str
@@ -73,7 +73,7 @@ class ReferenceTotals(NamedTuple):
 def target_of(
     space_id: str, key: str, status: str, target_space: str | None, kind: str, target: str | None
 ) -> Target:
-    """Return the target of a reference in the space ``space_id``; the other values as in a row."""
+    """Return the target of a reference in the space ``space_id``, given the values of its row."""
     elsewhere = target_space if target_space is not None and target_space != space_id else ""
     kind, target = (kind, target or "") if kind in _DEPENDENT else ("", "")
     return key, ReferenceGroup(status, elsewhere, kind, target)
@@ -100,8 +100,8 @@ def _items(refs: int) -> int:
 
 
 class _Counting(NamedTuple):
-    """State of counting. ``counted_to``: the key up to which the generation is counted; None when it is
-    complete."""
+    """State of counting. ``counted_to``: the key up to which the generation has been counted; None when
+    counting is complete."""
 
     generation: int = 0
     counted_to: str | None = None
@@ -154,8 +154,9 @@ def count_targets(
     tx: Transaction, space_id: str, where: str = "1 = 1", **parameters: object
 ) -> Counter[Target]:
     """Count the rows ``r`` of a space's main by target, limited to those matching ``where``. Reads every row."""
-    # Count in the database: a page may have a hundred thousand references to one target, and writers are waiting. In
-    # two steps, because otherwise it would scan all targets of a space in order to group those of one page.
+    # Count in the database: a page may have a hundred thousand references to one target, and writers are
+    # waiting. Count in two steps, because otherwise it would scan all targets of a space to group those of
+    # one page.
     rows = tx.all(
         f"""WITH found AS MATERIALIZED (
               SELECT r.target_key, r.status, r.target_space, r.kind, r.target FROM content_references r
@@ -191,8 +192,8 @@ def add_all(tx: Transaction, space_id: str) -> None:
 
 
 def _add(tx: Transaction, space_id: str, counting: _Counting, changed: Mapping[Target, int]) -> None:
-    """Add to the numbers of references. ``changed``: the difference for each target; targets that are not
-    counted yet are ignored."""
+    """Add to the numbers of references. ``changed``: the difference for each target; targets that have not
+    been counted yet are ignored."""
     given = sorted([key, *group, refs] for (key, group), refs in changed.items() if refs)
     parameters = {"space": space_id, "generation": counting.generation}
     limit = "1 = 1"
@@ -241,12 +242,12 @@ def _add(tx: Transaction, space_id: str, counting: _Counting, changed: Mapping[T
 
 
 def _lock(tx: Transaction, space_id: str) -> bool:
-    """Lock a space against writers of its rows. Return False if it is gone."""
+    """Lock a space against writers of its rows. Return False if it no longer exists."""
     return tx.one(f"SELECT 1 FROM spaces WHERE id = :space{tx.for_update}", space=space_id) is not None
 
 
 def start_recount(tx: Transaction, space_id: str) -> None:
-    """Start a new generation, of which nothing is counted yet."""
+    """Start a new generation, in which nothing has been counted yet."""
     _lock(tx, space_id)
     tx.run(
         """INSERT INTO reference_counting (space_id, generation, counted_to) VALUES (:space, 1, '')
@@ -256,7 +257,7 @@ def start_recount(tx: Transaction, space_id: str) -> None:
 
 
 def recount(db: Database, space_id: str) -> None:
-    """Count everything again, or continue a count that has begun."""
+    """Count everything again, or continue a count in progress."""
     with db.write() as tx:
         if _counting(tx, space_id).counted_to is None:
             start_recount(tx, space_id)
@@ -264,7 +265,7 @@ def recount(db: Database, space_id: str) -> None:
 
 
 def finish_counting(db: Database, space_id: str) -> None:
-    """Count what is not counted yet and remove earlier generations, in short transactions."""
+    """Count the remaining targets and remove earlier generations, in short transactions."""
     has_more = True
     while has_more:
         deadlines.check()

@@ -1,7 +1,7 @@
 """Views of a whole space as seen by a reader: a visitor of a site, or print.
 
 Revisions never change, so a view is built once and cached; a page then needs the database only for its own
-text. Everything that the reader or print outputs comes from here: a page whose condition is not met is not in
+text. All output of the reader and of print is based on a view: a page whose condition is not met is not in
 the tree, and only the visible parts of a document are returned.
 """
 
@@ -47,20 +47,20 @@ from .resolving import page_owner
 K = TypeVar("K", bound=Hashable)
 
 _PAGE_BYTES = 950
-"""Memory of a page or file with its indexes: 935 bytes were measured for each of 3,000 pages with short
-titles."""
+"""Estimated memory in bytes of a page or file with its indexes: 935 were measured for each of 3,000 pages
+with short titles."""
 _PARENT_BYTES = 200
 _VIEW_BYTES = 3_000
-"""Memory of a view without its pages, for its dozen mappings."""
+"""Estimated memory in bytes of a view's dozen mappings, without its pages."""
 _SHOWN_ITEMS: tuple[ItemKind, ...] = ("file", "reusable-content")
 
 
 _MANY = 0.25
-"""Fraction of a space; if a revision changes more than this, the space is read as a whole."""
+"""Maximum fraction of a space that a revision can change before the whole space is read again."""
 
 
 class _IdsByName(Generic[K]):
-    """IDs by name; the lowest ID if several have the same name. ``shared``: the names with several IDs."""
+    """IDs by name; if several have the same name, the lowest one. ``shared``: the names with several IDs."""
 
     def __init__(self, named: Iterable[tuple[K, str]]) -> None:
         ids: dict[K, str] = {}
@@ -92,10 +92,11 @@ class _IdsByName(Generic[K]):
 
 
 class SpaceView:
-    """Pages, files, variables, and tags of one revision for a ``visitor`` as seen by conditions.
+    """Pages, files, variables, and tags of one revision for a ``visitor``, whose claims determine which
+    conditions are met.
 
-    ``tree``: the pages that they can see; ``every``: all pages, because a link to a withheld page is not a
-    broken link. ``computed`` identifies everything that computed pages depend on.
+    ``tree``: the pages that they can see. ``every``: all pages, because a link to a withheld page is not a
+    broken link. ``computed``: the key of everything that computed pages depend on.
     """
 
     def __init__(
@@ -153,8 +154,8 @@ class SpaceView:
         variables: Mapping[str, object],
         tags: Mapping[str, Tag],
     ) -> SpaceView:
-        """Return the view of a later revision of the same branch, in which these pages and items replace
-        those with the same IDs; None for deleted ones."""
+        """Return the view of a later revision of the same branch. The given pages and items replace those
+        with the same IDs; None deletes them."""
         before = {id: page for id in pages if (page := self.every.any_page(id)) is not None}
         every = self.every.changed(pages)
         by_file = self._by_file.changed(
@@ -207,8 +208,8 @@ _views: OwnCache[SpaceView] = OwnCache("spaces as visitors see them", 64)
 def load_view(
     tx: Transaction, state: State, visitor: Mapping[str, object] = NOBODY, home: str | None = None
 ) -> SpaceView:
-    """Return the view of a state; it is cached for each distinct visitor. ``home``: the home page on a site, None for
-    the first page."""
+    """Return the view of a state; it is cached for each distinct visitor. ``home``: the ID of the home page
+    on a site; None for the first page."""
     loaded = _load_for_nobody(tx, state)
     if visitor == NOBODY and home is None:
         return loaded
@@ -217,13 +218,13 @@ def load_view(
     if seen is None:
         seen = loaded.seen_by(visitor) if visitor != NOBODY else loaded
         seen = seen.starting_at(home) if home is not None else seen
-        # It shares everything except the lists of children.
+        # The result shares everything except the lists of children.
         _views.of(tx).put(key, seen, _VIEW_BYTES + _PARENT_BYTES * len(loaded.every.children))
     return seen
 
 
 def _load_for_nobody(tx: Transaction, state: State) -> SpaceView:
-    # A state without computed pages depends only on its revision, so it is cached by that.
+    # A state without computed pages depends only on its revision, so it is cached by revision.
     loaded = _views.of(tx).get((state.revision_id, b""))
     if loaded is None:
         expansion = expand(tx, state, None)
@@ -233,7 +234,8 @@ def _load_for_nobody(tx: Transaction, state: State) -> SpaceView:
             size = _VIEW_BYTES + _PAGE_BYTES * (len(loaded.every) + len(loaded.items))
             _views.of(tx).put((state.revision_id, expansion.fingerprint), loaded, size)
             if not expansion.fingerprint and len(state.layers) == 1:
-                # Also cached by branch, because it shares nearly everything with the previous and next revisions.
+                # The view is also cached by branch, because it shares nearly everything with the previous and
+                # next revisions.
                 _views.of(tx).put(
                     state.layers[0].branch_id, loaded, _PARENT_BYTES * len(loaded.every.children)
                 )
@@ -250,8 +252,8 @@ def _load(tx: Transaction, state: State, expansion: Expansion) -> SpaceView:
 
 
 def _load_next(tx: Transaction, state: State, expansion: Expansion) -> SpaceView | None:
-    """Return the view built from that of an earlier revision and the changes since. Return None if none is
-    cached, if too much changed, or if pages are computed."""
+    """Return the view derived from the view of an earlier revision and the changes since. Return None if none
+    is cached, if too much changed, or if pages are computed."""
     if expansion.fingerprint or len(state.layers) > 1:
         return None
     layer = state.layers[0]
@@ -272,8 +274,8 @@ def _load_next(tx: Transaction, state: State, expansion: Expansion) -> SpaceView
 
 
 class ViewFiles:
-    """Files of a view for references (``SpaceFiles``). ``withheld``: include pages that the visitor can't see, so
-    that a link to one is recognized."""
+    """Files of a view for references (``SpaceFiles``). ``withheld``: whether to include pages that the
+    visitor can't see, so that links to them are recognized."""
 
     def __init__(self, tx: Transaction, view: SpaceView, *, withheld: bool) -> None:
         self.space_id = view.state.space_id
@@ -346,8 +348,8 @@ class ViewFiles:
 
 
 class SiteVisitor:
-    """Visitor of a site, who can see only the other spaces that the site contains (``Viewer``). ``view``:
-    returns such a space as they see it."""
+    """Visitor of a site, who can see only the other spaces that the site contains (``Viewer``). ``view``: the
+    function that returns the visitor's view of such a space."""
 
     members = False
 
@@ -365,7 +367,7 @@ class SiteVisitor:
 
 
 def visitor_of_token(tx: Transaction, visitor: Visitor) -> SiteVisitor:
-    """Return the visitor for whom an external renderer calls."""
+    """Return the visitor on whose behalf an external renderer calls."""
 
     def view(space_id: str) -> SpaceView:
         return load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
@@ -374,7 +376,7 @@ def visitor_of_token(tx: Transaction, visitor: Visitor) -> SiteVisitor:
 
 
 def source_document(tx: Transaction, space_id: str, page: Page) -> Document:
-    """Return the document of a page as it was written or computed."""
+    """Return the stored or computed document of a page."""
     if not page.computed:
         return close_conditions(read_source(tx, page.body))
     try:

@@ -1,4 +1,4 @@
-"""Proofs that a caller can read a state of a space's content: main, a revision, or a change request."""
+"""Proof that a caller can read a state of a space's content: main, a revision, or a change request."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from octavo.organization.access.roles import Can
 from .store import State, main_state, revision_state, shown_state
 
 OLD_REVISIONS = 3_600_000
-"""Milliseconds for which visitors of a site can read a revision after it was replaced."""
+"""Time in milliseconds for which visitors of a site can read a revision after it was replaced."""
 
 
 class ReadState(InSpace, frozen=True):
-    """Caller at a state that they can read.
+    """Caller with a state that they can read.
 
-    ``view``: the path of the state in the app, below the space. ``label``: its name, "" for main.
+    ``view``: the app's path of the state, relative to the space. ``label``: the name of the state, empty for
+    main.
     """
 
     state: State
@@ -32,11 +33,11 @@ class ReadState(InSpace, frozen=True):
 
 
 class WrittenState(ReadState, frozen=True):
-    """Caller at a state that contains everything that people have written in it by now."""
+    """Caller with a state that contains everything people have written in it so far."""
 
 
 class VisitedState(VisitedSpace, frozen=True):
-    """Visitor at a state that the site shows them."""
+    """Visitor with a state that the site shows them."""
 
     state: State
 
@@ -76,8 +77,8 @@ def visit_revision(call: Call, needs: Can, space_id: str, revision_id: str) -> V
 def _require_shown(tx: Transaction, state: State, visitor: Visitor) -> None:
     """Raise NotFound unless the state is visible to the visitor.
 
-    Visitors can read the head of main, or of the change request in their preview, and for a while the
-    previous head, so that a client that reads pages one by one doesn't lose them in between.
+    Visitors can read the head of main, or of the change request in their preview. For a while they can also
+    read the previous head, so that a client can finish reading pages one by one.
     """
     branch, sequence = state.layers[0].branch_id, state.layers[0].sequence
     main = shown_state(tx, visitor.drafted, state.space_id).layers[0]

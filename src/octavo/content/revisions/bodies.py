@@ -1,4 +1,5 @@
-"""Markdown sources, stored compressed and once by hash. Parsed documents are cached by the same hash."""
+"""Markdown sources, which are stored compressed and only once per hash. Parsed documents are cached by the
+same hash."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ description requires no parsing."""
 _parts: ByteCache[str] = ByteCache(share("page bodies", 2))
 """Hash of the text below the front matter, by the hash of the file."""
 _failed: ByteCache[list[int]] = ByteCache(share("unreadable blocks", 1))
-"""Line numbers of unreadable blocks, for sources that contain some."""
+"""Line numbers of unreadable blocks, for sources with such blocks."""
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Document).decode
 
@@ -36,7 +37,7 @@ def body_hash(text: str) -> str:
 
 
 def put_bodies(tx: Transaction, texts: Iterable[str]) -> list[str]:
-    """Store new sources and return the hashes of all, in order."""
+    """Store new sources and return the hashes of all sources, in order."""
     sources = [(body_hash(text), text) for text in texts]
     _put(tx, dict(sources), {})
     return [digest for digest, _ in sources]
@@ -81,15 +82,15 @@ def _list_known(tx: Transaction, digests: Iterable[str]) -> set[str]:
 
 
 def read_source(tx: Transaction, body: str | None) -> Document:
-    """Return the document of a page file, as written. The caller owns the result."""
+    """Return the document of a page file, unevaluated. The caller owns the result."""
     return parse_source(body, lambda: get_body(tx, body)) if body else Document(nodes=[], gaps=[""])
 
 
 def parse_source(digest: str, get_text: Callable[[], str]) -> Document:
     """Return the document of the page file with this hash.
 
-    The caller owns the result and can modify it: the cache contains an encoding, which takes a fifth of the
-    time of parsing to decode.
+    The caller owns the result and can modify it. The cache contains an encoded form, which takes a fifth of
+    the time to decode that parsing would take.
     """
     part = _parts.get(digest)
     packed = _parsed.get(part) if part is not None else None
@@ -113,7 +114,7 @@ def parse_source(digest: str, get_text: Callable[[], str]) -> Document:
 
 def failed_lines(digest: str) -> list[int]:
     """Return the line numbers, from 1, of unreadable blocks that are shown as text in the source with this
-    hash. Also empty if this process has not read it recently."""
+    hash. The result is also empty if this process has not read the source recently."""
     return _failed.get(digest) or []
 
 
@@ -132,7 +133,7 @@ def list_oversized(tx: Transaction, digests: Iterable[str], most: int) -> list[t
 
 
 def get_body(tx: Transaction, digest: str) -> str:
-    """Return the source with this hash, which exists as long as it is referenced."""
+    """Return the source with this hash, which exists as long as other content refers to it."""
     row = tx.one("SELECT data FROM bodies WHERE hash = :hash", hash=digest)
     if row is None:
         raise LookupError(f"text {digest} is missing from the database")
@@ -140,5 +141,5 @@ def get_body(tx: Transaction, digest: str) -> str:
 
 
 def delete_bodies(tx: Transaction, hashes: Sequence[str]) -> None:
-    """Delete texts that are no longer referenced."""
+    """Delete texts that nothing refers to any longer."""
     tx.run("DELETE FROM bodies WHERE hash IN :hashes", hashes=hashes)

@@ -1,9 +1,9 @@
-"""Computed content: pages and documents generated from something else, such as an API description.
+"""Computed content: pages and documents generated from other data, such as an OpenAPI specification.
 
 A source ``{type, props, dependencies}`` defines the content. Packages register a ``Computer`` for a type, and
 a resolver for a kind of dependency. Results are cached by their source, the state of all dependencies, and
 the seed of generated IDs: the same three always produce the same bytes. Dependencies are resolved for the
-reader before a cached result is returned, so that no one sees content computed from something they can't see.
+reader before a cached result is returned, so that no one sees content computed from data they can't see.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from octavo.core.document.json import DocumentError, from_json, to_json
 from octavo.core.document.nodes import Document
 from octavo.core.pages import Page
-from octavo.errors import BadRequest
+from octavo.errors import BadRequest, format_size
 from octavo.kit.context import Context
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
@@ -31,23 +31,24 @@ from octavo.organization.spaces.store import get_space
 from .store import Item
 
 MAX_PAGES = 5_000
-"""Maximum number of pages, and of files and reusable contents, that one source can produce."""
+"""Maximum number of pages, and of files and reusable content, that one source can produce."""
 MAX_DOCUMENT = 8 * 1024 * 1024
 """Maximum size of a document as JSON, in bytes."""
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 class Dependency(Struct):
-    """Dependency of a source. ``ref``: a reference with its ``kind``. A ``value`` sent by callers is ignored."""
+    """Dependency of a source. ``ref``: the reference, with its ``kind``. A ``value`` sent by callers is
+    ignored."""
 
     ref: dict[str, Any] = {}
 
 
 @schema_name("Source")
 class ComputedSource(Struct):
-    """Source of computed content. ``type``: selects the computer. ``dependencies``: the inputs by name.
-    ``seed``: for a document that refers to pages computed together with its own page, the seed of their IDs.
-    """
+    """Source of computed content. ``type``: the type, which selects the computer. ``dependencies``: the
+    inputs by name. ``seed``: the seed of the IDs of the pages that were computed together with this
+    document's page and that it refers to."""
 
     type: str
     props: dict[str, Any] = {}
@@ -56,7 +57,8 @@ class ComputedSource(Struct):
 
 
 class Requester(Struct, frozen=True):
-    """Reader of computed content in a space. ``actor`` is None for visitors of a site that publishes it."""
+    """Reader of computed content in a space. ``actor``: the actor; None for visitors of a site that publishes
+    the content."""
 
     space_id: str
     organization_id: str
@@ -64,8 +66,8 @@ class Requester(Struct, frozen=True):
 
 
 class ComputeInput(Struct, frozen=True):
-    """Input of a computer. ``values``: the dependencies by name, None for one that doesn't exist. It does not
-    include the reader, because others get the same result."""
+    """Input of a computer. ``values``: the dependencies by name; None for a dependency that doesn't exist.
+    The reader is not part of the input, because all readers get the same result."""
 
     space_id: str
     organization_id: str
@@ -101,23 +103,23 @@ class NotYet(BadRequest):
 
 
 class Computed(Struct, frozen=True):
-    """Computed pages and items. ``pages``: parents before children, siblings in order and with unique slugs;
-    documents among them have the source of their document in ``computed``, with the page ID as its seed.
-    ``items``: files and reusable contents whose bytes are already stored."""
+    """Computed pages and items. ``pages``: the pages, parents before children, siblings in order and with
+    unique slugs. Pages with a document have the source of their document in ``computed``, with the page ID as
+    its seed. ``items``: the files and reusable content, whose bytes are already stored."""
 
     pages: list[Page]
     items: list[Item] = []
 
 
 class Computer(NamedTuple):
-    """Functions that compute a type of source; None if a type doesn't support one of them.
+    """Functions that compute a type of source; a function is None if the type doesn't support it.
 
     ``document`` and ``revision`` depend only on their input, on ``state``, and on nothing that changes
     without being a dependency. They run while pages are read, so they make no external requests: a job
-    fetches external data, and NotYet is raised until it is available. They raise BadRequest for an invalid
-    source, with its field: ``source.props.page: ...``, or ``source.type: ...`` when the computation itself
-    failed. References in documents are resolved. ``state``: a string that identifies the fetched data for a
-    revision (True) or document and changes with it.
+    fetches external data, and they raise NotYet until it is available. For an invalid source they raise
+    BadRequest with the field, as ``source.props.page: ...``, or as ``source.type: ...`` when the computation
+    itself failed. References in documents are resolved. ``state``: returns a string that identifies the
+    fetched data for a revision (True) or a document (False) and changes with that data.
     """
 
     document: Callable[[Transaction, ComputeInput], Document] | None = None
@@ -126,8 +128,8 @@ class Computer(NamedTuple):
 
 
 Resolve = Callable[[Transaction, Requester, Mapping[str, Any]], Any]
-"""Function that returns the value of a reference for a reader, which changes whenever its target changes;
-None if it doesn't exist for them."""
+"""Function that returns the value of a reference for a reader; the value changes whenever the target changes.
+Returns None if the target doesn't exist for the reader."""
 
 _computers: dict[str, Computer] = {}
 _resolvers: dict[str, Resolve] = {}
@@ -166,7 +168,8 @@ def notify_dependency_changed(
 
 
 def compute_document(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> bytes:
-    """Return the document as JSON, as the API shows it. Raises BadRequest for an invalid source, and NotYet."""
+    """Return the document as JSON, as presented by the API. Raises BadRequest for an invalid source, and
+    NotYet."""
     computer = _computer(source)
     if computer.document is None:
         raise BadRequest(f"source.type: {source.type!r} doesn't produce documents.")
@@ -188,7 +191,7 @@ def state_of(tx: Transaction, asker: Requester, source: ComputedSource, seed: st
 def compute_revision(
     tx: Transaction, asker: Requester, source: ComputedSource, seed: str
 ) -> tuple[Computed, bytes]:
-    """Return pages, files, and reusable contents, with a hash of everything they depend on. Raises BadRequest
+    """Return pages, files, and reusable content, with a hash of everything they depend on. Raises BadRequest
     for an invalid source, and NotYet."""
     computer = _computer(source)
     if computer.revision is None:
@@ -248,7 +251,7 @@ def _encoded(source: ComputedSource, document: Document) -> bytes:
     encoded = msgspec.json.encode(data)
     if len(encoded) > MAX_DOCUMENT:
         raise BadRequest(
-            f"source.type: {source.type!r} produced a document of more than {MAX_DOCUMENT} bytes."
+            f"source.type: {source.type!r} produced a document larger than {format_size(MAX_DOCUMENT)}."
         )
     return encoded
 
@@ -277,7 +280,7 @@ def _size(page: Page) -> int:
 def _resolve_space(tx: Transaction, asker: Requester, ref: Mapping[str, object]) -> object:
     """Return the ID and the main revision of a space, as in the public description.
 
-    Visitors of a site can't see other spaces than the one they read: a reference in a page does not publish
+    Visitors of a site can see only the space that they are reading: a reference in a page does not publish
     its target.
     """
     wanted = ref.get("space")

@@ -1,4 +1,4 @@
-"""Content of a copy of a space: the current rows of main, copied inside the database.
+"""Copy the content of a space to a new space: the current rows of main, inside the database.
 
 Texts and files are shared by hash. Pages and files keep their IDs, which are unique within a space, so all
 links among them remain valid.
@@ -22,8 +22,8 @@ _HELD = "branch_id = :source AND from_seq <= :sequence AND to_seq > :sequence"
 
 
 def list_content_writes(tx: Transaction, source_id: str) -> list[WriteCopy]:
-    """Return the functions that write the current content of a space's main in parts, regardless of later
-    changes. Empty for a small space."""
+    """Return the functions that write the current content of a space's main in parts, unaffected by later
+    changes. The result is empty for a small space."""
     source = main_state(tx, source_id).layers[0]
     ids = {
         table: [
@@ -47,13 +47,15 @@ def list_content_writes(tx: Transaction, source_id: str) -> list[WriteCopy]:
 
 
 def copy_content(tx: Transaction, copy: Copy) -> None:
-    """Write the current main of the source into the first revision of a copy, unless it is already written."""
+    """Write the current main of the source into the first revision of the new space, unless it has already
+    been written."""
     if not copy.written:
         _write(tx, copy.copy_id, main_state(tx, copy.source_id).layers[0])
 
 
 def _write(tx: Transaction, copy_id: str, source: Layer, only: tuple[str, str, str] | None = None) -> None:
-    """Write rows of a copy: all, or ``only`` those of one table in a range of IDs."""
+    """Write rows of the new space: all rows, or those of one table in a range of IDs. ``only``: the table and
+    the range."""
     for table, key, columns in _TABLES:
         if only is not None and only[0] != table:
             continue

@@ -1,8 +1,9 @@
 """Data derived from the main branch of each space, in separate tables. Every revision of main updates it in
 the same transaction, and it can be rebuilt if it is lost.
 
-Heavy work is not done under the write lock: derived data is read and computed beforehand. For a large
-revision it is also written beforehand, like its rows (``staging.py``), and the transaction switches to it.
+Expensive work is not done under the write lock: derived data is read and computed beforehand. For a large
+revision it is also written beforehand, like the rows of the revision (``staging.py``), and the transaction
+only switches to it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from octavo.kit.db.database import Database, Transaction, json_list
 from octavo.kit.db.turns import short_write
 from octavo.kit.work import jobs
 from octavo.kit.work.jobs import enqueue
+from octavo.kit.work.rebuilds import rebuilds_by_job
 from octavo.organization.spaces.hooks import Copy
 
 from . import staging
@@ -45,8 +47,9 @@ from .store import (
 from .versions import DAY, claim_version, current_version, end_versions, switch_version
 
 DERIVATION = 3
-"""Version of the derived rows. Increase it with every change that derives other rows from the same main (how
-texts are read, what is indexed, which files are included). The next start then rebuilds all derived data."""
+"""Version of the derived rows. Increase it with every change that derives different rows from the same
+main, such as in reading texts, in indexing, or in selecting files. The next start then rebuilds all
+derived data."""
 _REBUILD = "rebuildDerived"
 _ATTEMPTS = 5
 _SECONDS = 600.0
@@ -60,9 +63,9 @@ _OWNERS = 50
 class MainUpdate(NamedTuple):
     """Changes of a state of main, from which data is derived.
 
-    ``hosts``: those of this server (``core.links.app_hosts``). ``anew``: assume that nothing had been derived of
-    these owners, which are as the state has them. ``whole``: prepare the full rows to write under a version,
-    otherwise only the differences.
+    ``hosts``: the hosts of this server (``core.links.app_hosts``). ``anew``: whether to derive the current
+    data of these owners as if none had been derived before. ``whole``: whether to prepare all rows, to write
+    them under a version, or only the differences.
     """
 
     state: State
@@ -75,17 +78,18 @@ class MainUpdate(NamedTuple):
 class Versioned(NamedTuple):
     """Functions for derived rows that a large revision writes beforehand, under a version.
 
-    ``count(prepared)`` estimates how many rows it writes. ``batches(prepared, most)`` divides many rows into
-    batches of about that size, and ``write(tx, space_id, batch, version)`` writes one. ``switch(tx, space_id,
-    prepared)`` does the rest in the transaction of the revision, where the owners already have that version.
+    ``count(prepared)``: estimate the number of rows to write. ``batches(prepared, most)``: divide many rows
+    into batches of about ``most`` rows. ``write(tx, space_id, batch, version)``: write one batch.
+    ``switch(tx, space_id, prepared)``: finish in the transaction of the revision, where the owners already
+    have that version.
 
-    ``owners`` is the table, and its column, with the owners and versions of rows. ``remove(tx, space_id,
-    [(owner_id, version)], most)`` removes about ``most`` of their rows and returns how many of the owners,
-    from the first one, have none left. ``copy(tx, space_id, copy_id)`` copies the current rows to a copy of a
-    space. ``recount(db, space_id)`` corrects numbers that are stored with the rows, in short transactions.
-    ``finish(db, space_id)`` does what ``switch`` left to do, also in short transactions, in the job that then
-    removes replaced rows.
-    Both are parts of a job.
+    ``owners``: the table and its column with the owners and versions of rows. ``remove(tx, space_id,
+    [(owner_id, version)], most)``: remove about ``most`` of their rows and return the number of owners,
+    counted from the first one, that have none left. ``copy(tx, space_id, copy_id)``: copy the current rows to
+    a duplicate of a space. ``recount(db, space_id)``: correct the numbers that are stored with the rows, in
+    short transactions. ``finish(db, space_id)``: do the work that ``switch`` left, also in short
+    transactions, in the job that then removes replaced rows. Both ``recount`` and ``finish`` are parts of a
+    job.
     """
 
     count: Callable[[Any], int]
@@ -102,15 +106,15 @@ class Versioned(NamedTuple):
 class Derived(NamedTuple):
     """Functions for a kind of data that is derived from main.
 
-    ``prepare(tx, update)`` runs in a read transaction with the head of main before the change.
-    ``is_still_true(tx, space_id, changes, page_ids, prepared)`` checks, in the write transaction, whether the
-    result would be the same after others changed the texts and fields of these other pages.
-    ``apply(tx, space_id, prepared)`` writes it under the current versions.
+    ``prepare(tx, update)``: compute the data in a read transaction, with the head of main before the change.
+    ``is_still_true(tx, space_id, changes, page_ids, prepared)``: check, in the write transaction, whether the
+    result would be the same after concurrent changes to the texts and fields of these other pages.
+    ``apply(tx, space_id, prepared)``: write the data under the current versions.
 
-    ``clear(tx, space_id, owner_ids)`` deletes the derived data of these owners and counts; of what is not
-    ``versioned``, whatever was derived from the space. ``check(tx, space_id, hosts)`` returns what
-    is wrong with it.
-    ``versioned``: the functions for large amounts of data, if any.
+    ``clear(tx, space_id, owner_ids)``: delete the current derived data of these owners; for data that is not
+    ``versioned``, delete all data derived from the space. ``check(tx, space_id, hosts)``: return a
+    description of what is wrong with the data, if anything. ``versioned``: the functions for large amounts of
+    data, if any.
     """
 
     prepare: Callable[[Transaction, MainUpdate], Any]
@@ -127,8 +131,8 @@ class Derived(NamedTuple):
         clear: Callable[[Transaction, str, Sequence[str]], None],
         check: Callable[[Transaction, str, tuple[str, ...]], str | None],
     ) -> Derived:
-        """Return the functions for data that jobs derive from queued files: a rebuild queues all files of a space,
-        and revisions, including those of change requests, queue their own."""
+        """Return the functions for data that jobs derive from queued files. A rebuild queues all files of a
+        space; revisions, including those of change requests, queue their own."""
 
         def apply(tx: Transaction, space_id: str, anew: bool) -> None:
             if anew:
@@ -140,9 +144,9 @@ class Derived(NamedTuple):
 class PreparedParts(Struct):
     """Data derived with one revision, or in one part of a rebuild: one of ``parts`` for each of ``derived``.
 
-    ``owners``: their owners, as ``json_list``. ``staged``: the version under which all of it, and the rows of
-    the revision, is already written; None where nothing is written yet. ``in_place``: whether the revision
-    adds, removes, and moves no page.
+    ``owners``: the owners of the data, as ``json_list``. ``staged``: the version under which all of the data
+    and the rows of the revision are already written; None if nothing is written yet. ``in_place``: whether
+    the revision adds, removes, and moves no page.
     """
 
     derived: list[Derived]
@@ -164,10 +168,10 @@ def register_derived(derived: Derived) -> None:
 def prepare_derived(
     db: Database, state: State, changes: Changes, hosts: tuple[str, ...]
 ) -> Iterator[PreparedParts]:
-    """Provide all data derived with these changes of main, for the one transaction in the block that applies
+    """Provide all data derived from these changes of main, for the one transaction in the block that applies
     it.
 
-    Call this outside any transaction. A failing block leaves nothing behind.
+    Call this outside any transaction. If the block fails, no data remains.
     """
     with db.read() as tx:
         update = MainUpdate(state, changes, hosts)
@@ -183,7 +187,7 @@ def prepare_derived(
 def _write_before_revision(
     db: Database, state: State, changes: Changes, prepared: PreparedParts
 ) -> Iterator[None]:
-    """Write the prepared data and the rows of the changes before the block if there are many."""
+    """Write the prepared data and the rows of the changes before the block, if there are many."""
     if not _is_large(changes, prepared):
         yield
         return
@@ -200,7 +204,7 @@ def _write_before_revision(
 
 
 def _is_large(changes: Changes, prepared: PreparedParts) -> bool:
-    """Return whether this is more than one transaction should write."""
+    """Return whether this is too much to write in one transaction."""
     rows = sum(how.count(part) for how, part in _versioned(prepared))
     return len(changes) + rows > staging.MOST_AT_ONCE
 
@@ -215,8 +219,8 @@ def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, object]]:
 def is_still_true(
     tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: PreparedParts
 ) -> bool:
-    """Return whether all prepared data would be the same after others changed the texts and fields of these
-    pages."""
+    """Return whether all prepared data would be the same after concurrent changes to the texts and fields of
+    these pages."""
     return all(
         derived.is_still_true(tx, space_id, changes, moved, part)
         for derived, part in zip(prepared.derived, prepared.parts, strict=True)
@@ -236,13 +240,15 @@ def apply_derived(tx: Transaction, space_id: str, prepared: PreparedParts) -> No
 
 
 def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: str = "") -> None:
-    """Rebuild all derived data of a space, whatever its state, including references to the space from elsewhere.
+    """Rebuild all derived data of a space, regardless of its current state, including references to the space
+    from other spaces.
 
-    Each part, of some owners, is one transaction, which records it as done for the current job; a large part is
-    written beforehand, like a large revision. The data remains available in the meantime. Call this outside any
-    transaction.
+    Each part, which covers some owners, is one transaction that also records the part as done for the current
+    job; a large part is written beforehand, like a large revision. The data remains available in the
+    meantime. Call this outside any transaction.
 
-    ``after``: the id of the last owner that is done. Raises NotFound, and BranchMoved if main keeps changing.
+    ``after``: the id of the last owner that was processed. Raises NotFound, and BranchMoved if main keeps
+    changing.
     """
     moved = 0
     while True:
@@ -262,8 +268,8 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: 
 
 
 def _rebuild_part(db: Database, space_id: str, hosts: tuple[str, ...], after: str) -> str | None:
-    """Rebuild the data derived from the next owners, and return the last of them. Without further owners,
-    rebuild data that has none, and return None. Raises NotFound, BranchMoved."""
+    """Rebuild the data derived from the next owners, and return the last one. If there are no more owners,
+    rebuild the data that has no owner, and return None. Raises NotFound, BranchMoved."""
     with db.read() as tx:
         head = main_state(tx, space_id)
         changes = _next_owners(tx, head, after)
@@ -278,7 +284,7 @@ def _rebuild_part(db: Database, space_id: str, hosts: tuple[str, ...], after: st
         if main_state(tx, space_id) != head:
             raise BranchMoved
         if prepared.staged is not None:
-            # Rows under the version that counted are removed later.
+            # Rows under the previous version are removed later.
             claim_version(tx, space_id, prepared.staged)
         else:
             for derived in wanted:
@@ -290,8 +296,8 @@ def _rebuild_part(db: Database, space_id: str, hosts: tuple[str, ...], after: st
 
 
 def _next_owners(tx: Transaction, head: State, after: str) -> Changes:
-    """Return the next owners after an id: pages and items that main has, once had, or has derived rows of. Their
-    number is limited by the size of their texts. Owners that main no longer has are None."""
+    """Return the next owners after an id: pages and items that main has or once had, or that have derived
+    rows. The total size of their texts limits their number. Owners that main no longer has are None."""
     branch_id = head.layers[0].branch_id
     sources = [
         ("page_versions", "page_id", "branch_id = :branch"),
@@ -332,21 +338,22 @@ def enqueue_rebuild(tx: Transaction, space_id: str) -> None:
     enqueue(tx, "indexSpace", organization=organization_id, key=f"index-{space_id}", space_id=space_id)
 
 
-@jobs.job("indexSpace", bound=None, seconds=_SECONDS)
+@jobs.job("indexSpace", bound=None, seconds=_SECONDS, in_maintenance=True)
 def index_space(context: Context, space_id: str, after: str = "") -> None:
     """Rebuild all derived data of a space, from the owner that follows ``after``."""
     with suppress(NotFound):  # purged in the meantime
         rebuild_derived(context.db, space_id, app_hosts(context.settings.url), after)
 
 
-def enqueue_outdated(db: Database) -> None:
-    """Enqueue the rebuild of all data derived by an earlier version of Octavo. Called after migrating."""
+def enqueue_outdated(db: Database) -> bool:
+    """Enqueue the rebuild of all data derived by an earlier version of Octavo, and return whether there was any.
+    Called after migrations."""
     with db.read() as tx:
         if _derivation(tx) >= DERIVATION:
-            return
+            return False
     with db.write() as tx:
         if _derivation(tx) >= DERIVATION:
-            return
+            return False
         for space_id, organization_id in tx.all("SELECT id, organization_id FROM spaces ORDER BY id"):
             enqueue(
                 tx,
@@ -357,6 +364,7 @@ def enqueue_outdated(db: Database) -> None:
                 version=DERIVATION,
             )
         note_derivation(tx)
+    return True
 
 
 def note_derivation(tx: Transaction) -> None:
@@ -366,7 +374,7 @@ def note_derivation(tx: Transaction) -> None:
 
 
 def list_outdated(tx: Transaction) -> set[str]:
-    """Return the spaces that are waiting for a rebuild after an upgrade."""
+    """Return the spaces with a pending rebuild after an upgrade."""
     rows = tx.all("SELECT payload FROM jobs WHERE kind = :kind AND state <> 'parked'", kind=_REBUILD)
     return {msgspec.json.decode(row[0])["space_id"] for row in rows}
 
@@ -375,11 +383,12 @@ def _derivation(tx: Transaction) -> int:
     return tx.value("SELECT max(version) FROM derivation") or 0
 
 
-@jobs.job(_REBUILD, bound=None, seconds=_SECONDS)
+@jobs.job(_REBUILD, bound=None, seconds=_SECONDS, in_maintenance=True)
 def rebuild_outdated(context: Context, space_id: str, version: int, after: str = "") -> None:
     """Rebuild the data that an earlier version of Octavo derived from a space."""
     if version > DERIVATION:
-        # During an upgrade, two versions run at the same time, and this job is for a worker of the newer one.
+        # During an upgrade, two versions run at the same time, and this job needs a worker of the newer
+        # version.
         raise Unavailable(
             f"This rebuild needs a newer version of Octavo (derivation {version} instead of {DERIVATION})."
             " Upgrade this worker."
@@ -387,10 +396,13 @@ def rebuild_outdated(context: Context, space_id: str, version: int, after: str =
     index_space(context, space_id, after)
 
 
+rebuilds_by_job("search and references", _REBUILD)
+
+
 def copy_derived(tx: Transaction, copy: Copy) -> None:
-    """Copy the derived data of a space to its copy, or enqueue a job for a large space."""
+    """Copy the derived data of a space to its duplicate, or enqueue a job for a large space."""
     if copy.written:
-        # The source may already have data of a later state than the copy.
+        # The derived data of the source may already be of a later state than the duplicate.
         enqueue_rebuild(tx, copy.copy_id)
         return
     versioned = [derived.versioned for derived in _derived if derived.versioned is not None]
@@ -410,7 +422,7 @@ def copy_derived(tx: Transaction, copy: Copy) -> None:
 
 
 def check_derived(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list[str]:
-    """Return what is wrong with the derived data of a space."""
+    """Return a description of what is wrong with the derived data of a space, if anything."""
     found = (derived.check(tx, space_id, hosts) for derived in _derived)
     return [what for what in found if what is not None]
 
@@ -425,8 +437,8 @@ def as_changes_from_nothing(tx: Transaction, space_id: str) -> tuple[State, Chan
 
 @jobs.job("removeReplaced", bound=None, seconds=_SECONDS)
 def remove_replaced(context: Context, space_id: str) -> None:
-    """Finish the work that large revisions of a space left, and remove rows that don't count: replaced
-    derived data and the remains of killed processes."""
+    """Finish the work that large revisions of a space left, and remove obsolete rows: replaced derived data
+    and rows left by killed processes."""
     with context.db.write() as tx:
         end_versions(tx, space_id, begun_before=now() - DAY)
     with context.db.read() as tx:

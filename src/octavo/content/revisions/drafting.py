@@ -1,4 +1,4 @@
-"""Drafts: a state with changes on top, which can be read like a state. Nothing is written."""
+"""Drafts: a state with unsaved changes on top, which can be read like a state. Nothing is written."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from .store import (
 
 
 class Draft:
-    """``state`` with the changes ``laid`` and everything that is put later on top. Each part of the state is
-    read only once."""
+    """Draft: a state with the changes ``laid`` and all later changes on top. Each part of the state is read
+    only once."""
 
     def __init__(self, tx: Transaction, state: State, laid: Changes | None = None) -> None:
         self.tx, self.state = tx, state
@@ -44,7 +44,7 @@ class Draft:
         self._by_slug: dict[tuple[str | None, str], list[str]] = {}
         self._by_file: dict[str, list[str]] = {}
         self._by_path: dict[str, list[str]] = {}
-        """IDs of the files that were put, by their current path."""
+        """IDs of the files that were added or changed, by their current path."""
         self._root: str | None = None
         for page_id, page in (laid.pages if laid is not None else {}).items():
             self._lay_page(page_id, page)
@@ -57,7 +57,7 @@ class Draft:
         return self._pages[page_id] if page_id in self._pages else self.page_before(page_id)
 
     def get_page(self, page_id: str, what: str = "page") -> Page:
-        """Return a page. Raises NotFound for the field ``what``."""
+        """Return a page. ``what``: the name of the field for the error. Raises NotFound."""
         page = self.find_page(page_id)
         if page is None:
             raise NotFound(f"{what}: page {page_id!r} does not exist in this content.")
@@ -81,7 +81,8 @@ class Draft:
         return known
 
     def place_of(self, page: Page) -> int:
-        """Return the index of a page among the children of its parent, or where it would be inserted."""
+        """Return the index of a page among the children of its parent, or the index at which it would be
+        inserted."""
         return bisect_left(self.children(page.parent), _place(page), key=_place)
 
     def list_by_slug(self, parent: str | None, slug: str) -> list[Page]:
@@ -95,7 +96,7 @@ class Draft:
         return any(other.id != page.id for other in self.list_by_slug(page.parent, slug))
 
     def free_slug(self, page: Page) -> str:
-        """Return the page's own slug, or the first unused one with a number."""
+        """Return the page's own slug if it is free, or the first unused one with a number."""
         return free_name(page.slug, lambda slug: self.slug_taken(page, slug))
 
     def put_page(self, page_id: str, page: Page | None) -> None:
@@ -218,21 +219,21 @@ class Draft:
 
     @property
     def changes(self) -> Changes:
-        """Return the changes, without those that change nothing."""
+        """Return the changes that differ from the state."""
         return Changes(
             {id: page for id, page in self._pages.items() if not same_version(page, self.page_before(id))},
             {id: item for id, item in self._items.items() if not same_version(item, self.item_before(id))},
         )
 
     def texts_of(self, changes: Changes) -> list[str]:
-        """Return the texts created in this draft that these changes reference."""
+        """Return the texts created in this draft that these changes refer to."""
         used = {page.body for page in changes.pages.values() if page is not None}
         used |= {item.content for item in changes.items.values() if item is not None}
         return [text for digest, text in self._texts.items() if digest in used]
 
 
 def same_version(one: Page | Item | None, other: Page | Item | None) -> bool:
-    """Return whether two versions differ in nothing but the time of writing."""
+    """Return whether two versions differ only in the time of writing."""
     if isinstance(one, Page) and isinstance(other, Page):
         return replace(one, updated_at=other.updated_at) == other
     return one == other

@@ -1,7 +1,7 @@
-"""Blocks that are rendered from something else, such as an operation from an API description.
+"""Blocks that are rendered from other data, such as an operation of an OpenAPI specification.
 
-Packages register a ``Draw`` function. It turns a block into ordinary blocks, so that everything that shows
-documents can show it: HTML, Markdown, search, and print. The API returns the original block.
+Packages register a ``Draw`` function, which converts a block to ordinary blocks so that all output formats
+support it: HTML, Markdown, search, and print. The API returns the original block.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from .computing import Requester
 from .store import Item
 
 FindFile = Callable[[dict[str, Any], str], Item | None]
-"""Function that returns the file of the space that a reference in a block of some type names, in the shown
-state."""
+"""Function that returns the file of the space that a reference in a block refers to, in the displayed state.
+It takes the type of the block."""
 
 
 class Drawing(Struct, frozen=True):
-    """Target of a rendering. ``folded``: whether details can be collapsed and things placed side by side, as
-    on a web page; otherwise, everything is in sequence, as in a text. ``title``: the title of the page, which
-    need not be repeated. ``written``: whether people wrote the page and the block is one part of it.
-    ``whole``: whether all details are wanted; otherwise, some collapsed ones may be a link to the page with
+    """Options of a rendering. ``folded``: whether details can be collapsed and content placed side by side,
+    as on a web page; otherwise, everything is in sequence, as in a text. ``title``: the title of the page,
+    which need not be repeated. ``written``: whether people wrote the page and the block is one part of it.
+    ``whole``: whether to include all details; otherwise, some collapsed ones may be a link to the page with
     all of them."""
 
     asker: Requester
@@ -40,7 +40,7 @@ class Drawing(Struct, frozen=True):
 
 
 Draw = Callable[[Transaction, Drawing, list[Block]], list[list[Block] | None]]
-"""Function that returns the replacement of each block of a page, or None to keep it."""
+"""Function that returns the replacement of each block of a page, or None to keep the block."""
 StateOf = Callable[[Transaction, Requester, Any], str]
 """Function that returns the state on which the rendering of blocks with this ``ref`` depends. Equal states
 have equal renderings."""
@@ -66,12 +66,12 @@ def list_rendering_states(tx: Transaction, asker: Requester, drawn: Iterable[Dra
 
 
 def contains_rendered_blocks(document: Document) -> bool:
-    """Return whether a document contains blocks that are rendered from something else."""
+    """Return whether a document contains blocks that are rendered from other data."""
     return any(block.type in _draw for block in walk_blocks(document))
 
 
 def with_content(block: Block, find_file: FindFile) -> Block:
-    """Return the block as it is rendered: with the hash of a file that it references."""
+    """Return the block in the form used for rendering, with the hash of the file that it refers to."""
     ref = block.data.get("ref")
     item = (
         find_file(ref, block.type) if isinstance(ref, dict) and ref.get("kind") in ("url", "file") else None
@@ -89,8 +89,8 @@ def draw_blocks(
     document: Document,
     stays: Callable[[Block], bool] = lambda block: False,
 ) -> set[Drawn]:
-    """Replace, in place, the blocks of a document by their renderings and return their sources. ``stays``:
-    whether a block is rendered elsewhere."""
+    """Replace the blocks of a document with their renderings, in place, and return their sources. ``stays``:
+    the function that returns whether a block is rendered elsewhere."""
     there = [block for block in walk_blocks(document) if block.type in _draw and not stays(block)]
     blocks = [with_content(block, drawing.find_file) for block in there]
     drawn: dict[int, list[Block]] = {}

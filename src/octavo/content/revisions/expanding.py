@@ -1,4 +1,4 @@
-"""Expansion of computed pages: the results of their sources, placed in the page tree of a state.
+"""Expansion of computed pages: the results of their sources, inserted into the page tree of a state.
 
 A source that can't be computed remains unchanged. Computed pages in the results are not expanded again.
 """
@@ -34,8 +34,8 @@ MAX_PAGES = 20_000
 
 
 class Expansion:
-    """Computed pages of a state. ``fingerprint`` identifies everything they were computed from; empty without
-    computed pages."""
+    """Computed pages of a state. ``fingerprint``: identifies everything they were computed from; empty if
+    there are none."""
 
     def __init__(
         self, fingerprint: bytes, placed: dict[str, list[Page]], items: list[Item], parents: set[str | None]
@@ -94,7 +94,7 @@ class Expansion:
 
     def children(self, tx: Transaction, state: State, parent: str | None) -> list[Page] | None:
         """Return the children of a page (None: the top level) in order if they include or could include
-        computed pages, else None."""
+        computed pages; otherwise None."""
         if parent in self._by_id:
             return self._children.get(parent, [])
         if parent in self._parents:
@@ -111,7 +111,7 @@ class Expansion:
 
 
 NOTHING_COMPUTED = Expansion(b"", {}, [], set())
-"""Expansion of a state without computed pages, or whose computed pages are not expanded."""
+"""Expansion of a state that has no computed pages or whose computed pages are not expanded."""
 
 _expansions: OwnCache[Expansion] = OwnCache("expanded page trees", 16)
 
@@ -122,7 +122,7 @@ class _Found(Struct):
 
 
 def expand(tx: Transaction, state: State, actor: Actor | None) -> Expansion:
-    """Return the current results of a state's computed pages for an actor or (None) for visitors of a site.
+    """Return the current results of a state's computed pages for an actor, or for visitors of a site (None).
     Sources that can't be computed raise no errors."""
     sources = store.list_computed(tx, state)
     if not sources:
@@ -182,7 +182,8 @@ def _place(found: _Found, taken: set[str]) -> list[Page]:
     source = found.source
     pages = []
     for n, page in enumerate(found.computed.pages):
-        # After all ranks that start with the source's and before the next one: no rank contains this character.
+        # After all ranks that start with the source's rank and before the next rank: no rank contains this
+        # character.
         parent, slug, rank = page.parent, page.slug, f"{n:06d}"
         if parent is None:
             parent, slug, rank = source.parent, free_name(slug, taken.__contains__), f"{source.rank}!{rank}"
@@ -210,7 +211,7 @@ def computed_document(tx: Transaction, space_id: str, actor: Actor | None, page:
 
 
 def computed_state(tx: Transaction, space_id: str, page: Page) -> bytes:
-    """Return the state that a page's document depends on for visitors, or an empty one if it can't be
+    """Return the state on which a page's document depends for visitors, or an empty string if it can't be
     computed."""
     source = source_of(page)
     try:
@@ -221,7 +222,7 @@ def computed_state(tx: Transaction, space_id: str, page: Page) -> bytes:
 
 def markdown_page(page: Page, document: Document, note: str = "") -> str:
     """Return a page as a Markdown file with only its title and description in front matter. ``note``: a
-    paragraph before the text."""
+    paragraph to insert before the text."""
     head = {"title": page.title, **({"description": page.description} if page.description else {})}
     text = contained("markdown", lambda: document, write).strip("\ufeff\r\n")
     parts = [with_head("", head), *(f"{part}\n" for part in (note, text) if part)]

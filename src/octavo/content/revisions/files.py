@@ -17,8 +17,8 @@ _GOOD_FOR_DAYS = 2
 
 
 def download_url(context: Context, item: Item) -> str:
-    """Return a signed URL of a file, on the origin of sites (never that of the API), valid for one to two
-    days.
+    """Return a signed URL of a file, valid for one to two days. It uses the domain of sites and never that of
+    the API.
 
     The URL changes only once a day, so that responses with it can be cached.
     """
@@ -33,7 +33,7 @@ def signed_url(context: Context, grant: FileGrant) -> str:
 
 
 def store_file(context: Context, data: bytes) -> Blob:
-    """Store the content of a file. It remains stored even if no row references it yet and another space has
+    """Store the content of a file. It remains stored even if no row refers to it yet and another space has
     just released it."""
     digest = hashlib.sha256(data).hexdigest()
     with context.db.read() as tx:

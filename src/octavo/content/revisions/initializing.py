@@ -1,4 +1,4 @@
-"""Creation of a space's main branch and its first revision, which is empty or contains a copy."""
+"""Create a space's main branch and its first revision, which is empty or contains a copy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from octavo.organization.spaces.store import get_space
 
 
 def insert_main(tx: Transaction, beginning: NewSpace) -> None:
-    """Insert the branch and its first revision. At sequence 0, they don't count until ``activate_copy``."""
+    """Insert the branch and its first revision. They have the sequence 0 and stay inactive until
+    ``activate_copy``."""
     sequence = 1 if beginning.counts else 0
     tx.run(
         "INSERT INTO branches (id, space_id, sequence, revision) VALUES (:id, :space, :sequence, :revision)",
@@ -30,7 +31,7 @@ def insert_main(tx: Transaction, beginning: NewSpace) -> None:
 
 
 def activate_copy(tx: Transaction, copy: Copy) -> None:
-    """Activate the first revision of a copy."""
+    """Activate the first revision of a duplicated space."""
     branch = get_space(tx, copy.copy_id).main_branch
     tx.run("UPDATE branches SET sequence = 1 WHERE id = :id AND sequence = 0", id=branch)
     tx.run("UPDATE revisions SET sequence = 1 WHERE branch_id = :id AND sequence = 0", id=branch)

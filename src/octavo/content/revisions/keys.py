@@ -1,6 +1,6 @@
 """Keys of document nodes across edits.
 
-Reading a text gives its nodes keys derived from their content. If an earlier edit carried a key over from
+Reading a text assigns its nodes keys derived from their content. If an earlier edit carried a key over from
 another text, that key is stored with the text for its owner (a page or reusable content).
 """
 
@@ -36,8 +36,8 @@ _edits: OwnCache[tuple[IndexedSource, IndexedSource]] = OwnCache("block edits", 
 
 
 class KeptKeys(Struct, frozen=True):
-    """Keys carried over to a text. ``keys``: maps the keys that reading gives to the kept keys, where they
-    differ."""
+    """Keys carried over to a text. ``keys``: a map from the keys that reading assigns to the kept keys, where
+    they differ."""
 
     owner_id: str
     body: str
@@ -51,8 +51,8 @@ def keyed_document(
     source: str | None = None,
     keys: Mapping[str, str] | None = None,
 ) -> Document:
-    """Return the document of a source as written, with the keys of all nodes. ``source``: its text, and
-    ``keys``: the kept keys, if known."""
+    """Return the stored document of a source, with the keys of all nodes. ``source``: its text, if known.
+    ``keys``: its kept keys, if known."""
     if body is None:
         return Document(nodes=[], gaps=[""])
     document = assign_keys(parse_source(body, lambda: get_body(tx, body) if source is None else source))
@@ -62,7 +62,7 @@ def keyed_document(
 
 
 class _Stored(NamedTuple):
-    """Stored data of a text: the kept keys, and the places of nodes (see ``noting``)."""
+    """Stored data of a text: the kept keys, and the positions of nodes (see ``noting``)."""
 
     keys: dict[str, str]
     places: dict[str, str]
@@ -88,7 +88,7 @@ def _encoded(keys: Mapping[str, str]) -> str:
 
 
 def find_kept_keys(tx: Transaction, owner_id: str, body: str) -> dict[str, str]:
-    """Return a map from the keys that reading this text gives to the kept keys of its nodes, where they
+    """Return a map from the keys that reading this text assigns to the kept keys of its nodes, where they
     differ."""
     stored = _load_stored(tx, owner_id, body)
     if not stored.places:
@@ -104,7 +104,7 @@ def block_index(
     """Return a source with its blocks and their keys.
 
     The page is read only once; each edit of blocks then provides the index of its result. ``text``: the
-    source, and ``keys``: the kept keys, if known.
+    source, if known. ``keys``: the kept keys, if known.
     """
     stored = _load_stored(tx, owner_id, body) if keys is None else _Stored(dict(keys), {})
     found = _indexes.of(tx).get((owner_id, body, _encoded(stored.keys)))
@@ -130,8 +130,8 @@ def remember_edit(tx: Transaction, owner_id: str, was: IndexedSource, body: str,
 
 
 def find_edit(tx: Transaction, owner_id: str, was: str, now: str) -> ChangedBlocks | None:
-    """Return which blocks an edit changed in a source, none if it changed only the front matter, or None if
-    that is unknown."""
+    """Return the blocks that an edit changed in a source; empty if it changed only the front matter, and None
+    if the edit is unknown."""
     known = _edits.of(tx).get((owner_id, was, now))
     if known is not None:
         before, after = known
@@ -157,8 +157,8 @@ def _replace_keys(
 def carried_keys(olds: Iterable[Document], text: str) -> dict[str, str]:
     """Return the keys to keep for a source that was edited from these documents.
 
-    A node that is identical in one of them keeps that key in preference to one that is only similar; earlier
-    documents take precedence.
+    A node takes the key of an identical node in preference to that of a similar one; earlier documents take
+    precedence.
     """
     digest = body_hash(text)
 

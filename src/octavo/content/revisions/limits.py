@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from octavo.core.pages import Page
 from octavo.core.paths import unsafe_path
-from octavo.errors import BadRequest, TooLarge
+from octavo.errors import BadRequest, TooLarge, format_size
 from octavo.kit.db.database import Transaction
 
 from . import store
@@ -18,7 +18,7 @@ MAX_PAGES = 100_000
 MAX_DEPTH = 64
 """Maximum depth of the page tree."""
 MAX_ITEMS: dict[ItemKind, int] = {"file": 100_000, "reusable-content": 10_000, "variable": 1_000}
-"""Maximum number of files, reusable contents, and variables in a space."""
+"""Maximum number of files, reusable content, and variables in a space."""
 _NAMES = {"file": "files", "reusable-content": "reusable contents", "variable": "variables"}
 
 
@@ -47,7 +47,7 @@ def require_limits(tx: Transaction, state: State, changes: Changes, page_size: i
             _require_path(item.path)
     for digest, size in list_oversized(tx, bodies, page_size):
         raise TooLarge(
-            f"{bodies[digest]}: has {size} bytes of Markdown, more than the limit of {page_size}."
+            f"{bodies[digest]}: has {size:,} bytes of Markdown, more than the limit of {format_size(page_size)}."
             " Split it into several pages"
         )
     moved = [
@@ -68,7 +68,8 @@ def _require_path(path: str) -> None:
 def _require_number(
     tx: Transaction, state: State, changes: Changes, pages_before: int, known: dict[str, Item]
 ) -> None:
-    """Check the counts, only for what is added, because counting reads the index of all existing entries."""
+    """Check the counts of kinds with additions only, because counting reads the index of all existing
+    entries."""
     more = sum(page is not None for page in changes.pages.values()) - pages_before
     if more > 0 and (count := store.count_pages(tx, state) + more) > MAX_PAGES:
         raise BadRequest(

@@ -1,5 +1,5 @@
-"""Records of where the nodes of commented pages are, for every text of such a page. A later version of Octavo
-may read the same text as other nodes with other keys."""
+"""Records of the positions of nodes on commented pages, for every text of such a page. A later version of
+Octavo may assign different keys to the nodes of the same text."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from .store import Changes
 _AT_ONCE = 50
 """Number of texts of a page, newest first, that one job processes; the next job continues."""
 _MOST_PAGES = 1000
-"""Number of changed pages beyond which a revision enqueues nothing; the next comment or edit does."""
+"""Maximum number of changed pages for which a revision enqueues jobs; beyond it, the next comment or edit
+does."""
 
 
 def enqueue_notes(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> None:
-    """Enqueue jobs that record where the nodes of these pages are."""
+    """Enqueue jobs that record the positions of the nodes of these pages."""
     organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
     for page_id in page_ids:
         enqueue(
@@ -36,9 +37,9 @@ def enqueue_notes(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> No
         )
 
 
-@job("noteNodes", bound=None)
+@job("noteNodes", bound=None, in_maintenance=True)
 def note_nodes(context: Context, space_id: str, page_id: str) -> None:
-    """Record where the nodes of a page are, for its texts without such a record."""
+    """Record the positions of the nodes of a page, for its texts without such a record."""
     with context.db.read() as tx:
         bodies = tx.all(
             """SELECT v.body FROM page_versions v
@@ -54,7 +55,7 @@ def note_nodes(context: Context, space_id: str, page_id: str) -> None:
         renew()
         with context.db.read() as tx:
             places = whereabouts(keyed_document(tx, page_id, body))
-        # One text per transaction, so that results are kept when the job runs out of time.
+        # Each text is a separate transaction, so that results are kept if the job runs out of time.
         with context.db.write() as tx:
             tx.run(
                 """INSERT INTO node_whereabouts (owner_id, body, places) VALUES (:owner, :body, :places)

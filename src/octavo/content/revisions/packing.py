@@ -11,14 +11,14 @@ from octavo.kit.db.cache import ByteCache, share
 _SMALL = 512
 _LARGE = 32 * 1024
 """Size in bytes from which a source is compressed at the fastest level: the best level takes nine times as
-long for a sixth less."""
+long to save a sixth."""
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 
 _CUT = re.compile(b"\n\n(?=.{4}[%b])" % re.escape(bytes(range(4, 256, 16))), re.S)
-"""Candidate positions for cutting a large source. They depend on the text at the position, so an edit
-elsewhere moves no cut."""
+"""Candidate positions for splitting a large source. They depend on the text at the position, so an edit
+elsewhere moves no boundary."""
 _CUT_AT = 2
-"""One in this many candidates is a cut, which gives parts of about 8 KB."""
+"""One in this many candidates is a boundary, which produces parts of about 8 KB."""
 _LEAST = 4 * 1024
 _HEAD, _END = b"\x78\x01", b"\x03\x00"
 _parts: ByteCache[bytes] = ByteCache(share("compressed parts of texts", 8))

@@ -1,8 +1,8 @@
 """Check whether changes computed for one head of main can be written on top of a later one.
 
-Writers compute without a lock, so others may create revisions in the meantime. If those changed only the
-texts and fields of other pages, and nothing that either side references, the order makes no difference and
-no one has to start again.
+Writers compute without a lock, so others may create revisions in the meantime. If those revisions changed
+only the texts and fields of other pages, and nothing that either side refers to, the order makes no
+difference and no one has to start again.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from .deriving import PreparedParts, is_still_true
 from .store import BranchMoved, Changes, State, find_pages, list_changed, lock_branch, main_state
 
 _MOST = 500
-"""Maximum number of pages changed by others; with more, changes are computed again."""
+"""Maximum number of concurrently changed pages; beyond it, changes are computed again."""
 
 
 def lock_main(tx: Transaction, state: State, changes: Changes, prepared: PreparedParts) -> State:
     """Lock the head of main until the transaction ends and return it, if ``changes`` of the earlier head
-    ``state`` mean the same on it. Raises BranchMoved otherwise."""
+    ``state`` also apply to it unchanged. Raises BranchMoved otherwise."""
     lock_branch(tx, state.layers[0].branch_id)
     head = main_state(tx, state.space_id)
     if head.layers == state.layers:

@@ -1,5 +1,5 @@
-"""Writing revisions of main or of a change request, with everything that belongs to them: the texts they
-reference, their rows, data derived from main, kept keys of blocks, and the event.
+"""Write revisions of main or of a change request, with all related data: texts, rows, data derived from main,
+kept keys of blocks, and the event.
 
 All revisions are created with ``new_revision`` or ``first_revision``.
 """
@@ -39,8 +39,8 @@ class RevisionWriter(Struct):
     _keys: Sequence[KeptKeys]
 
     def write(self, **about: object) -> State:
-        """Create the revision; ``about`` as for ``store.commit``. Raises BranchMoved if the branch has
-        changed in the meantime."""
+        """Create the revision. ``about``: the same as for ``store.commit``. Raises BranchMoved if the branch
+        has changed in the meantime."""
         made = self._write(**about)
         put_keys(self.tx, self._keys)
         return made
@@ -57,12 +57,12 @@ def new_revision(
     if_any: bool = False,
 ) -> Iterator[RevisionWriter]:
     """Open the transaction of the next revision of main or of a change request with the head ``state``. The
-    block checks its preconditions, writes the revision, and writes what belongs to it.
+    block checks its preconditions, writes the revision, and writes related data.
 
-    Large or slow work is done before the transaction; a failing block leaves nothing behind. ``texts``: the
-    sources that the changes reference. ``keys``: the kept keys of their blocks. ``if_any``: without changes,
-    no revision is created, and the result is the state itself, which must still be the head. Raises
-    BadRequest or TooLarge if the space would exceed a limit.
+    Large or slow work is done before the transaction; if the block fails, nothing remains. ``texts``: the
+    sources that the changes refer to. ``keys``: the kept keys of their blocks. ``if_any``: whether to create
+    no revision if there are no changes; the result is then the state itself, which must still be the head.
+    Raises BadRequest or TooLarge if the space would exceed a limit.
     """
     db, size = context.db, context.settings.page_size
     if if_any and not changes:
@@ -116,8 +116,8 @@ def on_commit(hook: Callable[[Transaction, str, Changes], None]) -> None:
 
 
 class PreparedCommit(Struct, frozen=True):
-    """Input of ``commit``. ``staged``: what is already checked and written; None if nothing is. ``opened``:
-    the branch from ``prepare_branch``, if it is already open."""
+    """Input of ``commit``. ``staged``: the changes that are already checked and written; None if there are
+    none. ``opened``: the branch from ``prepare_branch``, if it is already open."""
 
     texts: Sequence[str]
     page_size: int
@@ -130,8 +130,8 @@ def prepare_commit(
     db: Database, state: State, changes: Changes, texts: Sequence[str], page_size: int
 ) -> Iterator[PreparedCommit]:
     """Provide the input of one ``commit`` in the block. Many changes are written beforehand, with the sources
-    ``texts`` that they reference. ``page_size`` is the setting. Raises like ``commit`` and
-    ``write_before_revision``."""
+    ``texts`` that they refer to. ``page_size``: the maximum size of a page in bytes. Raises the errors of
+    ``commit`` and ``write_before_revision``."""
     if len(changes) <= staging.MOST_AT_ONCE:
         yield PreparedCommit(texts, page_size)
         return
@@ -147,7 +147,7 @@ def prepare_branch(
     db: Database, main: State, changes: Changes, texts: Sequence[str], page_size: int, author: str | None
 ) -> Iterator[PreparedCommit]:
     """Prepare the first revision of a branch that is opened at the head of main (``open_branch``), like
-    ``prepare``."""
+    ``prepare_commit``."""
     if len(changes) <= staging.MOST_AT_ONCE:
         yield PreparedCommit(texts, page_size)
         return
@@ -167,8 +167,8 @@ def prepare_branch(
 def commit(
     tx: Transaction, state: State, changes: Changes, prepared: PreparedCommit, **about: object
 ) -> State:
-    """Create the next revision of a change request; ``about`` as for ``store.commit``. Raises BranchMoved,
-    and BadRequest or TooLarge if the space would exceed a limit."""
+    """Create the next revision of a change request. ``about``: the same as for ``store.commit``. Raises
+    BranchMoved, and BadRequest or TooLarge if the space would exceed a limit."""
     if prepared.staged is None:
         put_bodies(tx, prepared.texts)
         require_limits(tx, state, changes, prepared.page_size)
@@ -193,12 +193,12 @@ def prepare_main(
     hosts: tuple[str, ...],
     page_size: int,
 ) -> Iterator[PreparedParts]:
-    """Provide the input of one ``revise_main`` in the block: the data derived from main, computed and, if
-    large, also written before the transaction, like the changes.
+    """Provide the input of one ``revise_main`` in the block: the data derived from main. It is computed
+    before the transaction and, if large, also written before it, like the changes.
 
-    The sources ``texts`` that the changes reference are stored first; nothing references them before the
-    revision does. ``hosts``: the hosts of this server (``core.links.app_hosts``). ``page_size`` is the
-    setting. Raises BadRequest or TooLarge if the space would exceed a limit.
+    The sources ``texts`` that the changes refer to are stored first; nothing refers to them before the
+    revision does. ``hosts``: the hosts of this server (``core.links.app_hosts``). ``page_size``: the maximum
+    size of a page in bytes. Raises BadRequest or TooLarge if the space would exceed a limit.
     """
     store_bodies(db, texts)
     with db.read() as tx:
@@ -212,8 +212,8 @@ def prepare_main(
 def revise_main(
     tx: Transaction, state: State, changes: Changes, prepared: PreparedParts, **about: object
 ) -> State:
-    """Create the next revision of main. ``state`` is its head, or an earlier head on which the changes mean
-    the same; ``about`` as for ``store.commit``. Raises BranchMoved."""
+    """Create the next revision of main. ``state``: its head, or an earlier head to which the changes apply in
+    the same way. ``about``: the same as for ``store.commit``. Raises BranchMoved."""
     head = lock_main(tx, state, changes, prepared)
     made = _commit(tx, head, changes, prepared.staged, **about)
     apply_derived(tx, state.space_id, prepared)
@@ -233,5 +233,5 @@ _MAX_NAMED = 50
 
 
 def changed_pages(changes: Changes) -> dict[str, list[str]]:
-    """Return, for an event, the IDs of the changed pages as ``pages``, or nothing if there are many."""
+    """Return the IDs of the changed pages for an event, as ``pages``, or nothing if there are many."""
     return {"pages": sorted(changes.pages)} if len(changes.pages) <= _MAX_NAMED else {}

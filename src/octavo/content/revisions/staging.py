@@ -1,4 +1,4 @@
-"""Writing rows in short transactions before the revision that makes them count, and removing abandoned ones."""
+"""Write rows in short transactions before the revision that activates them, and remove abandoned rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .versions import begin_version, end_earlier, end_version, lock_version
 MOST_AT_ONCE = 10_000
 """Maximum number of rows that a revision writes in its own transaction; more are written beforehand."""
 BATCH = 2_000
-"""Number of rows per transaction that writes before a revision: about a tenth of a second."""
+"""Number of rows per transaction when writing before a revision, which takes about a tenth of a second."""
 
 Write = Callable[[Transaction, Staged], None]
 
@@ -28,11 +28,12 @@ Write = Callable[[Transaction, Staged], None]
 def write_before_revision(
     db: Database, state: State, changes: Changes, more: Iterable[Write]
 ) -> Iterator[Staged]:
-    """Write the rows of ``changes`` of the state's upper branch, and ``more``, each in its own transaction.
+    """Write the rows of ``changes`` of the state's upper branch, and then ``more``, in transactions of their
+    own.
 
-    They count once the block has claimed the version (``claim_version``); a failing block leaves nothing that
-    counts. Call this outside any transaction. Raises BranchMoved if a writer that started later finished
-    earlier.
+    The rows become active once the block has claimed the version (``claim_version``); if the block fails, no
+    active rows remain. Call this outside any transaction. Raises BranchMoved if a writer that started later
+    finished earlier.
     """
     layer = state.layers[0]
     with db.read() as tx:
@@ -67,8 +68,9 @@ def _row_batches(changes: Changes, *, hides: bool) -> Iterator[Write]:
 
 
 def remove_unclaimed(db: Database, branch_id: str, below: int | None = None) -> None:
-    """Remove rows beyond the head of a branch that no one is writing, with sequences ``below`` one or all, in
-    short transactions. The texts and files that they reference are released."""
+    """Remove rows beyond the head of a branch that no one is writing, in short transactions. ``below``:
+    the sequence below which to remove rows; by default all. The texts and files that they refer to are
+    released."""
     for table, key in (("page_versions", "page_id"), ("item_versions", "item_id")):
         while True:
             with db.read() as tx:

@@ -1,16 +1,18 @@
 """Branches, revisions, and their content: page versions and item versions.
 
 A ``State`` identifies one immutable state as a stack of layers, each a branch at a sequence. Main has one
-layer; a change request is its own branch on top of main where it started. Reads search the stack from the
-top. ``commit`` writes rows for what changed and nothing else.
+layer; a change request has two: its own branch, and main at the revision it is based on. Reads search the
+stack from the top. ``commit`` writes rows only for changes.
 
-Rows with a ``from_seq`` beyond the head of their branch are invisible: they belong to a large revision that
-is being written (``staging.py``), or to a process that died while writing one.
+Rows with a ``from_seq`` beyond the head of their branch are invisible. They belong to a large revision that
+is being written (``staging.py``) or that a process failed to finish.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
@@ -97,7 +99,7 @@ class RevisionRow(Struct, frozen=True):
 
 
 class BranchMoved(Exception):
-    """Error raised when someone else created a revision on the branch first. Read again and retry."""
+    """Error: someone else created a revision on the branch first. Read again and retry."""
 
 
 # --- states -------------------------------------------------------------------------------------------
@@ -117,7 +119,7 @@ def main_state(tx: Transaction, space_id: str) -> State:
 
 def lock_branch(tx: Transaction, branch_id: str) -> bool:
     """Lock a branch until the transaction ends, so that no one else creates a revision or writes derived
-    data. Return False if the branch is gone."""
+    data. Return False if the branch no longer exists."""
     return tx.one(f"SELECT 1 FROM branches WHERE id = :id{tx.for_update}", id=branch_id) is not None
 
 
@@ -140,7 +142,8 @@ def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
 
 
 def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
-    """Return what a site shows of a space: main, or the revision of the preview that someone is viewing."""
+    """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is
+    viewing."""
     if drafted is not None and drafted.space_id == space_id:
         return revision_state(tx, space_id, drafted.revision_id)
     return main_state(tx, space_id)
@@ -190,15 +193,21 @@ class TouchedIds(Struct, frozen=True):
     items: frozenset[str]
 
 
+def delete_branch(tx: Transaction, branch_id: str) -> None:
+    """Delete a branch with its revisions, and what belongs to it."""
+    tx.run("DELETE FROM branches WHERE id = :branch", branch=branch_id)
+
+
 def list_branch_content(tx: Transaction, layer: Layer) -> TouchedIds:
-    """Return everything for which the upper branch of a change request has rows."""
+    """Return the IDs of everything for which the upper branch of a change request has rows."""
     return _list_touched(
         tx, "+from_seq <= :seq AND to_seq > :seq", branch=layer.branch_id, seq=layer.sequence
     )
 
 
 def list_changed(tx: Transaction, layer: Layer, after: int) -> TouchedIds:
-    """Return everything that a branch changed or deleted after a sequence, up to that of the layer."""
+    """Return the IDs of everything that a branch changed or deleted after a sequence, up to the sequence of
+    the layer."""
     new = _list_touched(
         tx, "from_seq > :after AND from_seq <= :seq", branch=layer.branch_id, seq=layer.sequence, after=after
     )
@@ -209,8 +218,8 @@ def list_changed(tx: Transaction, layer: Layer, after: int) -> TouchedIds:
 
 
 def list_last_changes(tx: Transaction, layer: Layer) -> dict[str, tuple[str, int]]:
-    """Return the pages (as ``page``) and items (by kind) that a branch has or deleted, by ID, with the last
-    sequence, up to that of the layer, in which each changed."""
+    """Return the pages (as ``page``) and items (by kind) that a branch has or deleted, by ID, each with the
+    last sequence in which it changed, up to the sequence of the layer."""
     at = "max(CASE WHEN to_seq <= :seq THEN to_seq ELSE from_seq END)"
     where = "branch_id = :branch AND from_seq <= :seq"
     given = {"branch": layer.branch_id, "seq": layer.sequence}
@@ -230,7 +239,7 @@ def _list_touched(tx: Transaction, where: str, **parameters: object) -> TouchedI
 
 
 def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[RevisionRow]:
-    """Return the revisions of main, newest first; of consecutive saves, only the last."""
+    """List the revisions of main, newest first; of consecutive saves, only the last is listed."""
     # A save that continues another one replaces it in the list.
     count = tx.value(
         """SELECT count(*) - count(r.saves_since) FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id
@@ -284,8 +293,8 @@ depends on the history of the page, not on that of the space."""
 def list_revisions_of_page(
     tx: Transaction, space_id: str, page_id: str, limit: int, page: str | None
 ) -> Slice[RevisionRow]:
-    """Return the revisions of main that changed a page, newest first; of consecutive saves, the last if any
-    of them did. Empty for a page that main never had."""
+    """List the revisions of main that changed a page, newest first; of consecutive saves, the last is listed
+    if any of them changed the page. The result is empty for a page that main never had."""
     branch = tx.value("SELECT main_branch FROM spaces WHERE id = :id", id=space_id)
     given = {"branch": branch, "page": page_id}
     prefix = f"WITH {_OF_PAGE.format(last=_IS_LAST)}"
@@ -309,8 +318,8 @@ def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
 
 
 def record_git_commit(tx: Transaction, revision_id: str, git: Mapping[str, object]) -> None:
-    """Record which Git commit was created from a revision, which is known only afterwards. A revision that
-    came from a commit keeps that one."""
+    """Record the Git commit that was created from a revision, which is known only afterwards. A revision that
+    was created from a commit keeps that commit."""
     tx.run(
         "UPDATE revisions SET git = :git WHERE id = :id AND git IS NULL",
         git=msgspec.json.encode(git).decode(),
@@ -330,8 +339,8 @@ def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State
 
 
 def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[str, RevisionRow]:
-    """Return the first of consecutive saves, by the ID of the last, for those of these revisions that
-    continue some."""
+    """Return the first of consecutive saves by the ID of the last one, for the given revisions that continue
+    earlier saves."""
     found = {}
     for revision in revisions:
         if revision.saves_since is not None:
@@ -345,9 +354,45 @@ def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[s
     return found
 
 
+class RevisedPages(Struct, frozen=True):
+    """Pages that a revision created or changed: how many, and the title of one of them."""
+
+    count: int
+    title: str
+
+
+_NAMED = 5_000
+"""Changed pages that are read to describe a list of revisions; those beyond belong to large imports."""
+
+
+def list_revised_pages(tx: Transaction, revisions: Sequence[RevisionRow]) -> dict[str, RevisedPages]:
+    """Return the pages that each of these revisions of one branch and the consecutive saves before it changed, by
+    the ID of the revision; revisions that changed none are left out."""
+    if not revisions:
+        return {}
+    rows = tx.all(
+        """SELECT from_seq, page_id, title FROM page_versions
+           WHERE branch_id = :branch AND deleted = 0 AND from_seq > :first AND from_seq <= :last
+           ORDER BY from_seq DESC LIMIT :most""",
+        branch=revisions[0].branch_id,
+        first=min(one.before for one in revisions),
+        last=max(one.sequence for one in revisions),
+        most=_NAMED,
+    )
+    rows.reverse()
+    found = {}
+    for one in revisions:
+        start = bisect_right(rows, one.before, key=itemgetter(0))
+        end = bisect_right(rows, one.sequence, key=itemgetter(0))
+        titles = {page_id: title for _, page_id, title in rows[start:end]}
+        if titles:
+            found[one.id] = RevisedPages(len(titles), min(titles.values()))
+    return found
+
+
 def find_continued_saves(tx: Transaction, state: State, author: str, agent: str | None) -> int | None:
     """Return the sequence before the consecutive saves that an edit of this state by this person or their
-    agent continues, or None if it starts a new series."""
+    agent continues, or None if it starts a new run."""
     last = get_revision(tx, state.revision_id)
     if (
         (last.type, last.author, last.agent) != ("edits", author, agent)
@@ -446,7 +491,7 @@ _BATCH = 500
 def _find_rows(
     tx: Transaction, state: State, table: str, key: str, columns: str, wanted: Iterable[str]
 ) -> dict[str, Row | None]:
-    """Return the topmost row of each of these IDs, or None where it is marked as deleted."""
+    """Return the topmost row of each of these IDs, or None if that row is marked as deleted."""
     found: dict[str, Row | None] = {}
     left = list(dict.fromkeys(wanted))
     for layer in state.layers:
@@ -463,7 +508,7 @@ def _find_rows(
 
 
 def find_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, Page]:
-    """Return those of these pages that the state has, by ID."""
+    """Return the pages with these IDs that exist in the state, by ID."""
     rows = _find_rows(tx, state, "page_versions", "page_id", _PAGE, page_ids)
     return {id: _page(row) for id, row in rows.items() if row is not None}
 
@@ -476,7 +521,7 @@ def get_page(tx: Transaction, state: State, page_id: str) -> Page:
 
 
 def _overlay(layers: Iterable[list[Row]]) -> dict[str, Row]:
-    """Return rows by ID, upper layers first. Rows marked as deleted are included, to hide those in lower
+    """Return rows by ID, upper layers first. Rows marked as deleted are included, to hide rows in lower
     layers."""
     found: dict[str, Row] = {}
     for rows in layers:
@@ -486,7 +531,7 @@ def _overlay(layers: Iterable[list[Row]]) -> dict[str, Row]:
 
 
 def _pages_where(tx: Transaction, state: State, where: str, **parameters: object) -> list[Page]:
-    """Return the pages for which ``where`` holds in the state as a whole, not just in one layer."""
+    """Return the pages that match ``where`` in the state as a whole, not just in one layer."""
     top, *below = state.layers
     rows = tx.all(
         f"SELECT {_PAGE} FROM page_versions p WHERE {_VALID} AND {where}",
@@ -496,7 +541,7 @@ def _pages_where(tx: Transaction, state: State, where: str, **parameters: object
     )
     kept = [row for row in rows if not row[-1]]
     for layer in below:
-        # A page of a lower layer counts only if the branch above has no row for it.
+        # A page of a lower layer is part of the state only if the branch above has no row for it.
         kept += tx.all(
             f"""SELECT {_PAGE} FROM page_versions p WHERE {_VALID} AND {where} AND NOT EXISTS (
                   SELECT 1 FROM page_versions u WHERE u.branch_id = :top AND u.page_id = p.page_id
@@ -518,8 +563,8 @@ def list_children(tx: Transaction, state: State, parents: Iterable[str | None]) 
 
 
 def _select_from_layers(state: State, select: str, where: str) -> tuple[list[str], dict[str, object]]:
-    """Return ``select`` for the pages of each layer for which ``where`` holds in the state as a whole, and
-    the parameters."""
+    """Return the pages of each layer that match ``where`` in the state as a whole, as ``select`` and its
+    parameters."""
     selects, parameters = [], dict[str, Any]()
     for n, layer in enumerate(state.layers):
         valid = _VALID.replace(":branch", f":branch_{n}").replace(":seq", f":seq_{n}")
@@ -543,8 +588,8 @@ def slice_children(
     at: int = 0,
     after: tuple[str, str] | None = None,
 ) -> list[Page]:
-    """Return up to ``limit`` children of a page (None: the top level) in order, starting at the index ``at``
-    of those after the rank and ID ``after``."""
+    """Return up to ``limit`` children of a page (None: the top level) in order, starting at the index ``at``.
+    ``after``: the rank and ID of the child from which to count."""
     among = "p.parent_id = :parent AND p.deleted = 0"
     if after is not None:
         among += " AND (p.rank, p.page_id) > (:after_rank, :after_id)"
@@ -564,7 +609,8 @@ def slice_children(
 
 
 def count_children(tx: Transaction, state: State, parent: str | None, before: Page | None = None) -> int:
-    """Return the number of children of a page (None: the top level), or of those before one of them."""
+    """Return the number of children of a page (None: the top level), or the number of children before one of
+    them."""
     where, key = "p.parent_id = :parent", {}
     if before is not None:
         where += " AND (p.rank, p.page_id) < (:rank, :id)"
@@ -573,7 +619,7 @@ def count_children(tx: Transaction, state: State, parent: str | None, before: Pa
 
 
 def find_parents(tx: Transaction, state: State, page_ids: Iterable[str]) -> set[str]:
-    """Return those of these pages that have subpages."""
+    """Return the pages with these IDs that have subpages."""
     below = "p.parent_id = w.id AND p.deleted = 0"
     selects, layers = _select_from_layers(state, "SELECT 1 FROM page_versions p", below)
     any_below = " OR ".join(f"EXISTS ({select})" for select in selects)
@@ -665,8 +711,8 @@ def list_ancestors(tx: Transaction, state: State, page: Page) -> list[Page]:
 
 
 def trace_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, list[Page]]:
-    """Return those of these pages that the state has, each after its ancestors from the top down, with one
-    lookup per level."""
+    """Return the pages with these IDs that exist in the state, each after its ancestors from the top down,
+    with one lookup per level."""
     found = find_pages(tx, state, page_ids)
     known, level = dict(found), found
     while level:
@@ -696,7 +742,7 @@ def count_pages(tx: Transaction, state: State) -> int:
 
 
 def _count(tx: Transaction, state: State, table: str, key: str, where: str, **parameters: object) -> int:
-    """Return the number of rows of the state for which ``where`` holds."""
+    """Return the number of rows of the state that match ``where``."""
     top, *below = state.layers
     live = "p.branch_id = :branch AND +p.from_seq <= :seq AND p.to_seq > :seq AND p.deleted = 0"
     count: int = tx.value(
@@ -746,7 +792,7 @@ def find_item(tx: Transaction, state: State, item_id: str, kind: ItemKind) -> It
 
 
 def find_items(tx: Transaction, state: State, item_ids: Iterable[str]) -> dict[str, Item]:
-    """Return those of these items that the state has, of any kind, by ID."""
+    """Return the items with these IDs that exist in the state, of any kind, by ID."""
     rows = _find_rows(tx, state, "item_versions", "item_id", _ITEM, item_ids)
     return {id: _item(row) for id, row in rows.items() if row is not None}
 
@@ -792,8 +838,8 @@ def list_items(tx: Transaction, state: State, kind: ItemKind) -> list[Item]:
 
 
 def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> list[str]:
-    """Return the hashes of all files with one of these suffixes that any revision of any branch of a space
-    has or had."""
+    """List the hashes of all files with one of these suffixes that any revision of any branch of a space
+    contains."""
     ends = " OR ".join(f"lower(i.name) LIKE '%{suffix}'" for suffix in suffixes)
     rows = tx.all(
         f"""SELECT DISTINCT i.content FROM branches b JOIN item_versions i ON i.branch_id = b.id
@@ -805,8 +851,8 @@ def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> lis
 
 
 def list_rasters(tx: Transaction, space_id: str) -> list[Item]:
-    """Return the files with a width and height that any revision of any branch of a space has or had, each
-    content once."""
+    """List the files with a width and height that any revision of any branch of a space contains, without
+    duplicate content."""
     rows = tx.all(
         f"""SELECT {_ITEM} FROM branches b JOIN item_versions p ON p.branch_id = b.id
             WHERE b.space_id = :space AND p.from_seq <= b.sequence AND p.kind = 'file' AND p.content IS NOT NULL
@@ -843,7 +889,7 @@ def count_items(tx: Transaction, state: State, kind: ItemKind) -> int:
 
 
 class FoundDocument(Struct, frozen=True):
-    """Owner of a document, in a state that contains it."""
+    """Owner of a document, and a state that contains it."""
 
     state: State
     owner_id: str
@@ -852,8 +898,8 @@ class FoundDocument(Struct, frozen=True):
 
 
 def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocument:
-    """Return the text with this hash: as it is in main, or else as any branch of the space had it last.
-    Raises NotFound."""
+    """Return the text with this hash in its latest version in main or, if main never had it, in any branch of
+    the space. Raises NotFound."""
     found = tx.one(
         """SELECT v.owner, v.kind, v.path, r.id FROM (
              SELECT branch_id, from_seq, to_seq, page_id AS owner, 'page' AS kind, file_path AS path
@@ -882,7 +928,7 @@ def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocum
 
 
 class Changes(Struct):
-    """Changes of a revision: the new state of each page and item, None for deleted ones."""
+    """Changes of a revision: the new state of each page and item; None for deleted ones."""
 
     pages: dict[str, Page | None] = {}
     items: dict[str, Item | None] = {}
@@ -897,8 +943,8 @@ class Changes(Struct):
 class Staged(Struct, frozen=True):
     """Revision whose rows are written before it.
 
-    ``sequence``: the sequence of the rows, far beyond the head of the branch. ``version``: that of the
-    derived data. ``pages``, ``items``: the IDs of what they replace (``json_list``).
+    ``sequence``: the sequence of the rows, far beyond the head of the branch. ``version``: the version of the
+    derived data. ``pages`` and ``items``: the IDs of the pages and items that they replace (``json_list``).
     """
 
     version: int
@@ -909,7 +955,7 @@ class Staged(Struct, frozen=True):
 
 
 def list_replaced(tx: Transaction, layer: Layer, changes: Changes) -> tuple[str, str]:
-    """Return the changed pages and items of which a branch already has rows, as ``json_list`` returns them."""
+    """List the changed pages and items for which a branch already has rows, as ``json_list``."""
     of_branch = State("", "", (layer,))
     pages = _find_rows(tx, of_branch, "page_versions", "page_id", "p.page_id, p.deleted", changes.pages)
     items = _find_rows(tx, of_branch, "item_versions", "item_id", "p.item_id, p.deleted", changes.items)
@@ -917,7 +963,7 @@ def list_replaced(tx: Transaction, layer: Layer, changes: Changes) -> tuple[str,
 
 
 def _end_validity(tx: Transaction, table: str, column: str, branch_id: str, sequence: int, ids: str) -> None:
-    """End the validity of the current rows. The plus signs as for ``_VALID``."""
+    """End the validity of the current rows. The plus signs have the same purpose as in ``_VALID``."""
     tx.run(
         f"""UPDATE {table} SET to_seq = :seq
             WHERE branch_id = :branch AND {column} {tx.among("ids")}
@@ -929,8 +975,8 @@ def _end_validity(tx: Transaction, table: str, column: str, branch_id: str, sequ
 
 
 def insert_rows(tx: Transaction, branch_id: str, sequence: int, changes: Changes, *, hides: bool) -> None:
-    """Insert rows for the changes, valid from a sequence. ``hides``: the branch is on top of another one, so
-    deletions need rows that hide what is below; main has no rows for deletions."""
+    """Insert rows for the changes, valid from a sequence. ``hides``: whether the branch is on top of another
+    one, so that deletions need rows that hide lower rows; main has no rows for deletions."""
     moment = now()
     tx.run_many(
         """INSERT INTO page_versions (branch_id, page_id, from_seq, to_seq, deleted, parent_id, rank, slug, kind, title,
@@ -987,10 +1033,10 @@ def commit(
 ) -> State:
     """Create the next revision of the state's upper branch. Raises BranchMoved unless the state is its head.
 
-    ``agent``: the agent through which the author made it. ``staged``: the rows of these changes, if they are
-    already written. ``base_sequence``: for a change request that moves to a newer state of main. ``parents``
-    are added to the previous revision. ``continues``: the previous revision and the start of the consecutive
-    saves that this one continues, if it is still the previous one. Only changed rows are written, regardless
+    ``agent``: the agent that the author used. ``staged``: the rows of these changes, if they are already
+    written. ``base_sequence``: the newer state of main to base a change request on. ``parents``: parents in
+    addition to the previous revision. ``continues``: the previous revision and the start of the consecutive
+    saves to continue, if that revision is still the previous one. Only changed rows are written, regardless
     of the size of the space.
     """
     branch, head = state.layers[0].branch_id, state.layers[0].sequence
@@ -1006,7 +1052,7 @@ def commit(
         branch=branch,
         old=head,
     )
-    # Rows that someone else wrote below this sequence would count with it.
+    # Rows that someone else wrote below this sequence would become active with it.
     if not moved or (staged and _has_rows_between(tx, branch, head, sequence)):
         raise BranchMoved
     tx.run(

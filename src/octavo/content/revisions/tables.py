@@ -1,4 +1,4 @@
-"""Declarations of the tables of content, and hooks for copying and purging spaces."""
+"""Declarations of the content tables, and hooks for copying and purging spaces."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _BRANCHES = "(SELECT id FROM branches WHERE space_id IN {spaces})"
 _COUNTING = """branch_id IN (SELECT id FROM branches WHERE space_id IN (
     SELECT id FROM spaces WHERE organization_id = :org))
   AND from_seq <= (SELECT b.sequence FROM branches b WHERE b.id = branch_id)"""
-"""Condition for rows that count. Rows beyond the head of their branch belong to a space and are not exported
-with an organization."""
+"""Condition for active rows. Rows beyond the head of their branch belong to a space and are not exported with
+an organization."""
 
 declare(
     Table(
@@ -76,8 +76,8 @@ declare(
 
 
 def purge_node_keys(tx: Transaction, space_id: str) -> None:
-    """Delete the kept keys of nodes that no other space has. A copy has the same pages with the same texts,
-    and so uses the same keys."""
+    """Delete the kept keys of nodes that no other space has. A duplicate has the same pages with the same
+    texts, and so uses the same keys."""
     branches = "(SELECT id FROM branches WHERE space_id = :space)"
     for kept, table, owner, body in (
         ("node_keys", "page_versions", "page_id", "body"),

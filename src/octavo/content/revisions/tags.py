@@ -1,4 +1,4 @@
-"""Tags that a state of a space defines: they are in its file ``tags.yaml``, as written."""
+"""Tags that a state of a space defines, stored in its file ``tags.yaml``."""
 
 from __future__ import annotations
 

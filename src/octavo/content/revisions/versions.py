@@ -1,10 +1,10 @@
 """Versions of data that is written before the revision it belongs to.
 
 The rows of a large revision, and the data derived with it, are written in short transactions beforehand and
-count only once the revision is created. Pages and items have a sequence far beyond the head of their branch,
-which becomes the head. Derived data has a version: it is 0 until a large revision writes the rows of many
-owners (pages and reusable contents) next to the current ones, under a new version, and switches these owners
-to it. Later edits write under the current version. Rows that don't count are invisible, and a job removes
+become active only once the revision is created. Pages and items have a sequence far beyond the head of their
+branch, which becomes the head. Derived data has a version, initially 0. A large revision writes the rows of
+many owners (pages and reusable content) next to the current ones, under a new version, and switches these
+owners to it. Later edits write under the current version. Inactive rows are invisible, and a job removes
 them.
 """
 
@@ -21,10 +21,10 @@ from .store import BranchMoved, Staged, lock_branch
 
 _BATCH = 500
 _GAP = 2**32
-"""Sequences between the head of a branch and a staged revision: more than anyone can create in the meantime.
-"""
+"""Number of sequences between the head of a branch and a staged revision: more than anyone can create in the
+meantime."""
 DAY = 24 * 3600 * 1000
-"""Age in milliseconds after which an unclaimed version is assumed to belong to a process that died."""
+"""Age in milliseconds after which an unclaimed version is assumed to belong to a process that crashed."""
 
 
 def current_version(space: str, owner: str) -> str:
@@ -48,14 +48,15 @@ def current_versions(tx: Transaction, space_id: str, owner_ids: Iterable[str]) -
 
 
 def begin_version(tx: Transaction, space_id: str, branch_id: str, replaced: tuple[str, str]) -> Staged:
-    """Reserve a version and a sequence to write under; ``replaced`` as returned by ``list_replaced``.
+    """Reserve a version and a sequence to write under. ``replaced``: the result of ``list_replaced``.
 
-    Rows left by a killed process are removed after a day, or before a later version counts. Raises
-    BranchMoved if the branch is gone.
+    Rows left by a killed process are removed after a day, or before a later version becomes active. Raises
+    BranchMoved if the branch no longer exists.
     """
     if not lock_branch(tx, branch_id):
         raise BranchMoved
-    # Beyond all existing rows, including those of dead processes, which must not count with this revision.
+    # Beyond all existing rows, including those of crashed processes, which must not become active with this
+    # revision.
     highest = tx.value(
         """SELECT max(used.sequence) FROM (
              SELECT sequence FROM branches WHERE id = :branch
@@ -89,15 +90,15 @@ def lock_version(tx: Transaction, staged: Staged) -> None:
 
 
 def claim_version(tx: Transaction, space_id: str, staged: Staged) -> None:
-    """End the writing of a version in the transaction that makes it count. Raises BranchMoved if it has
-    already ended and some of its rows may be gone."""
+    """End the writing of a version in the transaction that activates it. Raises BranchMoved if it has already
+    ended and some of its rows may have been removed."""
     if not end_version(tx, space_id, staged):
         raise BranchMoved
 
 
 def end_version(tx: Transaction, space_id: str, staged: Staged) -> bool:
-    """End the writing of a version and enqueue the removal of rows that don't count. Return False if it has
-    already ended."""
+    """End the writing of a version and enqueue the removal of inactive rows. Return False if it has already
+    ended."""
     ended = bool(tx.run("DELETE FROM staged_versions WHERE version = :version", version=staged.version))
     if ended:
         _enqueue_removal(tx, space_id)
@@ -105,8 +106,8 @@ def end_version(tx: Transaction, space_id: str, staged: Staged) -> bool:
 
 
 def end_earlier(tx: Transaction, space_id: str, staged: Staged) -> None:
-    """End the versions of the branch that began before this one: its rows would count if the head moved
-    beyond them."""
+    """End the versions of the branch that began before this one: their rows would become active if the head
+    moved beyond them."""
     if tx.run(
         "DELETE FROM staged_versions WHERE branch_id = :branch AND sequence < :sequence",
         branch=staged.branch_id,
@@ -117,7 +118,7 @@ def end_earlier(tx: Transaction, space_id: str, staged: Staged) -> None:
 
 def end_versions(tx: Transaction, space_id: str, begun_before: int | None = None) -> None:
     """End the writing of all versions of a space, or of those that began before a time, without switching to
-    them. Check again later for others that may have died."""
+    them. Check again later for other processes that may have crashed."""
     ended = tx.run(
         "DELETE FROM staged_versions WHERE space_id = :space AND began_at <= :before",
         space=space_id,
@@ -143,7 +144,7 @@ def switch_version(tx: Transaction, space_id: str, owners: str, version: int) ->
 
 
 def _enqueue_removal(tx: Transaction, space_id: str, run_at: int | None = None) -> None:
-    """Enqueue the removal of rows that don't count, now or later (``run_at``, in milliseconds)."""
+    """Enqueue the removal of inactive rows, now or at a later time. ``run_at``: the time in milliseconds."""
     when = "later" if run_at is not None else "now"
     organization = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
     jobs.enqueue(

@@ -1,3 +1,3 @@
-"""Search: an index that every revision of main keeps up to date, and queries on it."""
+"""Search: an index that every revision of main updates, and queries on it."""
 
 from . import tables as tables

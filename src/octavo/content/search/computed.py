@@ -1,5 +1,5 @@
-"""Indexing in background jobs: long texts, so that people who edit them do not wait; and derived pages,
-which are computed pages and pages with blocks that show an API operation. Derived pages change without a
+"""Indexing in background jobs of long texts, so that people who edit them don't wait, and of derived pages.
+Derived pages are computed pages and pages with blocks that show an API operation. They change without a
 revision, so they are indexed again after related revisions and whenever their sources may have changed."""
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ from .indexing import INDEXED, PreparedIndex, batches, cut_page, page_text, text
 from .store import IndexedPage, SourceHashes
 
 _AT_ONCE = 50
-"""Derived pages that are computed in one read and written in one transaction."""
+"""Number of derived pages that are computed in one read and written in one transaction."""
 _PART = 500
-"""Derived pages that one run of the job computes."""
+"""Number of derived pages that one run of the job computes."""
 _WAIT = 2_000
-"""Milliseconds before a long text is indexed, so that consecutive saves are indexed once."""
+"""Delay in milliseconds before a long text is indexed, so that consecutive saves are indexed once."""
 
 
 def enqueue_indexing(tx: Transaction, space_id: str) -> None:
@@ -97,7 +97,7 @@ def _enqueue_long_pages(tx: Transaction, space_id: str) -> None:
 
 @jobs.job("indexLongPages", bound=None, seconds=600)
 def index_long_pages(context: Context, space_id: str) -> None:
-    """Index the current texts of the pages of main that wait for it."""
+    """Index the current texts of the pending pages of main."""
     with context.db.read() as tx:
         try:
             branch_id = main_state(tx, space_id).layers[0].branch_id
@@ -142,8 +142,8 @@ def index_computed_pages(context: Context, space_id: str, most: int = _PART) -> 
     """Index the current text of derived pages of main.
 
     A page is computed only if one of its sources changed, and written only if its text changed. One run
-    handles at most ``most`` pages and leaves the rest to the next, so that runs stay short however many pages
-    there are.
+    handles at most ``most`` pages and leaves the rest to the next run, so that runs stay short regardless of
+    the number of pages.
     """
     with context.db.read() as tx:
         try:
@@ -187,9 +187,9 @@ def _index_derived(
     drawn: Mapping[str, Page],
     known: Mapping[str, tuple[bool, SourceHashes]],
 ) -> bool:
-    """Compute pages and index those whose text changed. ``drawn``: pages with drawn blocks; ``known``: their
-    state in the index. Return False if another run or a revision changed one of them first; those are
-    left unchanged."""
+    """Compute pages and index those whose text changed. ``drawn``: the pages with rendered blocks. ``known``:
+    the state of the pages in the index. Return False if another run or a revision changed a page first; such
+    pages are left unchanged."""
     texts, same = PreparedIndex(), dict[str, SourceHashes]()
     with context.db.read() as tx:
         reading = _MainReader(context, tx, space_id)
@@ -205,7 +205,7 @@ def _index_derived(
                 texts.add(store.prepare_page(tx, space_id, page.id, titles, cut, draws, made))
 
     def unchanged(tx: Transaction, page_ids: Sequence[str]) -> set[str]:
-        """Return the pages that haven't changed in the index or in main since this run read them."""
+        """Return the pages that have changed neither in the index nor in main since this run read them."""
         there = store.list_source_hashes(tx, space_id, page_ids)
         written = find_pages(tx, main_state(tx, space_id), [id for id in page_ids if id in drawn])
         return {id for id in page_ids if there.get(id) == known.get(id) and written.get(id) == drawn.get(id)}
@@ -241,7 +241,7 @@ def _index_derived(
 
 
 class _MainReader:
-    """Main of a space as its visitors read it, in one transaction. Raises NotFound."""
+    """Main of a space as its visitors see it, in one transaction. Raises NotFound."""
 
     def __init__(self, context: Context, tx: Transaction, space_id: str) -> None:
         self._tx = tx
@@ -261,7 +261,7 @@ class _MainReader:
         return blake2b(encoded, digest_size=16).hexdigest()
 
     def document_of(self, page: Page, draws: bool) -> Document:
-        """Return what visitors read on a page; empty for one that cannot be computed."""
+        """Return the document of a page as visitors see it; empty if it can't be computed."""
         make = partial(self._written if draws else self._computed, page)
         return contained("search", make, partial(self._draw, page))
 

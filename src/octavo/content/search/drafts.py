@@ -1,4 +1,4 @@
-"""Search in previews: pages that differ from main are in no index, so their texts are read directly."""
+"""Search in previews. Pages that differ from main are in no index, so their texts are read directly."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from .store import SectionMatch, Term
 from .tokens import fold, words
 
 _READ = 200
-"""Pages whose texts are split into sections per search; more than are ever shown."""
+"""Maximum number of pages whose texts are split into sections per search; this is more than are ever
+shown."""
 _WEIGHTS = (10.0, 5.0, 1.0)
 """Weights of a term in a title, a heading, and the text."""
 _BEGINNING = 4
-"""Leading characters that all forms of a word share."""
+"""Number of leading characters that all forms of a word share."""
 
 
 class SearchedDraft(Struct, frozen=True):
@@ -32,7 +33,8 @@ class SearchedDraft(Struct, frozen=True):
 
 
 class DraftSection(Struct, frozen=True):
-    """Section of a page of the draft, with its text. ``covered``: share of the query terms that it contains."""
+    """Section of a page of the draft, with its text. ``covered``: the share of the query terms that it
+    contains."""
 
     found: SectionMatch
     body: str
@@ -40,8 +42,8 @@ class DraftSection(Struct, frozen=True):
 
 
 def draft_of(tx: Transaction, state: State) -> SearchedDraft | None:
-    """Return a state with the pages that differ from main, including those that main changed since; None for
-    main itself."""
+    """Return a state with the pages that differ from main, including pages that main has changed since; None
+    for main itself."""
     main = main_state(tx, state.space_id)
     if state.revision_id == main.revision_id:
         return None
@@ -55,8 +57,8 @@ def draft_of(tx: Transaction, state: State) -> SearchedDraft | None:
 
 
 def match_draft(tx: Transaction, draft: SearchedDraft, terms: Sequence[Term]) -> list[DraftSection]:
-    """Return the sections of the draft's pages that contain any of the terms. Their ids are negative; ids of
-    indexed sections are not."""
+    """Return the sections of the draft's pages that contain any of the terms. Their ids are negative, unlike
+    those of indexed sections."""
     begun = {word[:_BEGINNING] for term in terms for row in term.every() for word in map(stem, row)}
     matched: list[DraftSection] = []
     read = 0
@@ -67,7 +69,7 @@ def match_draft(tx: Transaction, draft: SearchedDraft, terms: Sequence[Term]) ->
         plain = fold(
             "\n".join((titles, page.description or "", get_body(tx, page.body) if page.body else ""))
         )
-        # Splitting costs much more than a substring check; a text without the beginning of any word cannot
+        # Splitting costs much more than a substring check; a text without the beginning of any word can't
         # match.
         if read == _READ or not any(word in plain for word in begun):
             continue

@@ -1,5 +1,5 @@
-"""Function words, which phrase a query as a question but say nothing about its subject; they carry no weight in a
-query.
+"""Function words, which phrase a query as a question but say nothing about its subject, and so have no weight
+in a query.
 
 Function words of languages other than English count only if a query has two of the same language: a single
 one may as well be a word of another language ("man page", "die").
@@ -50,7 +50,7 @@ _ASKING = re.compile(f"{_CHINESE}|{_JAPANESE}")
 
 
 def function_words(words: Iterable[str]) -> frozenset[str]:
-    """Return which of these folded words are function words of the language they suggest."""
+    """Return the function words among these folded words, in the language that they suggest."""
     asked = frozenset(words)
     found = asked & _ENGLISH
     most = max((asked & other for other in _OTHERS), key=len)

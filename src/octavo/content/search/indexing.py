@@ -1,7 +1,7 @@
 """Index maintenance: every revision of main indexes the pages it changed.
 
-Texts are split into sections and words before the transaction of the revision starts, and wait in a spool on
-disk, so that neither the write lock nor memory use grows with the amount of text.
+Texts are split into sections and words before the transaction of the revision starts, and are kept in a spool
+on disk, so that neither the write lock nor memory use grows with the amount of text.
 """
 
 from __future__ import annotations
@@ -35,25 +35,26 @@ from .store import IndexedPage, SectionText
 _IN_MEMORY = 4 * 1024 * 1024
 INDEXED = ("document", "group")
 _MAX_BODY = 50_000
-"""Characters of a section that are indexed; longer sections are data tables rather than text."""
+"""Maximum number of characters of a section that are indexed; longer sections are data tables rather than
+text."""
 _LONG = 8_000
-"""Bytes above which a text is indexed by a job and not by the revision that changes it: editors save every
-few seconds."""
+"""Size in bytes above which a text is indexed by a job instead of the revision that changes it, because
+editors save every few seconds."""
 _MAX_SECTIONS = 2_000
-"""Sections per page; in longer pages, adjacent sections are merged."""
+"""Maximum number of sections per page; in longer pages, adjacent sections are merged."""
 _MAX_TITLE = 500
-"""Characters of a title that are indexed; titles are repeated in every section."""
+"""Maximum number of characters of a title that are indexed; titles are repeated in every section."""
 _MAX_CONDITIONS = 2_000
-"""Characters of all conditions of a section; sections with more are never found."""
+"""Maximum number of characters of all conditions of a section; sections with more are never found."""
 _MAX_NAMES = 50
-"""Identifiers per section."""
+"""Maximum number of identifiers per section."""
 _NEVER = ("false",)
 
 
 class PreparedIndex:
-    """Changes of the index that wait for the transaction of a revision. ``long``: pages whose text a job
-    indexes. ``later``: a job has to index derived pages; ``rows``: approximate number of rows written and
-    removed."""
+    """Pending changes of the index for the transaction of a revision. ``long``: the pages whose text a job
+    indexes. ``later``: whether a job has to index derived pages. ``rows``: the approximate number of rows
+    written and removed."""
 
     def __init__(self) -> None:
         self.gone: list[str] = []
@@ -76,7 +77,7 @@ class PreparedIndex:
 
 
 def prepare(tx: Transaction, update: MainUpdate) -> PreparedIndex:
-    """Read and split the texts of changed pages. For a whole update, also index long texts of pages that are
+    """Read and split the texts of changed pages. A whole update also indexes long texts of pages that are
     already indexed, instead of leaving them to a job."""
     state, changes, _, anew, whole = update
     prepared = PreparedIndex()
@@ -101,7 +102,7 @@ def prepare(tx: Transaction, update: MainUpdate) -> PreparedIndex:
 
 
 def _list_long(tx: Transaction, space_id: str, changes: Changes) -> list[str]:
-    """Return the pages that are already indexed and have a long text now."""
+    """Return the pages that are already indexed and now have a long text."""
     bodies = {
         page_id: page.body
         for page_id, page in changes.pages.items()
@@ -140,7 +141,8 @@ def write(tx: Transaction, space_id: str, batch: list[IndexedPage], version: int
 
 
 def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], most: int) -> int:
-    """Remove versions of pages from the index, up to about ``most`` sections, and return how many."""
+    """Remove versions of pages from the index, up to about ``most`` sections, and return the number of
+    versions removed."""
     done, rows = 0, 0
     while done < len(replaced) and (not done or rows < most):
         rows += 1 + store.count_sections(tx, space_id, [replaced[done][0]])
@@ -152,19 +154,19 @@ def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], 
 def page_text(
     tx: Transaction, space_id: str, page: Page, document: Document, *, draws: bool = False
 ) -> IndexedPage:
-    """Return a page as it is written to the index, with this text. ``draws``: it has blocks drawn from other
-    sources."""
+    """Return a page in the form that is written to the index, with this text. ``draws``: whether it has
+    blocks rendered from other data."""
     return store.prepare_page(tx, space_id, page.id, titles_of(tx, page), cut_page(page, document), draws)
 
 
 def text_hash(titles: str, cut: Sequence[SectionText]) -> str:
-    """Return a hash of a page's text as it is indexed."""
+    """Return a hash of a page's text in its indexed form."""
     return blake2b(msgspec.msgpack.encode((titles, cut)), digest_size=16).hexdigest()
 
 
 def titles_of(tx: Transaction, page: Page) -> str:
-    """Return the titles of a page, one per line: its title in navigation and, if different, its own title
-    and the heading its file starts with."""
+    """Return the titles of a page, one per line: its title in navigation and, if different, its own title and
+    the heading at the start of its file."""
     heading = leading_title(get_body(tx, page.body)) if page.body else None
     titles = (page.link_title, page.title, heading)
     return "\n".join(dict.fromkeys(title[:_MAX_TITLE] for title in titles if title))
@@ -216,8 +218,8 @@ def is_still_true(
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
-    """Compare the number of indexed pages with that of main, and the number of indexed sections and words
-    with those of the pages. Return a message about the first difference."""
+    """Compare the numbers of indexed pages, sections, and words with those of main. Return a message about
+    the first difference."""
     wanted = sum(page.kind in INDEXED for page in list_pages(tx, main_state(tx, space_id)))
     wanted += len(store.list_computed(tx, space_id))
     there = store.measure(tx, space_id)
@@ -233,7 +235,7 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
 
 def clear(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> None:
     """Remove pages from the index. Their words are counted again with the pages that replace them, even if
-    the words are the same, because after a transfer they belong to another organization."""
+    the words are the same, because after a transfer the words belong to another organization."""
     versions = current_versions(tx, space_id, page_ids)
     store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, versions.items()))
 
@@ -244,12 +246,12 @@ def recount(db: Database, space_id: str) -> None:
         wrong = sorted(store.find_wrong_counts(tx, space_id).items())
     for start in range(0, len(wrong), BATCH):
         with db.write() as tx:
-            # A difference stays the same, whatever else is indexed meanwhile.
+            # Concurrent indexing does not affect the difference.
             store.count_words(tx, space_id, Counter(dict(wrong[start : start + BATCH])), Counter())
             jobs.advance(tx)
 
 
 def follow_transfer(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Index a space again for its new organization. Until that is done, only searches of the space itself or
-    of few spaces find it."""
+    """Index a space again for its new organization. Until that is done, only searches in the space itself or
+    in a few spaces find it."""
     enqueue_rebuild(tx, space_id)

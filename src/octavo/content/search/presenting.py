@@ -1,4 +1,4 @@
-"""Search results as the API presents them."""
+"""Present search results in the API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from typing import TypeVar
 from msgspec import UNSET
 
 from octavo.content.revisions.expanding import expand
-from octavo.content.revisions.store import list_tagged_pages, main_state, trace_pages
+from octavo.content.revisions.store import (
+    State,
+    list_branch_content,
+    list_tagged_pages,
+    main_state,
+    trace_pages,
+)
 from octavo.core.pages import Page
 from octavo.core.tags import has_tag
 from octavo.kit.db.database import Transaction
@@ -17,7 +23,7 @@ from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.spaces.store import get_titles, list_visible_space_ids
 
-from .drafts import SearchedDraft
+from .drafts import SearchedDraft, draft_of
 from .querying import PageHit, Results, SectionHit, Sees, search_pages, sees_everything, with_snippets
 from .store import FEW, OrganizationScope, SectionMatch
 from .wire import (
@@ -38,7 +44,7 @@ Trace = Callable[[str, Sequence[str]], dict[str, list[Page]]]
 """Function that returns existing pages of a space by id, each preceded by its ancestors."""
 
 _PAGES_OF_SPACE = 10
-"""Pages shown per space when several spaces are searched."""
+"""Maximum number of pages shown per space when several spaces are searched."""
 
 
 def visible_spaces(tx: Transaction, org: OrgAccess) -> Sequence[str] | OrganizationScope:
@@ -52,13 +58,40 @@ def visible_spaces(tx: Transaction, org: OrgAccess) -> Sequence[str] | Organizat
 def search_space(
     tx: Transaction, to: Recipient, space_id: str, query: SearchQuery, tag: str | None = None
 ) -> SearchListing[SearchPage]:
-    """Search the pages of a space, best matches first. ``tag``: only pages with it."""
+    """Search the pages of a space, best matches first. ``tag``: the tag to filter by."""
     start, end = _result_range(query)
     found = search_pages(tx, [space_id], query.query, end, sees=sees_tagged(tx, tag))
     if tag is not None:
         found = _without_estimate(found, len(found.hits))
     rows = _slice(found.hits[start:end], start, query, found)
     pages = _present_pages(to, tx, dict(zip(rows.rows, range(start + 1, end + 1), strict=False)))
+    return _present_slice(rows, [pages[hit] for hit in rows.rows if hit in pages], found)
+
+
+def search_draft(
+    tx: Transaction, to: Recipient, state: State, query: SearchQuery
+) -> SearchListing[SearchPage]:
+    """Search the pages that a change request edits, best matches first."""
+    start, end = _result_range(query)
+    draft = draft_of(tx, state)
+    edited = list_branch_content(tx, state.layers[0]).pages
+    if draft is None or not edited:
+        return SearchListing([], 0)
+    found = search_pages(
+        tx,
+        [state.space_id],
+        query.query,
+        end,
+        sees=lambda match: match.page_id in edited,
+        draft=draft,
+    )
+    found = _without_estimate(found, len(found.hits))
+    rows = _slice(found.hits[start:end], start, query, found)
+
+    def trace(space_id: str, page_ids: Sequence[str]) -> dict[str, list[Page]]:
+        return trace_pages(tx, state, page_ids)
+
+    pages = _present_pages(to, tx, dict(zip(rows.rows, range(start + 1, end + 1), strict=False)), trace)
     return _present_slice(rows, [pages[hit] for hit in rows.rows if hit in pages], found)
 
 
@@ -72,8 +105,8 @@ def search_spaces(
     draft: SearchedDraft | None = None,
 ) -> SearchListing[SearchSpace]:
     """Search these spaces and return those with matching pages, best first, each with its best pages.
-    ``sees`` and ``trace``: restrict results for callers who cannot see everything; ``draft``: the state
-    that one of the spaces shows instead of main."""
+    ``sees`` and ``trace``: the functions that restrict results for callers who can't see everything.
+    ``draft``: the state that one of the spaces shows instead of main."""
     start, end = _result_range(query)
     found = search_pages(tx, spaces, query.query, end, by_space=True, sees=sees, draft=draft)
     if sees is not sees_everything:
@@ -99,13 +132,14 @@ def search_spaces(
 
 
 def _without_estimate(found: Results, count: int) -> Results:
-    """Return results whose count, if it is a lower bound, has only results that were read: an estimate would
-    include what is left out."""
+    """Return results whose count includes only results that were read, if it is a lower bound: an estimate
+    would include hidden results."""
     return found if found.is_exact else Results(found.hits, count, False)
 
 
 def sees_tagged(tx: Transaction, tag: str | None) -> Sees:
-    """Return which matches are on pages with a tag; everything without one."""
+    """Return a function that returns whether a match is on a page with a tag; without a tag, it accepts
+    everything."""
     if tag is None:
         return sees_everything
     tagged: dict[str, frozenset[str]] = {}
@@ -122,8 +156,8 @@ def sees_tagged(tx: Transaction, tag: str | None) -> Sees:
 def _present_pages(
     to: Recipient, tx: Transaction, ranks: Mapping[PageHit, int], trace: Trace | None = None
 ) -> dict[PageHit, SearchPage]:
-    """Present hits with snippets, reading their pages at once. ``ranks``: their positions among all hits, from 1.
-    Hits on deleted pages, and on computed pages that the caller cannot see, are left out."""
+    """Present hits with snippets, reading their pages at once. ``ranks``: the positions of the hits among all
+    hits, from 1. Hits on deleted pages, and on computed pages that the caller can't see, are omitted."""
     hits = list(ranks)
     by_space: dict[str, list[str]] = {}
     for hit in hits:
@@ -159,8 +193,8 @@ def _trace_pages(
 
 
 def _score(rank: int) -> float:
-    """Return the score of a result by its position. Scores of the engine would tell callers about the words of
-    spaces that they can't see."""
+    """Return the score of a result by its position. Scores of the engine would reveal information about the
+    words of spaces that the caller can't see."""
     return 1 / rank
 
 

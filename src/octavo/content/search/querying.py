@@ -1,14 +1,14 @@
-"""Ranking: from the query that a person typed to the best pages.
+"""Find the best pages for a query.
 
-The query is matched with all words first, in any form; words that occur nowhere are corrected by one typing
-error; only if that finds too little, any of the words is enough. Results of the engine are scored again, in
-the same way on both engines: titles and headings that equal the query come first. Snippets are made only for
-results that are shown.
+The query is first matched with all words, in any form. Words that occur nowhere are corrected by one typing
+error. Only if that finds too few pages, any of the words is enough. Results of the engine are scored again,
+in the same way on both engines: titles and headings that equal the query come first. Snippets are made only
+for results that are shown.
 
-The engine returns matches in windows of sections: those that it scores highest first, or ordered by id if it
-has no scores and for partial matches. Each window is ranked separately, and the next one is read only if there
-are too few pages so far. If there are more matches than one window holds, titles and headings come first,
-followed for partial matches by the sections that contain most of the words.
+The engine returns matches in windows of sections: highest scores first, or ordered by id if it has no scores
+and for partial matches. Each window is ranked separately, and the next one is read only if there are too few
+pages so far. If there are more matches than one window holds, titles and headings come first, followed for
+partial matches by the sections that contain most of the words.
 
 Words that occur on very many pages are never used for ranking, so that the list of all their positions is not
 read. If all words are frequent, windows are small and go through one space after the other.
@@ -46,75 +46,76 @@ from .tokens import (
 )
 
 _WINDOW = 1000
-"""Sections ranked together, of those that the engine scores highest if it scores them."""
+"""Number of sections ranked together; if the engine scores sections, they are the ones with the highest
+scores."""
 _PER_RESULT = 8
-"""Sections in the first window per requested result, of those that the engine scores highest."""
+"""Number of sections in the first window per requested result, highest scores of the engine first."""
 _SMALL_WINDOW = 60
-"""Sections ranked together for queries of frequent words only, whose order says little."""
+"""Number of sections ranked together for queries with only frequent words, whose order has little meaning."""
 _FILLED = 60
-"""Sections ranked together for partial matches."""
+"""Number of sections ranked together for partial matches."""
 _AT_ONCE = 16
-"""Spaces searched together for frequent words."""
+"""Number of spaces searched together for frequent words."""
 MAX_COUNT = 1000
-"""Results up to this number are counted exactly; beyond it, only those read are counted."""
+"""Results up to this number are counted exactly; beyond it, only those that were read are counted."""
 _MOST = 30
-"""Sections that contain most of the query, and as many whose titles and headings contain any of it, if there
-are more matches than a window holds."""
+"""If there are more matches than a window holds: the number of sections to read that contain most of the
+query, and the number of sections whose titles and headings contain any of it."""
 _ENOUGH = 10
 _READ = 50
-"""Best sections whose text is checked for the exact query, and best titles and headings if there are more matches
-than a window holds."""
+"""Number of best sections whose text is checked for the exact query. If there are more matches than a window
+holds, also the number of best titles and headings."""
 _RARE = 2
 _MIN_TYPO = 4
 _MIN_BEGUN = 3
 _MAX_REWRITES = 8
 _MOST_SPELLINGS = 40_000
-"""Spellings that are looked up for one query in all of its spaces together, for words that do not occur as
-typed; a long word has thousands. Words beyond this limit are not corrected."""
+"""Maximum number of spellings that are looked up for one query in all of its spaces together, for words that
+don't occur as typed; a long word has thousands. Words beyond this limit are not corrected."""
 _SPELLINGS_A_LETTER = 74
 """Approximate number of spellings per letter of a word (``one_edit_away``)."""
 MAX_SEARCH = 512
-"""Maximum characters of a query."""
+"""Maximum length of a query in characters."""
 MAX_TERMS = 32
-"""Maximum words and phrases of a query."""
+"""Maximum number of words and phrases in a query."""
 _SNIPPET = 180
 _LONGEST = 200
-"""Characters read after a snippet, so that no token is cut."""
+"""Number of characters read after a snippet, so that no token is cut."""
 _SECTIONS = 3
 _EVERYWHERE = 0.25
 _MANY_PAGES = 1000
 _BUDGET = 2000
-"""Pages that contain the words of partial matches, in total; the rarest words come first."""
+"""Maximum total number of pages that contain the words of partial matches; the rarest words come first."""
 _FREQUENT_SHARE = 0.05
 """Share of pages that should contain frequent words together for sections to be read in order instead of looked up."""
 _SUGGESTED = 12
 _COMPLETED = 20
-"""Completions that are looked up for a prefix with many."""
+"""Number of completions that are looked up for a prefix with many completions."""
 
-# Scores of the ways of matching: how well the words match counts as much as the engine's order.
+# Scores of the ways of matching: the match of the words counts as much as the engine's order.
 _ALL, _REPAIRED, _ANY = 90.0, 60.0, 0.0
 _OTHER_FORM, _BEGUN, _GUESSED = 0.95, 0.9, 0.9
 _ORDER, _TITLE, _HEADING = 20.0, 80.0, 45.0
 _COVERED = 60.0
 """Score of a section that contains nearly all of the words, weighted by rarity."""
 _TYPED, _VERBATIM, _CALLED, _NAMED = 10.0, 20.0, 100.0, 80.0
-"""Scores for: the words as typed; the exact query in the text; a heading equal to the query; the same for a
-page title."""
+"""Scores for the words as typed, the exact query in the text, a heading equal to the query, and a page title
+equal to the query."""
 
 _CHUNK = re.compile(r"\S+")
 _IDENTIFIER = re.compile(r"(?=.*\w)\S*[^\w\s]\S*\w")
 
 
 class SnippetPart(Struct, frozen=True):
-    """Part of a snippet. ``marked``: it matched the query."""
+    """Part of a snippet. ``marked``: whether it matched the query."""
 
     text: str
     marked: bool = False
 
 
 class SectionHit(Struct, frozen=True):
-    """Matching section. ``names_page``: the query matched the page's title. ``snippet``: empty until
-    ``with_snippets``. ``body``: only if it was already read."""
+    """Matching section. ``names_page``: whether the query matched the page's title. ``snippet``: the snippet;
+    empty until ``with_snippets``. ``body``: the text, if it was already read."""
 
     id: int
     anchor: str | None
@@ -125,7 +126,7 @@ class SectionHit(Struct, frozen=True):
 
 
 class PageHit(Struct, frozen=True):
-    """Page with its best sections, best first. ``shown``: words and their stems that count as matches."""
+    """Page with its best sections, best first. ``shown``: the words and their stems that count as matches."""
 
     space_id: str
     page_id: str
@@ -135,7 +136,7 @@ class PageHit(Struct, frozen=True):
 
 
 class Results(Struct, frozen=True):
-    """Best matching pages. ``count``: total number of results, or a lower bound unless ``is_exact``."""
+    """Best matching pages. ``count``: the total number of results, or a lower bound unless ``is_exact``."""
 
     hits: tuple[PageHit, ...]
     count: int
@@ -158,8 +159,8 @@ class Query(Struct, frozen=True):
 
 
 def read_query(text: str) -> Query:
-    """Parse a query into words, "phrases", and the last word as a prefix. Function words are ignored unless
-    there is nothing else. Raises BadRequest for too many terms."""
+    """Parse a query into words, quoted "phrases", and the last word as a prefix. Function words are ignored
+    unless there are no other words. Raises BadRequest for too many terms."""
     found: list[Term] = []
     phrases: list[str] = []
     for match in re.finditer(r'"([^"]*)"|([^"]+)', text):
@@ -209,14 +210,15 @@ def _read_chunk(chunk: str) -> list[Term]:
 
 
 class _Vocabulary:
-    """Number of pages in the spaces that contain each word, "" for all pages; each word is queried once."""
+    """Number of pages in the spaces that contain each word; the empty word stands for all pages. Each word is
+    queried only once."""
 
     def __init__(self, tx: Transaction, scope: Scope, words: Sequence[str]) -> None:
         self._tx, self.scope = tx, scope
         self._pages = store.pages_containing(tx, scope, ["", *words])
         self._beginnings: dict[str, store.PrefixMatches] = {}
         self.near: dict[str, tuple[str, ...]] = {}
-        """Known words one typing error away, by word, as far as looked up."""
+        """Known words one typing error away, by word, for the words looked up so far."""
         self._spellings = _MOST_SPELLINGS // max(1, len(scope.space_ids or scope.keys))
 
     def affordable(self, words: Iterable[str]) -> Iterator[str]:
@@ -235,7 +237,7 @@ class _Vocabulary:
         return self._pages.get(word, 0)
 
     def known(self, words: set[str]) -> dict[str, int]:
-        """Return which of these words occur on pages, with the number of pages."""
+        """Return the words among these that occur on pages, with the number of pages."""
         if not words:
             return {}
         found = store.pages_containing(self._tx, self.scope, words)
@@ -260,7 +262,7 @@ class _Vocabulary:
         return sum(min(map(self.pages, words)) for words in term.every())
 
     def count_begun(self, term: Term) -> int:
-        """Return the same including all completions of the term."""
+        """Return an upper bound of the pages that contain a term, including all of its completions."""
         found = self.count(term)
         if term.prefix and term.word:
             begun = self.beginning(term.word)
@@ -268,7 +270,7 @@ class _Vocabulary:
         return found
 
     def marked(self, terms: Sequence[Term]) -> list[Term]:
-        """Mark the frequent terms. Prefixes with too many completions keep the usual ones."""
+        """Mark the frequent terms. Prefixes with too many completions keep only the most common ones."""
         return [self._mark(term) for term in terms]
 
     def _mark(self, term: Term) -> Term:
@@ -284,8 +286,8 @@ class _Vocabulary:
 
 
 def _find_corrections(vocabulary: _Vocabulary, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return for each word the known words one typing error away from it or from a word it may be a form of,
-    most likely first."""
+    """Return, for each word, the known words one typing error away from it or from a word of which it may be
+    a form, most likely first."""
     long = (word for word in words if len(word) >= _MIN_TYPO)
     tried = {word: one_edit_away(word) for word in vocabulary.affordable(long)}
     known = vocabulary.known(set().union(*tried.values()))
@@ -329,14 +331,15 @@ def _with_completions(vocabulary: _Vocabulary, terms: Sequence[Term]) -> list[Te
 
 
 def _without_ubiquitous(terms: Sequence[Term], vocabulary: _Vocabulary) -> list[Term]:
-    """Return the terms without words that occur nearly everywhere: they cost most and say least."""
+    """Return the terms without words that occur nearly everywhere: they cost the most and are the least
+    significant."""
     most = max(_MANY_PAGES, _EVERYWHERE * vocabulary.every)
     return [term for term in terms if not (term.word and vocabulary.count(term) > most)] or list(terms)
 
 
 def _rarest(terms: Sequence[Term], vocabulary: _Vocabulary) -> list[Term]:
-    """Return the terms to use for partial matches: none that occur on many pages, unless all do. Phrases
-    that were not quoted count as single words."""
+    """Return the terms to use for partial matches, omitting terms that occur on many pages unless all do.
+    Phrases that were not quoted count as single words."""
     loose: list[Term] = []
     for term in terms:
         if term.word or term.quoted:
@@ -353,7 +356,8 @@ def _rarest(terms: Sequence[Term], vocabulary: _Vocabulary) -> list[Term]:
 
 
 Sees = Callable[[SectionMatch], bool]
-"""Function that returns whether the caller can see a section: its page, and that its conditions are met."""
+"""Function that returns whether the caller can see a section: its page is visible, and its conditions are
+met."""
 
 
 def sees_everything(found: SectionMatch) -> bool:
@@ -398,7 +402,7 @@ class _Windows:
         if self.is_last or self._spaces is not None:
             return [window]
         if self._by_score:
-            # The engine's scores put most of these first already.
+            # The engine's scores already put most of these first.
             heads = self._heads(self._scope, _READ)
             return [list({row.id: row for row in chain(window, heads)}.values())]
         return [self._heads(self._scope, self._limit if self.every else _MOST), window]
@@ -457,8 +461,8 @@ class _Windows:
         self.is_last = not self._fresh and not self._with_completions
         self._fruitless += 4 * len(found) < (limit if len(begun) == 1 else len(begun))
         if self._fruitless == 2 and not self.is_last:
-            # The terms are not as frequent together as expected, so the index is used. It skips pages already
-            # found.
+            # The terms are less frequent together than expected, so the index is used, skipping pages that
+            # were already found.
             self._is_by_space = False
         return list(found.values())
 
@@ -485,12 +489,13 @@ def search_pages(
     draft: SearchedDraft | None = None,
     counts: bool = True,
 ) -> Results:
-    """Search these spaces and return the best pages: at least ``wanted`` of them (or of spaces with matching
-    pages, ``by_space``) if there are that many; without snippets (``with_snippets``). ``counts``: also count
-    the results that are not read.
+    """Search these spaces and return the best pages, without snippets (see ``with_snippets``). ``wanted``:
+    the minimum number of pages to return, if there are that many, or of spaces with matching pages if
+    ``by_space`` is set. ``counts``: whether to also count the results that are not read.
 
     The caller must have checked access to the spaces. Sections that ``sees`` rejects are treated as if they
-    did not exist, except in inexact counts. ``draft``: state that one of the spaces shows instead of main.
+    did not exist, except in inexact counts. ``draft``: the state that one of the spaces shows instead of
+    main.
     """
     query = read_query(text)
     if draft is None:
@@ -506,7 +511,7 @@ def search_pages(
 
 
 def _search_draft(tx: Transaction, draft: SearchedDraft, query: Query, sees: Sees) -> list[PageHit]:
-    """Return matching pages that differ in a draft, ranked like those of main by ``_search_main``."""
+    """Return matching pages that differ in a draft, ranked like the pages of main in ``_search_main``."""
     matched = [one for one in match_draft(tx, draft, query.terms) if sees(one.found)]
     if not matched:
         return []
@@ -560,7 +565,7 @@ def _search_main(
     if len(rarest) > 1 and windows.is_last and len({row.page_id for rows in found for row in rows}) < _ENOUGH:
         worth = _ANY
         windows = _Windows(tx, vocabulary, rarest, sees, every=False)
-        # The first window holds everything that all words match, before partial matches.
+        # The first window contains all sections that match all words, before partial matches.
         whole = {id: row for rows in scored for id, row in rows.items()}
         first, *others = [_scored(rows, worth) for rows in windows.first()]
         if not windows.is_last:
@@ -578,7 +583,7 @@ def _search_main(
     if not (counts and windows.is_ranked and windows.every):
         return Results(tuple(gathered.hits), gathered.count, False)
     count = store.count_matches(tx, scope, windows.terms, by_space=by_space, most=MAX_COUNT)
-    # Pages found by corrected words are few besides these; results already read are counted in any case.
+    # Corrected words add few pages to these; results that were already read are counted in any case.
     return Results(tuple(gathered.hits), max(count, gathered.count), count < MAX_COUNT)
 
 
@@ -695,8 +700,8 @@ class _Gathered:
                 likeness[text] = max((self._like(line) for line in text.split("\n")), default=0.0)
         worth = _TITLE * likeness[row.titles] + _HEADING * likeness[heads]
         if any(name.casefold() == self._query.text for name in (*row.titles.split("\n"), *row.names)):
-            # The page with that name, and sections that have it as an identifier, come before sections of
-            # that name on other pages.
+            # The page with that name, and sections that have the name as an identifier, come before sections
+            # of that name on other pages.
             return worth + _CALLED + _NAMED
         return worth + (_CALLED if row.heading.casefold() == self._query.text else 0.0)
 
@@ -706,7 +711,7 @@ class _Gathered:
         return _likeness(self._meant, self._wanted, self._query.ignored, text)
 
     def _read(self, rows: list[tuple[float, SectionMatch]]) -> list[tuple[float, SectionMatch]]:
-        """Add to the scores of rows that contain exactly what was typed."""
+        """Add to the scores of rows that contain the query exactly as typed."""
         if len(rows) < 2:
             return rows
         bodies = self.bodies
@@ -744,7 +749,7 @@ def _contains_name(name: str, text: str) -> bool:
 
 
 class _TermReading(Struct, frozen=True):
-    """One way to read a term: words in sequence, their weight, and whether the last of them is a prefix."""
+    """One way to read a term: words in sequence, their weight, and whether the last word is a prefix."""
 
     words: tuple[str, ...]
     stems: tuple[str, ...]
@@ -755,7 +760,8 @@ class _TermReading(Struct, frozen=True):
 def _likeness(
     meant: Sequence[Sequence[_TermReading]], wanted: WantedWords, ignored: frozenset[str], text: str
 ) -> float:
-    """Return the similarity of a text to the query: 1 if equal, less for additional and for missing words."""
+    """Return the similarity of a text to the query: 1 if they are equal, and less for additional and missing
+    words."""
     cut = tokens(text)
     every = [token for token in cut if token.lower() not in ignored] or cut
     there = {word for token in every for word in wanted[token]}
@@ -795,8 +801,8 @@ def _part_named(token: str, said: frozenset[str], matched: set[str]) -> float:
 
 
 def with_snippets(tx: Transaction, hits: Sequence[PageHit]) -> list[PageHit]:
-    """Add snippets to the hits that are shown. Pages whose current text is not indexed yet are not quoted,
-    because a passage may just have been removed."""
+    """Add snippets to the hits to show. Pages whose current text is not indexed yet get none, because a
+    passage may just have been removed."""
     waiting = store.find_waiting(tx, [hit.page_id for hit in hits])
     hits = [
         msgspec.structs.replace(hit, sections=()) if (hit.space_id, hit.page_id) in waiting else hit
@@ -849,7 +855,8 @@ def snippet(body: str, marked: WordMarker) -> tuple[SnippetPart, ...]:
 def suggest(
     tx: Transaction, space_ids: Sequence[str], text: str, limit: int = 3, sees: Sees = sees_everything
 ) -> list[str]:
-    """Return words similar to the query that occur in visible sections, as suggestions when nothing was found."""
+    """Return words similar to the query that occur in visible sections, as suggestions when the search found
+    nothing."""
     vocabulary = _Vocabulary(tx, store.open_scope(tx, space_ids), [])
     found: dict[str, int] = {}
     long = (word for word in dict.fromkeys(words(text)) if len(word) >= _MIN_TYPO - 1)

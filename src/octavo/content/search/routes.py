@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
+from octavo.content.revisions.authorization import WrittenState
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess
 from octavo.organization.access.roles import Can
 
 from . import presenting
-from .wire import SearchListing, SearchPage, SearchSpace, TaggedSearchQuery
+from .wire import SearchListing, SearchPage, SearchQuery, SearchSpace, TaggedSearchQuery
 
 operation = Area("search").operation
 
@@ -67,6 +68,22 @@ def search_organization(call: Call, org: OrgAccess, query: TaggedSearchQuery) ->
     return found
 
 
+@operation(
+    "searchChangeRequestContent",
+    "GET",
+    "/spaces/{spaceId}/change-requests/{changeRequestId}/search",
+    needs=Can.VIEW,
+    errors=(404,),
+    agents="docs:read",
+    yields=("content:read",),
+)
+def search_change(call: Call, draft: WrittenState, query: SearchQuery) -> SearchListing[SearchPage]:
+    """Search the pages that a change request edits, with the text that they have there. Returns one entry per page,
+    best matches first, each with its best sections."""
+    with call.db.read() as tx:
+        return presenting.search_draft(tx, call, draft.state, query)
+
+
 def _key(call: Call, place: str, query: TaggedSearchQuery) -> tuple[object, ...]:
-    """Return what the results of a search depend on, except for the state of the database."""
+    """Return a key for everything that search results depend on, except for the state of the database."""
     return call.operation.id, place, call.actor, *msgspec.structs.astuple(query)

@@ -1,5 +1,5 @@
-"""Search index in the database: FTS5 on SQLite, tsvector on PostgreSQL. Apart from the kit, the only place
-that knows engines.
+"""Search index in the database: FTS5 on SQLite, tsvector on PostgreSQL. Apart from the kit, this is the only
+module that depends on the engine.
 
 Every word is indexed as ``KEY_word``, once with the key of its space and once with that of its organization,
 so that a lookup never reads entries of other spaces. Words of titles and headings are also indexed as
@@ -29,11 +29,12 @@ _WEIGHTS = "10, 5, 1"
 _HEADS = "h"
 """Prefix of the key for words in titles and headings."""
 FEW = 16
-"""Up to this many spaces are looked up by space; more of them by organization."""
+"""Maximum number of spaces that are looked up by space; more of them are looked up by organization."""
 _SPACES_COUNTED = 1001
-"""Spaces of an organization, those with most pages first, whose pages with a word are counted."""
+"""Number of spaces of an organization whose pages with a word are counted, those with the most pages
+first."""
 _SPACES_BEGUN = 100
-"""Spaces whose pages are counted for each completion of a prefix."""
+"""Number of spaces whose pages are counted for each completion of a prefix."""
 _BEGINNINGS = 400
 _BEGINNINGS_OF_MANY = 100
 _BEGINNING_OF_MANY = f"""WITH RECURSIVE b(word) AS (
@@ -46,29 +47,31 @@ _BEGINNING_OF_MANY = f"""WITH RECURSIVE b(word) AS (
     (SELECT count(*) FROM (SELECT 1 FROM search_words
       WHERE organization_key = :key AND word = b.word LIMIT {_SPACES_BEGUN}) AS w)
     FROM b WHERE b.word IS NOT NULL LIMIT :most"""
-"""Steps from word to word, however many spaces have each."""
+"""Steps from word to word, regardless of the number of spaces that have each word."""
 _LISTED = 64
-"""Spaces of an organization read at a time."""
+"""Number of spaces of an organization that are read at a time."""
 _LAST_POSITION = 16_383
 _COMPARED = 5000
-"""Sections that match most of the terms, before those outside the searched spaces are dropped."""
+"""Number of sections to compare that match most of the terms, before sections outside the searched spaces are
+dropped."""
 _WALKED = 20
-"""Sections that PostgreSQL reads in order per requested section before it yields to other queries."""
+"""Number of sections per requested section that PostgreSQL reads in order before it yields to other
+queries."""
 _BATCH = 500
 _MAX_WORDS = 10_000
-"""Different words of a page that are counted, about as many as in a novel; pages with more contain data
-tables."""
+"""Maximum number of different words of a page that are counted, about as many as in a novel; pages with more
+contain data tables."""
 _COUNTS = f"(p.version = {current_version('p.space_id', 'p.page_id')})"
 _SECTION_COUNTS = f"s.version = {current_version('s.space_id', 's.page_id')}"
 """Condition for rows of ``search_pages p``, or ``search_sections s``, of the current version."""
 _PAGE_OF_SECTION = "p.space_id = s.space_id AND p.page_id = s.page_id AND p.version = s.version"
 _POSITIONS = 255
-"""Maximum positions that PostgreSQL stores per word and text."""
+"""Maximum number of positions that PostgreSQL stores per word and text."""
 
 
 class SectionText(Struct, frozen=True):
-    """Section of a page, or the part of it under the same conditions. ``anchor``: None before the first
-    heading. ``names``: identifiers that it describes."""
+    """Section of a page, or the part of it under the same conditions. ``anchor``: the anchor; None before the
+    first heading. ``names``: the identifiers that the section describes."""
 
     anchor: str | None
     heading: str
@@ -78,21 +81,21 @@ class SectionText(Struct, frozen=True):
 
     @property
     def heads(self) -> str:
-        """Return the heading and the names as they are stored, one per line."""
+        """Return the heading and the names in their stored form, one per line."""
         return "\n".join((" ".join(self.heading.split()), *self.names))
 
 
 class SourceHashes(Struct, frozen=True):
-    """Hashes of a derived page: ``of`` all its sources, and of the resulting ``text``. None if an older
-    version of Octavo indexed the page."""
+    """Hashes of a derived page. ``of``: the hash of all its sources. ``text``: the hash of the resulting
+    text. None if an older version of Octavo indexed the page."""
 
     of: str | None
     text: str | None
 
 
 class IndexedPage(Struct, array_like=True):
-    """Page as it is written to the index: its sections as rows, and its different words. ``draws``: it has
-    blocks drawn from other sources. ``made``: only for derived pages."""
+    """Page in the form that is written to the index: its sections as rows, and its different words.
+    ``draws``: whether it has blocks rendered from other data. ``made``: the hashes of a derived page."""
 
     page_id: str
     titles: str
@@ -103,7 +106,8 @@ class IndexedPage(Struct, array_like=True):
 
 
 class SectionMatch(Struct, frozen=True):
-    """Matching section. ``score``: higher is better. Visible only if all of ``conditions`` are met."""
+    """Matching section. ``score``: its score; higher is better. The section is visible only if all
+    ``conditions`` are met."""
 
     id: int
     space_id: str
@@ -125,7 +129,7 @@ def _found_section(row: Sequence[Any]) -> SectionMatch:
 
 @lru_cache(maxsize=20_000)
 def _key(id: str) -> str:
-    """Return the key in front of the words of a space or organization. If two share a key, results are
+    """Return the key that precedes the words of a space or organization. If two share a key, results are
     filtered by space."""
     return b32encode(hashlib.blake2b(id.encode(), digest_size=5).digest()).decode().lower()
 
@@ -177,7 +181,7 @@ def _organization_key(tx: Transaction, space_id: str) -> str:
 def _indexed(
     tx: Transaction, keys: tuple[str, str], stems: tuple[list[str], list[str], list[str]]
 ) -> dict[str, str]:
-    """Return what the engine indexes of a section."""
+    """Return the texts of a section that the engine indexes."""
     if tx.engine == "sqlite":
         title, heading, body = map(" ".join, stems)
         return {
@@ -233,7 +237,8 @@ def count_sections(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> i
 
 
 def remove_pages(tx: Transaction, space_id: str, versions: Iterable[tuple[str, int]]) -> Counter[str]:
-    """Remove pages, each in a version, from the index; return their words by number of pages, for ``count_words``."""
+    """Remove pages, each in a version, from the index. Return their words by number of pages, for
+    ``count_words``."""
     lost: Counter[str] = Counter()
     gone = []
     for page_id, version in versions:
@@ -255,7 +260,7 @@ def add_pages(
     *,
     computed: bool = False,
 ) -> Counter[str]:
-    """Index pages that are not in the index, each under its version; return their words by number of pages,
+    """Index pages that are not in the index, each under its version. Return their words by number of pages,
     for ``count_words``."""
     gained: Counter[str] = Counter()
 
@@ -298,7 +303,7 @@ def count_words(tx: Transaction, space_id: str, gained: Counter[str], lost: Coun
         for word, number in changes.items()
         if number
     ]
-    # Always in the same order, so that two writers cannot deadlock.
+    # The order is always the same, so that two writers can't deadlock.
     tx.run_many(
         """INSERT INTO search_words (space_id, word, pages, organization_key)
            VALUES (:space, :word, :number, :key)
@@ -313,8 +318,8 @@ def count_words(tx: Transaction, space_id: str, gained: Counter[str], lost: Coun
 
 
 def find_wrong_counts(tx: Transaction, space_id: str) -> dict[str, int]:
-    """Return by word how many pages its count lacks, or has too many if negative. Every stored version of a
-    page counts."""
+    """Return, by word, the number of pages missing from its count; negative if the count is too high. Every
+    stored version of a page counts."""
     wrong: Counter[str] = Counter()
     after = ("", -1)
     while rows := tx.all(
@@ -337,7 +342,8 @@ def find_wrong_counts(tx: Transaction, space_id: str) -> dict[str, int]:
 def list_source_hashes(
     tx: Transaction, space_id: str, page_ids: Collection[str] | None = None
 ) -> dict[str, tuple[bool, SourceHashes]]:
-    """Return for each indexed derived page whether it is a computed page, and its hashes. ``page_ids``: only these."""
+    """Return, for each indexed derived page, whether it is a computed page, and its hashes. ``page_ids``: the
+    ids of the pages; by default all."""
     rows = tx.all(
         f"""SELECT p.page_id, p.computed, p.made_of, p.made_text FROM search_pages p
             WHERE p.space_id = :space AND (p.computed = 1 OR p.draws = 1)
@@ -371,7 +377,7 @@ def list_computed(tx: Transaction, space_id: str) -> list[str]:
 
 
 def list_indexed(tx: Transaction, space_id: str, page_ids: Collection[str]) -> set[str]:
-    """Return which of these pages are indexed with their own text."""
+    """Return the pages among these that are indexed with their own text."""
     found: set[str] = set()
     wanted = list(page_ids)
     for start in range(0, len(wanted), _BATCH):
@@ -386,7 +392,7 @@ def list_indexed(tx: Transaction, space_id: str, page_ids: Collection[str]) -> s
 
 
 def mark_waiting(tx: Transaction, space_id: str, versions: Iterable[tuple[str, int]]) -> None:
-    """Mark pages, each in its current version, as waiting to be indexed again."""
+    """Mark pages, each in its current version, as pending for indexing."""
     tx.run_many(
         f"UPDATE search_pages SET waits = 1 WHERE {_IS_PAGE_VERSION}",
         [{"space": space_id, "page": page_id, "version": version} for page_id, version in versions],
@@ -394,7 +400,7 @@ def mark_waiting(tx: Transaction, space_id: str, versions: Iterable[tuple[str, i
 
 
 def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, str]]:
-    """Return the spaces and ids of those of these pages that wait to be indexed."""
+    """Return the spaces and ids of the pages among these that are pending for indexing."""
     if not page_ids:
         return set()
     rows = tx.all(
@@ -406,7 +412,7 @@ def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, s
 
 
 def list_waiting(tx: Transaction, space_id: str) -> list[str]:
-    """Return the ids of pages waiting to be indexed."""
+    """Return the ids of pages that are pending for indexing."""
     rows = tx.all(
         f"""SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.waits = 1 AND {_COUNTS}
             ORDER BY p.page_id""",
@@ -416,7 +422,7 @@ def list_waiting(tx: Transaction, space_id: str) -> list[str]:
 
 
 def list_drawing(tx: Transaction, space_id: str) -> list[str]:
-    """Return the ids of ordinary pages with blocks drawn from other sources."""
+    """Return the ids of ordinary pages with blocks rendered from other data."""
     rows = tx.all(
         f"SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.draws = 1 AND {_COUNTS}",
         space=space_id,
@@ -425,7 +431,7 @@ def list_drawing(tx: Transaction, space_id: str) -> list[str]:
 
 
 def list_spaces_drawing(tx: Transaction, organization_id: str) -> list[str]:
-    """Return the spaces of an organization that have pages with drawn blocks."""
+    """Return the spaces of an organization that have pages with rendered blocks."""
     rows = tx.all(
         """SELECT s.id FROM spaces s WHERE s.organization_id = :org AND s.deleted_at IS NULL
              AND EXISTS (SELECT 1 FROM search_pages p WHERE p.space_id = s.id AND p.draws = 1) ORDER BY s.id""",
@@ -443,8 +449,8 @@ def has_computed(tx: Transaction, space_id: str) -> bool:
 
 
 class IndexCounts(Struct, frozen=True):
-    """Number of indexed pages of a space, of those with sections, of sections, and of indexed sections; and
-    of words with a wrong count, which includes pages in versions that are being written or removed."""
+    """Counts of a space's index: indexed pages, pages with sections, sections, indexed sections, and words
+    with a wrong count. The words include pages in versions that are being written or removed."""
 
     pages: int
     pages_with_sections: int
@@ -474,7 +480,7 @@ def measure(tx: Transaction, space_id: str) -> IndexCounts:
 
 
 def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
-    """Index a copy of a space by copying the index of the original."""
+    """Index a duplicated space by copying the index of the original."""
     given = {
         "source": source_id,
         "copy": copy_id,
@@ -533,8 +539,9 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
 
 
 class OrganizationScope(Struct, frozen=True):
-    """All spaces of an organization that a person can see. ``seen``: returns those among given ids;
-    ``some``: a few of them. Spaces that no search result is in are never listed."""
+    """All spaces of an organization that a person can see. ``seen``: the function that returns the visible
+    ones among given ids. ``some``: a few of the visible spaces. Spaces without a search result are never
+    listed."""
 
     id: str
     seen: Callable[[Sequence[str]], Iterable[str]]
@@ -542,8 +549,9 @@ class OrganizationScope(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """Spaces that are searched together. ``keys``: theirs, or those of their organizations if they are many;
-    ``among``: returns the searched ones among given ids; ``space_ids``: all of them if they are few."""
+    """Spaces that are searched together. ``keys``: the keys of the spaces, or of their organizations if there
+    are many spaces. ``among``: the function that returns the searched ones among given ids. ``space_ids``:
+    the ids of all spaces if there are few."""
 
     space_ids: tuple[str, ...]
     keys: tuple[str, ...]
@@ -578,10 +586,10 @@ def _cached_filter(
 
 
 def pages_containing(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict[str, int]:
-    """Return the number of pages in these spaces that contain each word, "" for all pages; words without
-    pages are left out.
+    """Return the number of pages in these spaces that contain each word; the empty word stands for all pages.
+    Words without pages are omitted.
 
-    In large organizations, only the spaces with most of these pages are counted.
+    In large organizations, only the spaces with the most pages are counted.
     """
     given = sorted(set(candidates))
     if scope.by_organization:
@@ -607,8 +615,8 @@ def pages_containing(tx: Transaction, scope: Scope, candidates: Iterable[str]) -
 
 
 class PrefixMatches(Struct, frozen=True):
-    """Known words with a prefix and their number of pages, most pages first. ``is_complete``: these are all
-    words with all their pages."""
+    """Known words with a prefix and their number of pages, most pages first. ``is_complete``: whether these
+    are all words with all their pages."""
 
     words: dict[str, int]
     is_complete: bool
@@ -665,12 +673,12 @@ def spaces_containing(tx: Transaction, scope: Scope, terms: Sequence[Sequence[st
 
 
 class Term(Struct, frozen=True):
-    """Search term: matches any of these words or phrases (sequences of words).
+    """Search term, which matches any of these words or phrases (sequences of words).
 
-    ``prefix``: the typed word may be incomplete; ``begun``: stems of completions that no longer start with
-    it. ``near``: words that may have been meant instead. ``quoted``: a quoted phrase. ``is_frequent``: on so
-    many pages that results are not ranked by it; it is completed only by ``begun`` and in titles and
-    headings.
+    ``prefix``: whether the typed word may be incomplete. ``begun``: the stems of completions that no longer
+    start with it. ``near``: the words that may have been meant instead. ``quoted``: whether it is a quoted
+    phrase. ``is_frequent``: whether it occurs on so many pages that results are not ranked by it; it is then
+    completed only by ``begun`` and in titles and headings.
     """
 
     alternatives: tuple[tuple[str, ...], ...]
@@ -691,7 +699,7 @@ class Term(Struct, frozen=True):
 
 
 class _Phrase(Struct, frozen=True):
-    """Stems in sequence. ``prefix``: the last of them is a prefix."""
+    """Stems in sequence. ``prefix``: whether the last stem is a prefix."""
 
     stems: tuple[str, ...]
     prefix: bool = False
@@ -701,14 +709,15 @@ def _phrases(term: Term, heads: bool) -> list[_Phrase]:
     found = [_Phrase(tuple(map(stem, words))) for words in term.every()]
     if term.prefix:
         if heads or not term.is_frequent:
-            # The typed word is completed, not its stem, whose completions would be other words.
+            # The typed word is completed instead of its stem, whose completions would be different words.
             found += [_Phrase((*map(stem, words[:-1]), words[-1]), True) for words in term.alternatives]
         found += [_Phrase((begun,)) for begun in term.begun]
     return list(dict.fromkeys(found))
 
 
 class Window(Struct, frozen=True):
-    """Part of the matches. ``after``: the last section in it; ``is_last``: there are no further matches."""
+    """Part of the matches. ``after``: the last section in it. ``is_last``: whether there are no further
+    matches."""
 
     rows: list[SectionMatch]
     after: int
@@ -728,10 +737,10 @@ def match(
     after: int = 0,
     limit: int,
 ) -> Window:
-    """Return sections after ``after`` that match all terms (``every``) or any of them, ordered by id. Scores
-    consider only terms that are not frequent.
+    """Return sections after ``after``, ordered by id. ``every``: whether sections must match all terms or any
+    of them. Scores consider only terms that are not frequent.
 
-    ``heads``: match only titles and headings.
+    ``heads``: whether to match only titles and headings.
     """
     if not terms or not scope.keys:
         return Window([], after, True)
@@ -749,9 +758,9 @@ def match(
         )
     else:
         score = _POSTGRES_SCORE if queries["ranking"] else "0"
-        # Joins section by section: with its own estimate of matches, the planner would read whole tables. All
-        # matches come first, then those after the given id; otherwise it would read the ids of all sections
-        # to intersect both.
+        # This joins section by section: with its own estimate of matches, the planner would read whole
+        # tables. All matches are computed first, and then those after the given id are selected; otherwise it
+        # would read the ids of all sections to intersect both.
         rows = tx.all(
             f"""WITH hits AS MATERIALIZED (
                   SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery))
@@ -769,10 +778,10 @@ def match(
 def match_best(
     tx: Transaction, scope: Scope, terms: Sequence[Term], *, heads: bool = False, start: int = 0, limit: int
 ) -> Window:
-    """Return sections that match all terms, highest scores first, without the ``start`` best. Some of the
-    terms must not be frequent. ``heads``: match only titles and headings.
+    """Return sections that match all terms, highest scores first, skipping the ``start`` best. At least one
+    of the terms must not be frequent. ``heads``: whether to match only titles and headings.
 
-    ``after`` in the window is the number of matches up to its end, with those of former versions.
+    ``after`` in the window is the number of matches up to its end, including those of former versions.
     """
     queries = _engine_queries(tx, scope, terms, True, heads)
     given = {"start": start, "limit": limit, **queries}
@@ -807,7 +816,7 @@ def match_best(
 def _engine_queries(
     tx: Transaction, scope: Scope, terms: Sequence[Term], every: bool, heads: bool
 ) -> dict[str, str]:
-    """Return the query of all terms and that of the terms used for scores, empty if there are none."""
+    """Return the query of all terms, and the query of the terms used for scores (empty if there are none)."""
     ranking = [term for term in terms if not term.is_frequent]
     if not every and len(ranking) < len(terms):
         ranking = []
@@ -843,8 +852,8 @@ def _window(scope: Scope, rows: Sequence[Sequence[Any]], after: int, is_last: bo
 def match_often(
     tx: Transaction, space_id: str, terms: Sequence[Term], *, every: bool, after: int, limit: int
 ) -> Window:
-    """Return sections of a space after ``after`` that match all terms (``every``) or any of them, for terms
-    so frequent that the index is not used; without scores."""
+    """Return sections of a space after ``after``, without scores, for terms so frequent that the index is not
+    used. ``every``: whether sections must match all terms or any of them."""
     scope = open_scope(tx, [space_id])
     if tx.engine == "sqlite":
         return match(tx, scope, terms, every=every, after=after, limit=limit)
@@ -885,7 +894,7 @@ def match_most(
     for at, (term, weight) in enumerate(terms):
         parameters[f"query{at}"] = _engine_query(tx, scope, [term], False, False)
         parameters[f"weight{at}"] = weight
-        # The limit keeps PostgreSQL from starting parallel workers for so little.
+        # The limit keeps PostgreSQL from starting parallel workers for so few rows.
         matches.append(
             f"""SELECT * FROM (SELECT rowid AS id, CAST(:weight{at} AS INTEGER) AS weight FROM search_index
                   WHERE search_index MATCH :query{at} LIMIT {_COMPARED}) AS m{at}"""
@@ -918,8 +927,8 @@ def match_most(
 
 
 def count_matches(tx: Transaction, scope: Scope, terms: Sequence[Term], *, by_space: bool, most: int) -> int:
-    """Return how many pages (or spaces, ``by_space``) match all terms, at most ``most``. In many spaces,
-    only the first ``most`` matches are checked against the searched spaces."""
+    """Return the number of pages (or spaces, with ``by_space``) that match all terms, at most ``most``. In
+    many spaces, only the first ``most`` matches are checked against the searched spaces."""
     different = "s.space_id" if by_space else "s.space_id, s.page_id"
     if tx.engine == "sqlite":
         source = f"""FROM search_index CROSS JOIN search_sections s ON s.id = search_index.rowid

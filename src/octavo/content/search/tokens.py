@@ -1,7 +1,7 @@
-"""Words as they are indexed: folded, identifiers also split into parts, scripts without spaces as character
-pairs.
+"""Words in their indexed form: folded, with identifiers also split into parts, and scripts without spaces as
+character pairs.
 
-The same functions produce the index and the query, so that both engines only see these words.
+The same functions produce the index and the query, so both engines work only with these words.
 """
 
 from __future__ import annotations
@@ -121,8 +121,7 @@ def words(text: str) -> list[str]:
     pairs of neighboring characters."""
     found: list[str] = []
     for token in _TOKEN.findall(text):
-        # Most texts repeat few words; a token longer than any word will not come up again, so it is not
-        # cached.
+        # Most texts repeat few words; a token longer than any word will not occur again, so it is not cached.
         found += _known_words(token) if len(token) <= _MAX_WORD else _words_of(token)
     return found
 
@@ -142,7 +141,7 @@ _known_words = lru_cache(maxsize=20_000)(_words_of)
 
 
 def _parts(token: str) -> list[str]:
-    """Return the parts of a compound word: for ``user.getById`` each whole name and each word of a name."""
+    """Return the parts of a compound word. For ``user.getById``: each whole name, and each word of a name."""
     names = _NAMES.split(token)
     found: list[str] = []
     for name in names:
@@ -158,14 +157,14 @@ _Y_AND_I = str.maketrans("yi", "iy")
 
 
 class WantedWords(dict[str, frozenset[str]]):
-    """Words and stems that a token counts as; empty if it cannot be any of the wanted ones."""
+    """Words and stems that a token counts as; empty if it can't be any of the wanted ones."""
 
     def __init__(self, words_and_stems: frozenset[str]) -> None:
         super().__init__()
         self.all = words_and_stems
         self._first = {word[:1] for word in words_and_stems}
         begun = {word[:2] for word in words_and_stems}
-        # Stemming changes no other letter of these: "dying" becomes "die".
+        # Stemming changes no other letter of these words: "dying" becomes "die".
         self._begun = begun | {two.translate(_Y_AND_I) for two in begun}
 
     def __missing__(self, token: str) -> frozenset[str]:
@@ -175,7 +174,8 @@ class WantedWords(dict[str, frozenset[str]]):
         return said
 
     def may_be_in(self, text: str) -> bool:
-        """Return whether a text can contain any of the words, without splitting it; True if that is hard to tell."""
+        """Return whether a text can contain any of the words, without splitting it; return True if that is
+        hard to tell."""
         if not text.isascii() or "." in text or "'" in text:
             return True
         lower = text.lower()
@@ -227,7 +227,7 @@ def tokens(text: str) -> list[str]:
 
 
 def _is_plain(token: str) -> bool:
-    """Return whether a token is one plain word, as nearly all are."""
+    """Return whether a token is one plain word, as nearly all tokens are."""
     return token.isascii() and token.isalpha() and (token.islower() or token[1:].islower())
 
 

@@ -19,7 +19,7 @@ class SearchQuery(PageQuery, kw_only=True):
 
 
 class TaggedSearchQuery(SearchQuery, kw_only=True):
-    """Search among pages. ``tag``: only those with this tag; an Octavo extension."""
+    """Query of a search among pages. ``tag``: the tag to filter by; an Octavo extension."""
 
     tag: Annotated[str, Meta(max_length=MAX_SLUG)] | None = None
 
@@ -36,8 +36,8 @@ ResultType = Literal["page", "section"]
 
 
 class SearchSection(Struct, rename="camel", kw_only=True):
-    """Section of a result. ``score``: comparable within one response. ``resultType`` `page`: the query matched the
-    title of the page."""
+    """Section of a result. ``score``: the score, which is comparable within one response. ``resultType``: the
+    type of match; `page` means that the query matched the title of the page."""
 
     id: str
     title: str
@@ -49,8 +49,8 @@ class SearchSection(Struct, rename="camel", kw_only=True):
 
 
 class SearchPage(Struct, rename="camel", kw_only=True):
-    """Page of a result. ``rank``: its position among all pages found, from 1. ``score`` and ``resultType``: as for
-    its sections."""
+    """Page of a result. ``rank``: its position among all pages found, from 1. ``score`` and ``resultType``:
+    the same as for its sections."""
 
     id: str
     title: str
@@ -65,7 +65,7 @@ class SearchPage(Struct, rename="camel", kw_only=True):
 
 
 class SearchSpace(Struct, tag_field="type", tag="space"):
-    """Space of a result. ``score``: that of its best page."""
+    """Space of a result. ``score``: the score of its best page."""
 
     id: str
     title: str
@@ -74,6 +74,6 @@ class SearchSpace(Struct, tag_field="type", tag="space"):
 
 
 class SearchListing(Listing[T], Generic[T], rename="camel"):
-    """Search results. ``count``: exact total, or a lower bound if ``count_is_lower_bound`` is set."""
+    """Search results. ``count``: the exact total, or a lower bound if ``count_is_lower_bound`` is set."""
 
     count_is_lower_bound: bool | UnsetType = UNSET

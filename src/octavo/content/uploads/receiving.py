@@ -1,6 +1,6 @@
 """Uploads: a signed URL accepts the bytes of one file, once, for a limited time.
 
-Bytes that arrive before a connection breaks are kept: the client asks with HEAD how many there are and sends
+Bytes that arrive before a connection breaks are kept: the client requests their number with HEAD and sends
 the rest with PATCH, as in the IETF draft of resumable uploads for HTTP (``Upload-Offset``,
 ``Upload-Complete``).
 """
@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from octavo.errors import BadRequest, Conflict, Forbidden, NotFound, TooManyRequests
+from octavo.errors import BadRequest, Conflict, Forbidden, NotFound, TooManyRequests, format_size
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -35,9 +35,9 @@ from .types import Kind
 PURPOSE = "upload"
 PATH = "/uploads"
 GOOD_FOR = 3600_000
-"""Milliseconds during which a URL accepts bytes."""
+"""Time in milliseconds during which a URL accepts bytes."""
 KEPT_FOR = 24 * GOOD_FOR
-"""Milliseconds during which an uploaded file can be used."""
+"""Time in milliseconds during which an uploaded file can be used."""
 LARGEST: dict[Kind, int] = {
     "import_file": 100 * 1024 * 1024,
     "customization_font": 5 * 1024 * 1024,
@@ -51,7 +51,7 @@ MAX_WAITING = 200
 
 
 class UploadLimit(Struct, frozen=True):
-    """Limits of one person's uploads per day: number of files and total bytes."""
+    """Daily limits of one person's uploads: number of files and total bytes."""
 
     files: int
     size: int
@@ -59,12 +59,12 @@ class UploadLimit(Struct, frozen=True):
 
 MEMBER_SHARE = UploadLimit(1000, 10 * 1000**3)
 GUEST_SHARE = UploadLimit(50, 1000**3)
-"""Limits of guests, who see some spaces of an organization and may not belong to it."""
+"""Limits of guests, who can see some spaces of an organization but may not be members."""
 _IN_MEMORY = 1024 * 1024
 
 
 class _Ticket(Struct, frozen=True, array_like=True):
-    """Payload of a URL: the upload, and who requested it."""
+    """Payload of a URL: the upload, and the person who requested it."""
 
     upload: str
     by: Grantor
@@ -79,7 +79,7 @@ def open_upload(
     """
     largest = LARGEST[kind]
     if size > largest:
-        raise BadRequest(f"file.size: must be at most {largest} bytes.")
+        raise BadRequest(f"file.size: must be at most {format_size(largest)}.")
     upload = UploadRow(
         id=ids.new_id(),
         organization_id=org.organization_id,
@@ -105,7 +105,7 @@ def _require_within_limit(tx: Transaction, upload: UploadRow, share: UploadLimit
     held = store.measure_uploads(tx, upload.user_id)
     if held.waiting >= MAX_WAITING:
         raise TooManyRequests(
-            f"You have {MAX_WAITING} unused upload URLs. Use them first, or wait until they expire."
+            f"You have {MAX_WAITING} unused upload URLs. Use them, or wait until they expire."
         )
     if held.files >= share.files:
         raise TooManyRequests(
@@ -113,7 +113,7 @@ def _require_within_limit(tx: Transaction, upload: UploadRow, share: UploadLimit
         )
     if held.size + upload.size > share.size:
         raise TooManyRequests(
-            f"file.size: you can upload at most {share.size} bytes per day. Try again tomorrow."
+            f"file.size: you can upload at most {format_size(share.size)} per day. Try again tomorrow."
         )
 
 
@@ -123,10 +123,10 @@ def get_upload(tx: Transaction, organization_id: str, user_id: str, kind: str, k
 
 
 def upload_route(context: Context, pool: SharedThreads) -> Route:
-    """Return the route ``/uploads/{token}``, which accepts bytes in pieces, never more than announced.
+    """Return the route ``/uploads/{token}``, which accepts bytes in pieces, up to the declared size.
 
-    ``PUT`` sends all bytes, ``PATCH`` those after ``Upload-Offset``; ``GET`` and ``HEAD`` return how many
-    have arrived. ``pool``: the threads that store them.
+    ``PUT`` sends all bytes, ``PATCH`` the bytes after ``Upload-Offset``; ``GET`` and ``HEAD`` return the
+    number of bytes that have arrived. ``pool``: the threads that store them.
     """
 
     async def open_upload(request: Request) -> UploadRow:
@@ -136,8 +136,12 @@ def upload_route(context: Context, pool: SharedThreads) -> Route:
         owner = (upload.organization_id, upload.user_id)
         await in_thread(pool, owner, function, context, upload, *arguments)
 
+    async def open_for_writing(request: Request) -> UploadRow:
+        await in_thread(pool, request.owner, context.gate.require_open)
+        return await open_upload(request)
+
     async def put(request: Request) -> Answer:
-        upload = await open_upload(request)
+        upload = await open_for_writing(request)
         with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
             try:
                 size = await _receive(request, spool, upload.size)
@@ -152,7 +156,7 @@ def upload_route(context: Context, pool: SharedThreads) -> Route:
         return _answer(upload, upload.size, is_done=True)
 
     async def append(request: Request) -> Answer:
-        upload = await open_upload(request)
+        upload = await open_for_writing(request)
         given = request.header(b"upload-offset")
         if not (given.isascii() and given.isdigit() and len(given) < 16):
             raise BadRequest("Upload-Offset: must be the number of bytes that were already uploaded.")
@@ -183,8 +187,8 @@ def upload_route(context: Context, pool: SharedThreads) -> Route:
 
 
 async def _receive(request: Request, spool: Any, limit: int) -> int:
-    """Write the body to ``spool`` and return its size in bytes. Raises BadRequest if it was cut off, and
-    TooLarge."""
+    """Write the body to ``spool`` and return its size in bytes. Raises BadRequest if the body was truncated,
+    and TooLarge."""
     size = 0
     async for part in request.read_parts(limit, "that were announced"):
         size += len(part)
@@ -201,7 +205,7 @@ def _offset(came: int, *, is_done: bool) -> dict[str, str]:
 
 
 def _answer(upload: UploadRow, came: int, *, is_done: bool) -> Answer:
-    """Return how many bytes of a file have arrived, and its key once it is complete."""
+    """Return the number of bytes of a file that have arrived, and its key once it is complete."""
     headers = {"cache-control": "no-store", **_offset(came, is_done=is_done)}
     if not is_done:
         return Answer(204, b"", "application/json", headers)
@@ -248,7 +252,7 @@ def _save_file(context: Context, upload: UploadRow, spool: object) -> None:
     digest = _store(context, spool, upload.size)
     with context.db.write() as tx:
         if not store.set_uploaded(tx, upload.id, digest):
-            raise Conflict("Different content was already uploaded to this URL. Request a new URL.")
+            raise Conflict("Different content has already been uploaded to this URL. Request a new URL.")
         _release_parts(tx, upload.id)
 
 
@@ -265,7 +269,7 @@ def _store(context: Context, spool: Any, limit: int) -> str:
 
 
 def _save_part(context: Context, upload: UploadRow, start: int, spool: Any) -> None:
-    """Store the next bytes of a file. Raises Conflict if others arrived in the meantime."""
+    """Save the next bytes of a file. Raises Conflict if others arrived in the meantime."""
     size = spool.tell()
     if not size or start != _received(upload):
         return

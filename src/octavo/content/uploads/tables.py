@@ -1,4 +1,4 @@
-"""Declarations of the tables of uploads."""
+"""Declarations of the upload tables."""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ from .types import Kind
 
 
 class FileMetadata(Struct):
-    """File to upload. ``size`` in bytes is also the maximum that can be sent."""
+    """File to upload. ``size``: its size in bytes, which is also the maximum number of bytes that can be
+    sent."""
 
     name: Annotated[
         str,
@@ -34,7 +35,8 @@ class NewUpload(Struct):
 
 
 class SignedUpload(Struct):
-    """Upload URL. Send the bytes to ``url`` with ``PUT`` while it is valid; ``key`` then identifies the file."""
+    """Upload URL. ``url``: the URL to which to send the bytes with ``PUT`` while it is valid. ``key``: the
+    key that then identifies the file."""
 
     url: str
     key: str

@@ -1,8 +1,7 @@
-"""Link targets in a document: their ids on a page, and the target that a link refers to.
+"""Link targets in a document: their ids on a page, and the target of each link.
 
-Tools differ in the anchor they derive from a heading: ``Node.js & you`` becomes ``nodejs--you``,
-``node.js-and``, ``Node_js``, or ``id-1.-intro``. This module is the only one to assign ids and to match every
-spelling to them.
+Tools derive different anchors from a heading: ``Node.js & you`` becomes ``nodejs--you``, ``node.js-and``,
+``Node_js``, or ``id-1.-intro``. Only this module assigns ids and matches every spelling to them.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ _NAMED = ("heading-1", "heading-2", "heading-3", "expandable", "update")
 _NUMBERED = re.compile(r"id(?=\d)")
 
 Conditions = tuple[str, ...]
-"""Conditions of the surrounding blocks, outermost first: content is visible where all of them are met."""
+"""Conditions of the surrounding blocks, outermost first: content is visible if all of them are met."""
 
 
 class DocumentPlace(Struct, frozen=True):
-    """A link target as its document defines it, before its id is made unique.
+    """Link target in a document, before its id is made unique.
 
-    ``name``: the preferred id; ``fixed``: set by the author. ``include``: the targets of this reusable content
-    (a reference as written) are here instead. ``included``: it comes from reusable content.
+    ``name``: the preferred id. ``fixed``: whether the author set it. ``include``: a reference to reusable
+    content whose targets take this place. ``included``: whether it comes from reusable content.
     """
 
     name: str = ""
@@ -48,7 +47,7 @@ class DocumentPlace(Struct, frozen=True):
 
 
 def slug(title: str) -> str:
-    """Return the anchor of a heading as GitHub makes it: lowercase, punctuation dropped, spaces as hyphens."""
+    """Return the anchor of a heading in GitHub's form: lowercase, punctuation dropped, spaces as hyphens."""
     return _DROP.sub("", title.strip().lower()).replace(" ", "-")
 
 
@@ -84,7 +83,7 @@ def flow(document: Document) -> Iterator[tuple[Block | Inline, Standing]]:
 
 
 def _cells(table: Block) -> list[Fragment]:
-    """Return the fragments of a table, row by row as shown."""
+    """Return the fragments of a table, row by row in display order."""
     order: dict[str, tuple[str, int]] = {}
     columns = {name: at for at, name in enumerate(object_of(table.data, "definition"))}
     for record in object_of(table.data, "records").values():
@@ -162,7 +161,7 @@ def _anchor(node: Inline) -> str | None:
 
 
 def _id_of_tag(source: object) -> str | None:
-    """Return the id of an HTML element without a node of its own; links can have it as their name."""
+    """Return the id of an HTML element that has no node; links can use it as their name."""
     tag = _OPENING.match(source) if isinstance(source, str) else None
     if tag is None:
         return None
@@ -171,8 +170,8 @@ def _id_of_tag(source: object) -> str | None:
 
 
 def said(node: Any, *, mentions: bool = True) -> str:
-    """Return the text of a block's inline nodes, without expressions. ``mentions``: include the labels of
-    mentions."""
+    """Return the text of a block's inline nodes, without expressions. ``mentions``: whether to include the
+    labels of mentions."""
     if is_plain(node):
         leaves = node.nodes[0].leaves
         return leaves[0].text if len(leaves) == 1 else "".join([leaf.text for leaf in leaves])
@@ -229,14 +228,14 @@ def place_ids(document: Document) -> dict[int, str]:
 
 
 def ids_in_flow(nodes: Iterable[tuple[Block | Inline, Standing]]) -> dict[int, str]:
-    """Return the same for the output of ``flow``."""
+    """Return the ids for the output of ``flow``, like ``place_ids``."""
     found = [(node, place) for node, place in _places_of(nodes) if place.include is None]
     names = name_places([place for _, place in found])
     return {id(node): name for (node, _), name in zip(found, names, strict=True)}
 
 
 def mark_places(document: Document) -> list[str]:
-    """Write the id of every link target into its node, for rendering, and return all ids. Don't write such a
+    """Write the id of every link target to its node, for rendering, and return all ids. Don't write such a
     document as Markdown: a heading's id would become one fixed by the author."""
     found = places_by_id(document)
     for name, node in found.items():
@@ -253,8 +252,8 @@ def places_by_id(document: Document) -> dict[str, Block | Inline]:
 
 def cut_section(document: Document, places: Mapping[str, Block | Inline], wanted: str) -> Document | None:
     """Return the part of a document at one link target: a heading with everything under it up to the next
-    heading of the same or a higher level, or the block itself. ``places``: those of the whole page, by id;
-    ``wanted``: as a link spells it. None if the target no longer exists."""
+    heading of the same or a higher level, or the block itself. ``places``: the places of the whole page, by
+    id. ``wanted``: the target in the spelling of a link. Return None if the target no longer exists."""
     ids = {id(node): name for name, node in places.items()}
     inside: list[Any] = [document]
     there: dict[str, tuple[list[Any], int]] = {}
@@ -287,8 +286,8 @@ def _level(heading: Block) -> int:
 
 
 class Anchors:
-    """The ids of a page, found by any spelling in a link. ``title``: the page's title, which other tools treat
-    as the first heading and which has no id here."""
+    """Ids of a page, found by any spelling in a link. ``title``: the page's title, which other tools treat as
+    the first heading and which has no id here."""
 
     def __init__(self, names: Iterable[str], title: str = "") -> None:
         self._names = dict.fromkeys(names)
@@ -316,8 +315,8 @@ class Anchors:
 def anchors(
     places: Sequence[DocumentPlace], holds: Callable[[str], bool] | None = None, title: str = ""
 ) -> Anchors:
-    """Return the ids of these targets; with ``holds``, of those whose conditions are met. ``title``: of their
-    page."""
+    """Return the ids of these targets. ``holds``: the function that returns whether conditions are met, to
+    limit the targets. ``title``: the title of their page."""
     names = name_places(places)
     return Anchors(
         (
@@ -330,7 +329,7 @@ def anchors(
 
 
 def _loose(name: str) -> str:
-    """Return a name without case, accents, spaces, and punctuation; a name without letters stays as it is."""
+    """Return a name without case, accents, spaces, and punctuation; a name without letters is unchanged."""
     folded = unicodedata.normalize("NFC", _LATIN_ACCENTS.sub("", unicodedata.normalize("NFKD", name)))
     letters = _NUMBERED.sub("", _SIGNS.sub("", folded).casefold(), count=1) if name else ""
     return letters or name

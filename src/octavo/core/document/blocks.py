@@ -1,5 +1,5 @@
-"""Edit a document by the keys of its blocks: set, insert, delete, move. Untouched blocks keep their bytes and
-their keys.
+"""Edit a document by the keys of its blocks: set, insert, delete, and move blocks. Untouched blocks keep
+their bytes and their keys.
 
 ``BlockEdits`` works on the text and an ``Index`` of it, which records the length and the contents of every
 top-level block, so that an edit reads neither the rest of the page nor the resulting page. It reads only the
@@ -33,9 +33,9 @@ _DEFINITIONS_MAX = 20_000
 _BESIDE_MAX = 8
 """Maximum number of blocks that are searched for the originals of copied blocks."""
 _CHANGED_MAX = 40
-"""Maximum number of blocks that are read to see what an edit changed."""
+"""Maximum number of blocks that are read to find the changes of an edit."""
 _LOOKS = 16
-"""Number of keys that are looked up one by one before all of them are sorted."""
+"""Maximum number of keys that are looked up one by one before all of them are sorted."""
 _DEFINITION = re.compile(r"(?m)^[ \t>*+\-\d.)]*\[(?:[^\]\\]|\\.){1,1000}\]:")
 _NOTE = re.compile(r"\[\^|user-content-fn-")
 _digests_of = attrgetter("digests")
@@ -44,9 +44,9 @@ _BLANK = "\ufeff \t\r\n"
 
 
 class BlockEntry(Struct, frozen=True):
-    """A top-level block: the number of characters before it and in it, and, for it and the nodes with keys
-    inside it in reading order, the digests of their content (``keys.Digests``), the names that their keys are
-    made of, and their keys; and the number of references in it."""
+    """Top-level block: the number of characters before it and in it, and the number of references in it. For
+    the block and the nodes with keys inside it, in reading order, it has the digests of their content
+    (``keys.Digests``), the names from which their keys are derived, and their keys."""
 
     type: str
     gap: int
@@ -58,8 +58,8 @@ class BlockEntry(Struct, frozen=True):
 
 
 class Index(Struct, frozen=True):
-    """The blocks of a text. ``definitions``: the definitions between them. ``kept``: maps keys that reading
-    gives to the keys that the nodes have, where they differ (see ``keys.assign_keys``)."""
+    """Blocks of a text. ``definitions``: the definitions between them. ``kept``: a map from the keys that
+    reading assigns to the keys of the nodes, where they differ (see ``keys.assign_keys``)."""
 
     entries: list[BlockEntry]
     definitions: str
@@ -92,9 +92,9 @@ def _entry(block: Block, gap: int, digests: Digests) -> BlockEntry:
 
 class ChangedBlocks(Struct, frozen=True):
     """Changes that an edit of some blocks made to the references of a page. ``before``: the number of
-    references before the first of these blocks; ``was`` and ``now``: the references in the blocks before and
-    after, as ``references`` returns them for the page. ``has_places``: the edit may have changed the targets of
-    links."""
+    references before the first of these blocks. ``was`` and ``now``: the references in the blocks before and
+    after the edit, in the form that ``references`` returns for the page. ``has_places``: whether the edit may
+    have changed the targets of links."""
 
     before: int
     was: list[Reference]
@@ -103,8 +103,8 @@ class ChangedBlocks(Struct, frozen=True):
 
 
 def changed_blocks(old_text: str, old: Index, text: str, new: Index) -> ChangedBlocks | None:
-    """Return the differences between two texts (without their heads), the second made from the first by
-    ``BlockEdits``. None if these blocks alone are not enough to tell."""
+    """Return the differences between two texts (without their heads), the second of which ``BlockEdits`` made
+    from the first; None if these blocks alone are not sufficient."""
     before = _count_same(old.entries, new.entries)
     behind = _count_same(old.entries[before:][::-1], new.entries[before:][::-1])
     parts = []
@@ -155,7 +155,7 @@ def _indexes_containing(
 
 
 def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str, str]) -> dict[str, str]:
-    """Add to ``kept`` the keys kept for nodes with these names (None: all)."""
+    """Add the keys kept for nodes with these names to ``kept``; None for all names."""
     counts: dict[str, int] = {}
     if among is not None:
         entries = [entries[at] for at in _indexes_containing(among, entries, _names_of)]
@@ -178,7 +178,7 @@ def _kept_since(index: Index, entries: Sequence[BlockEntry], changed: Set[str]) 
 
 
 class EditError(ValueError):
-    """An edit that can't be made; ``field`` names the invalid part of it."""
+    """Error: an edit can't be made. ``field``: the invalid part of it."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -186,16 +186,16 @@ class EditError(ValueError):
 
 
 class NotLocal(Exception):
-    """Raised when the edits need the whole document."""
+    """Signal: the edits need the whole document."""
 
 
 class Missing(EditError):
-    """Raised if no node has the requested key."""
+    """Error: no node has the requested key."""
 
 
 class BlockPosition(Struct, frozen=True):
-    """Target of blocks: after or before a block, or in a block, a fragment, or (None) the document, at an index
-    among its current blocks (None: at the end)."""
+    """Target position of blocks: after or before a block, or inside a block, a fragment, or the document
+    (None), at an index among its current blocks (None: at the end)."""
 
     after: str | None = None
     before: str | None = None
@@ -221,8 +221,8 @@ class EditedBlocks(Struct, frozen=True):
 
 
 class _Slot(Struct, eq=False):
-    """A top-level block. ``entry``: as it was read, None for a new one; ``read_at``: its index in the text it
-    was read from; blocks from another source have indexes of their own."""
+    """Top-level block. ``entry``: the entry as it was read; None for a new block. ``read_at``: its index in
+    the text from which it was read; blocks from another source have separate indexes."""
 
     node: Block
     gap: str
@@ -236,7 +236,7 @@ class _Slot(Struct, eq=False):
 
 
 class _Found(Struct):
-    """A node found by its key: in ``among`` at ``at``; ``parent``: the node that contains it, None at the top
+    """Node found by its key: in ``among`` at ``at``. ``parent``: the node that contains it; None at the top
     level."""
 
     slot: _Slot
@@ -249,15 +249,15 @@ class _Found(Struct):
 
 
 class BlockEdits:
-    """A set of edits. ``text``: the body of a page. ``whole``: its document with sources and keys, if all of it
-    is to be read."""
+    """Set of edits. ``text``: the body of a page. ``whole``: its document with sources and keys, if all of it
+    has to be read."""
 
     def __init__(self, text: str, index: Index, whole: Document | None = None) -> None:
         self._text, self._index, self._whole = text, index, whole
         self._is_crlf = is_all_crlf(text)
         self._ends = list(accumulate([entry.gap + entry.size for entry in index.entries]))
         self._order: list[int | _Slot] = list(range(len(index.entries)))
-        """The blocks; an untouched one is its index in the page's index."""
+        """Blocks in order; an untouched block is represented by its index in the page's index."""
         self._tail = text[self._ends[-1] :] if self._ends else text
         self._made: dict[int, _Slot] = {}
         self._by_key: dict[str, _Slot] = {}
@@ -265,11 +265,11 @@ class BlockEdits:
         self._looks = 0
         self._read_at = len(self._order) + 1
         self._olds: list[Block] = []
-        """Blocks that were edited, as they were before."""
+        """Edited blocks in their previous form."""
         self._gone: list[Block] = []
-        """Deleted blocks: only a new block with equal content can take over from one of them."""
+        """Deleted blocks, whose keys only a new block with equal content can take over."""
         self._beside: list[Block] = []
-        """Existing blocks that contain what a new block says, so that copied content keeps its bytes."""
+        """Existing blocks with the same content as a new block, so that copied content keeps its bytes."""
 
     # --- the blocks ----------------------------------------------------------------------------------------
 
@@ -330,7 +330,7 @@ class BlockEdits:
         slot = self._slot_with(key)
         if slot is None:
             raise Missing(
-                field, f"there is no block {key!r} on this page. Reload the page to get its current keys."
+                field, f"there is no block {key!r} on this page. Reload the page to get its current keys"
             )
         if slot.node.key == key:
             return _Found(slot, slot.node, None, [], 0, 1, [])
@@ -346,7 +346,7 @@ class BlockEdits:
                     if isinstance(child, (Block, Fragment, Inline)):
                         depth = here.depth + 1
                         stack.append(_Found(slot, child, here.node, among, at, depth, above))  # type: ignore[arg-type]
-        raise Missing(field, f"the block {key!r} is no longer on this page.")
+        raise Missing(field, f"the block {key!r} is no longer on this page")
 
     def _load(self, slot: _Slot) -> None:
         """Read the contents of a block."""
@@ -378,14 +378,14 @@ class BlockEdits:
     # --- editing ------------------------------------------------------------------------------------------
 
     def allowed(self, key: str, field: str) -> Allowed:
-        """Return what can replace a node. Raises Missing."""
+        """Return the content that can replace a node. Raises Missing."""
         found = self._find(key, field)
         if isinstance(found.node, Fragment):
             return Allowed("blocks", found.depth + 1)
         return Allowed(_allowed_in(found.parent), found.depth)
 
     def allowed_at(self, place: BlockPosition) -> Allowed:
-        """Return what can be put at a position. Raises EditError."""
+        """Return the content allowed at a position. Raises EditError."""
         found = self._around(place)
         if found is None:
             return Allowed("blocks", 1)
@@ -393,7 +393,7 @@ class BlockEdits:
 
     def set(self, key: str, given: Document, field: str) -> list[Block]:
         """Replace a block, or the contents of a fragment, with blocks; the first of them keeps the key unless
-        one of them brings it along. Raises EditError."""
+        one of them already has it. Raises EditError."""
         found = self._find(key, field)
         given = without_empty(given)
         if isinstance(found.node, Fragment):
@@ -462,17 +462,17 @@ class BlockEdits:
         return [slot.node for slot in taken]
 
     def take(self, keys: Sequence[str], field: str, beside: BlockPosition | None = None) -> list[_Slot]:
-        """Remove blocks for ``put``, here or in another page. ``beside``: their new position."""
+        """Remove blocks for ``put``, on this page or another. ``beside``: their new position."""
         goal = (beside.after or beside.before or beside.into) if beside is not None else None
         taken: list[_Slot] = []
         for number, key in enumerate(keys):
             here = f"{field}[{number}]"
             found = self._find(key, here)
             if goal is not None and (goal == key or self._is_in(goal, found)):
-                raise EditError(here, "a block can't be moved next to or into itself.")
+                raise EditError(here, "a block can't be moved next to or into itself")
             if isinstance(found.node, Fragment):
                 raise EditError(
-                    here, "this is a part of a block and can't be moved on its own. Move the whole block."
+                    here, "this is a part of a block and can't be moved by itself. Move the whole block"
                 )
             if found.parent is None:
                 taken.append(found.slot)
@@ -511,13 +511,13 @@ class BlockEdits:
         for node in nodes:
             node.source = None
         if found.depth + max((_depth(node) for node in nodes), default=0) > MAX_DEPTH:
-            raise EditError("blocks", f"would be nested more than {MAX_DEPTH} levels deep.")
+            raise EditError("blocks", f"would be nested more than {MAX_DEPTH} levels deep")
         found.among[found.at : found.at] = nodes
         self._register(nodes, found.slot)
         self._check(found)
 
     def take_away(self, keys: Sequence[str], field: str) -> list[Block]:
-        """Remove blocks for another page: with their keys, and with their sources if these mean the same
+        """Remove blocks for another page, with their keys, and with their sources if these mean the same
         without the definitions of this page. Raises EditError."""
         taken = self.take(keys, field)
         nodes = []
@@ -548,13 +548,13 @@ class BlockEdits:
         return any(node is found.node for node in self._find(key, "").above)
 
     def _around(self, place: BlockPosition) -> _Found | None:
-        """Return the block around a position; None for one at the top level of the document. Raises
+        """Return the block around a position; None for a position at the top level of the document. Raises
         EditError."""
         if place.after is not None or place.before is not None:
             field = "after" if place.after is not None else "before"
             found = self._find(place.after or place.before or "", field)
             if isinstance(found.node, Fragment):
-                raise EditError(field, "this is a part of a block; use `into` to insert into it.")
+                raise EditError(field, "this is a part of a block. Use `into` to insert into it")
             if found.parent is None:
                 return None
             return msgspec.structs.replace(found, at=found.at + (field == "after"))
@@ -565,7 +565,7 @@ class BlockEdits:
         found = self._find(place.into, "into")
         allowed = _allowed_in(found.node)
         if allowed in ("inlines", ""):
-            raise EditError("into", f"a {found.node.type} can't contain blocks.")
+            raise EditError("into", f"blocks of type {found.node.type} can't contain other blocks")
         nodes = found.node.nodes
         at = len(nodes) if place.at is None else min(place.at, len(nodes))
         return _Found(found.slot, None, found.node, nodes, at, found.depth + 1, [*found.above, found.node])
@@ -620,7 +620,7 @@ class BlockEdits:
                 self._by_key[key] = slot
 
     def _lift(self, slot: _Slot) -> None:
-        """Remove a slot from the document; its contents count as absent until it is inserted again."""
+        """Remove a slot from the document; its contents count as missing until it is inserted again."""
         at = self._place_of(slot)
         del self._order[at]
         self._give_gap(at, slot.gap)
@@ -655,7 +655,7 @@ class BlockEdits:
     def _remove(self, found: _Found, field: str) -> None:
         if isinstance(found.node, Fragment):
             raise EditError(
-                field, "this is a part of a block and can't be deleted; replace its contents instead."
+                field, "this is a part of a block and can't be deleted. Replace its contents instead"
             )
         if found.parent is None:
             at = self._place_of(found.slot)
@@ -689,7 +689,7 @@ class BlockEdits:
         slot.node.source = None
 
     def _check(self, found: _Found) -> None:
-        """Check the requirements of the block that contains these."""
+        """Check the requirements of the block that contains these blocks."""
         for node in (found.parent, *reversed(found.above)):
             if isinstance(node, Block):
                 try:
@@ -698,7 +698,7 @@ class BlockEdits:
                     raise EditError("document", str(error).lstrip(". ")) from None
                 return
 
-    # --- what comes out -----------------------------------------------------------------------------------
+    # --- result -------------------------------------------------------------------------------------------
 
     def finish(self) -> EditedBlocks:
         """Return the text after the edits. Raises NotLocal."""
@@ -711,15 +711,15 @@ class BlockEdits:
         return self._finish_local(news) if self._whole is None else self._finish_whole()
 
     def _slots(self) -> list[_Slot]:
-        """Return the blocks that were touched, in order."""
+        """Return the touched blocks, in order."""
         return [item for item in self._order if type(item) is _Slot]
 
     def _old_contents(self) -> dict[str, Block]:
-        """Return the edited blocks as they were before, by key."""
+        """Return the previous form of the edited blocks, by key."""
         return {old.key: old for old in self._olds if old.key and old.source is not None}
 
     def _carry_sources(self) -> None:
-        """Give new blocks that equal deleted ones their bytes and keys."""
+        """Assign the bytes and keys of deleted blocks to new blocks with the same content."""
         olds = [old for old in (*self._olds, *self._gone) if old.source is not None]
         news = [slot.node for slot in self._slots() if slot.entry is None and slot.node.source is None]
         if not news:
@@ -828,7 +828,7 @@ class BlockEdits:
         return runs
 
     def _keep(self, low: int, high: int, parts: list[str], entries: list[BlockEntry]) -> None:
-        """Keep the blocks between two indexes as they are; they were adjacent."""
+        """Keep the blocks between two indexes unchanged; they were adjacent."""
         if low < high:
             first, last = self._order[low], self._order[high - 1]
             assert isinstance(first, int) and isinstance(last, int)
@@ -862,8 +862,8 @@ class BlockEdits:
         return window if is_last else window[:-1]
 
     def _read_again(self, slots: list[_Slot], window: list[str]) -> list[Block]:
-        """Return the blocks of a window as they read now. Raises NotLocal if unchanged blocks read differently,
-        or if the definitions changed."""
+        """Return the blocks of a window in the form in which they now read. Raises NotLocal if unchanged
+        blocks read differently, or if the definitions changed."""
         definitions = self._index.definitions
         if any(gap.strip(_BLANK) not in definitions for gap in window[0::2]):
             raise NotLocal
@@ -892,7 +892,7 @@ class BlockEdits:
         return (entries[at] for at, item in enumerate(self._order) if type(item) is _Slot)
 
     def _require_unpaired(self, blocks: Sequence[Block], text: str) -> None:
-        """Raise NotLocal if tags or elements in these blocks may pair with ones elsewhere."""
+        """Raise NotLocal if tags or elements in these blocks may pair with tags or elements elsewhere."""
         for block in blocks:
             opened, closed = open_ends(block.source or "")
             if closed or any(f"end{name}" in text or f"</{name}" in text.lower() for name in opened):
@@ -927,8 +927,8 @@ def is_empty(node: object) -> bool:
 
 
 def _allowed_in(parent: Block | Inline | Fragment | None) -> str:
-    """Return what a block, a fragment, or (None) the document contains: ``blocks``, one type, ``inlines``, or
-    nothing."""
+    """Return the allowed content of a block, a fragment, or the document (None): ``blocks``, one type,
+    ``inlines``, or nothing."""
     if parent is None or isinstance(parent, Fragment):
         return "blocks"
     if isinstance(parent, Inline):
@@ -938,11 +938,9 @@ def _allowed_in(parent: Block | Inline | Fragment | None) -> str:
 
 def _require_fitting(node: Block | Fragment, allowed: str, field: str) -> None:
     if isinstance(node, Fragment):
-        raise EditError(
-            field, "this is a part of a block and can't be moved on its own. Move the whole block."
-        )
+        raise EditError(field, "this is a part of a block and can't be moved by itself. Move the whole block")
     if node.type != allowed and (allowed != "blocks" or node.type in schema.NESTED_ONLY):
-        raise EditError(field, f"expected {allowed} here, got {node.type}.")
+        raise EditError(field, f"must be {allowed}, got {node.type}")
 
 
 def _joined(one: str, other: str) -> str:

@@ -1,7 +1,7 @@
-"""Limit failures of our own code to the block where they occur: the rest of the page is still read, rendered,
-and searchable, and the failure is reported to the server administrator.
+"""Limit failures of Octavo's code to the block in which they occur: the rest of the page is still read,
+rendered, and searchable, and the failure is reported to the server administrator.
 
-Readers and renderers contain failures while they go through the blocks; ``contained`` does it for code that
+Readers and renderers contain failures while they process the blocks; ``contained`` does it for code that
 processes a document as a whole.
 """
 
@@ -24,11 +24,11 @@ DEFECTS: tuple[type[Exception], ...] = (
     RecursionError,
 )
 """Exceptions raised by code that meets an unexpected case. Errors for callers, database errors, and exceeded
-deadlines are different ones."""
+deadlines are not among them."""
 
 _TRIES = 64
-"""Number of times parts of a document are retried; after that, every block of an undecided part counts as
-failing."""
+"""Number of times that parts of a document are retried; after that, every block of an undecided part counts
+as failing."""
 
 Report = Callable[[str, Exception, int], None]
 _reports: list[Report] = []
@@ -69,8 +69,9 @@ def inert_block(source: str) -> Block:
 
 
 def contained(stage: str, load: Callable[[], Document], work: Callable[[Document], T]) -> T:
-    """Return the result of ``work`` on a document, with each top-level block for which it fails replaced by its
-    source. ``load`` returns a new copy of the document each time, because ``work`` may change it."""
+    """Return the result of ``work`` on a document, with each top-level block for which it fails replaced by
+    its source. ``load``: the function that returns a new copy of the document each time, because ``work`` may
+    change it."""
     try:
         return work(load())
     except DEFECTS as error:

@@ -1,5 +1,5 @@
 """Publish the table of node types: as JSON Schema in the API description, and as plain data for programs that
-build an editor's schema. Both are generated from ``schema.py``, so they can't disagree."""
+build an editor's schema. Both are generated from ``schema.py``, so they always agree."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from . import schema
 _AT = "#/components/schemas/"
 
 DocumentNodes = Annotated[Raw, Meta(extra_json_schema={"$ref": f"{_AT}Document"})]
-"""A response, or a part of one, that is a document."""
+"""Response, or part of one, that is a document."""
 DocumentObject = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": f"{_AT}Document"})]
-"""A document in a request, or one that is still plain values."""
+"""Document in a request, or one that is still plain values."""
 DocumentBlocks = Annotated[
     list[Any], Meta(extra_json_schema={"items": {"$ref": f"{_AT}DocumentBlock"}, "type": "array"})
 ]
-"""Only the blocks of a document."""
+"""Blocks of a document, without the document around them."""
 
 _Schema = dict[str, Any]
 
@@ -129,8 +129,8 @@ _DESCRIPTIONS = {
     "width": "The width in pixels, or with a unit.",
     "withFrame": "Whether the images have a frame.",
 }
-"""Meanings of fields by name, or by ``type.name`` for one type. Kept apart from the meanings of the API's other
-properties, where a name has one meaning everywhere."""
+"""Meanings of fields by name, or by ``type.name`` for one type. They are separate from the meanings of the
+API's other properties, where a name has one meaning everywhere."""
 
 
 def node_types() -> JsonObject:

@@ -1,5 +1,5 @@
 """Evaluate documents for a visitor: replace expressions and conditions with their results, and remove content
-meant only for authors."""
+that is only for authors."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _OPEN_IF = re.compile(r"\s*\{%-?\s*if\b(.*?)-?%\}\s*\Z", re.DOTALL)
 
 
 def close_conditions(document: Document) -> Document:
-    """Close every ``{% if %}`` without an end, in place, so that it contains everything after it at its level:
-    an unclosed condition must not reveal the content under it. Content under more than ``MAX_TAGS`` of them is
-    removed. A misspelled condition hides the content that it was meant for."""
+    """Close every ``{% if %}`` without an end, in place, so that it contains everything after it at its
+    level: an unclosed condition must not reveal the content under it. Content under more than ``MAX_TAGS``
+    such conditions is removed. A misspelled condition hides the content that it was meant for."""
     hide_unread(document)
     stack: list[tuple[Any, int]] = [(document, 0)]
     while stack:
@@ -52,14 +52,14 @@ def _left_open(node: Block) -> str | None:
 
 
 Change = Callable[[Block | Inline], Replacement | None]
-"""Callback that returns what replaces a node, None to keep it."""
+"""Callback that returns the replacement of a node, or None to keep it."""
 Decided = Callable[[Block | Inline, bool], None]
-"""Callback for each conditional part: the condition as written, and whether the part is shown."""
+"""Callback for each conditional part, with the original condition and whether the part is shown."""
 
 
 def show_document(document: Document, shown: Shown, decided: Decided | None = None) -> Document:
-    """Return the document, changed in place, as a visitor sees it: evaluated, without comments and without
-    definitions that only other, hidden text refers to. Unchanged blocks keep their source."""
+    """Return the document, changed in place, in the form that a visitor sees: evaluated, without comments,
+    and without definitions to which only hidden text refers. Unchanged blocks keep their source."""
     return _resolve_definitions(replace_nodes(document, lambda node: _seen(node, shown, decided)))
 
 
@@ -99,7 +99,7 @@ def _resolve_definitions(document: Document) -> Document:
 
 
 def _stands_alone(block: Block) -> bool:
-    """Return whether the source of a block, read by itself, gives that block."""
+    """Return whether the source of a block, read by itself, produces that block."""
     assert block.source is not None
     alone = read(block.source)
     return len(alone.nodes) == 1 and _plain(alone.nodes[0]) == _plain(block)
@@ -119,10 +119,11 @@ def _plain(block: Block) -> list[object]:
 
 
 def evaluate_document(document: Document, shown: Shown, *, deterministic: bool) -> Document:
-    """Evaluate the document in place: an expression becomes its text, an ``if`` the blocks inside it or
-    nothing. An expression that fails gives no text and counts as false.
+    """Evaluate the document in place: an expression becomes its text, and an ``if`` becomes the blocks inside
+    it or nothing. An expression that fails produces no text and counts as false.
 
-    ``deterministic``: only where the result is the same for every visitor; the rest stays as it is.
+    ``deterministic``: whether to evaluate only expressions and conditions whose result is the same for every
+    visitor; the rest is unchanged.
     """
 
     def evaluated(node: Block | Inline) -> Replacement | None:
@@ -132,8 +133,8 @@ def evaluate_document(document: Document, shown: Shown, *, deterministic: bool) 
 
 
 def replace_nodes(document: Document, change: Change, *, again: bool = True) -> Document:
-    """Replace nodes of the document in place with those that ``change`` returns for them; ``again``: process
-    the replacements as well. Top-level blocks with a replaced node lose their source."""
+    """Replace nodes of the document in place with those that ``change`` returns for them. ``again``: whether
+    to process the replacements as well. Top-level blocks with a replaced node lose their source."""
     nodes: list[Block] = []
     gaps = document.gaps[:1]
     for top, gap in zip(document.nodes, chain(document.gaps[1:], repeat("")), strict=False):
@@ -189,7 +190,7 @@ def _replaced(nodes: list[Block], change: Change, again: bool) -> tuple[list[Blo
 
 
 def _is_open(node: Block | Inline, deterministic: bool) -> bool:
-    """Return whether the node is to be replaced by its result."""
+    """Return whether the node has to be replaced by its result."""
     if node.type not in ("expression", "if"):
         return False
     try:

@@ -3,7 +3,7 @@
 CommonMark lets no mark open or close between punctuation and a letter, but in Chinese, Japanese, and Korean
 text there are only such places: ``**重点。**后面`` stayed literal. These are the amended rules of the CJK-friendly
 CommonMark specification, which several implementations share: next to a CJK character, punctuation does not
-count, so the mark works there as it does between letters. Text without CJK characters reads as before.
+count, so the mark works there as it does between letters. Text without CJK characters is not affected.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _is_emoji(char: str, code: int) -> bool:
 
 
 def _is_form_selector(char: str) -> bool:
-    """Return whether a character is a variation selector for a form of the previous character rather than for
+    """Return whether a character is a variation selector for a form of the previous character instead of for
     an emoji."""
     return "\ufe00" <= char <= "\ufe0e"
 

@@ -23,7 +23,7 @@ _ATTRIBUTES = frozenset(
     "linebreak linethickness lspace mathbackground mathcolor mathsize mathvariant maxsize minsize movablelimits "
     "notation rowalign rowlines rowspacing rspace scriptlevel separator stretchy symmetric voffset width".split()
 )
-# Operators with limits above and below them in display formulas, and beside them within a line.
+# Operators with limits above and below them in display formulas, and next to them within a line.
 _WITH_LIMITS = frozenset(
     "lim limsup liminf max min sup inf det gcd Pr argmax argmin ∑ ∏ ∐ ⋃ ⋂ ⋁ ⋀ ⨁ ⨂ ⨀ ⨄ ⨆".split()
 )
@@ -79,7 +79,7 @@ def _move_limits(root: Element) -> None:
         base = here[0] if here.tag in _LIMITS and len(here) else None
         if base is not None and base.tag == "mo" and "".join((base.text or "").split()) in _WITH_LIMITS:
             here.tag = _LIMITS[here.tag]
-            # Within a fraction, for example, they go back beside it.
+            # Within a fraction, for example, they move back next to the operator.
             base.set("movablelimits", "true")
 
 

@@ -1,7 +1,7 @@
 """Misspelled or misplaced conditions: find them and hide the content that they were meant to guard.
 
 Condition tags belong between blocks. Elsewhere (in the middle of a line, `{% else %}` in a condition, a
-misspelled tag) they have no effect, and the content after one would be visible to everyone.
+misspelled tag) they have no effect, and the content after them would be visible to everyone.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _SHOWN_AS_TEXT = frozenset({"code", "code-line", "math", "math-block", "inline-m
 
 
 class _Count(NamedTuple):
-    """Guards in a block. ``unread``: whether there is a misunderstood guard. ``open``: how many extend beyond
-    the block; ``closed``: how many of the guards before it end in it."""
+    """Guards in a block. ``unread``: whether there is a misunderstood guard. ``open``: the number of guards
+    that extend beyond the block. ``closed``: the number of earlier guards that end in it."""
 
     unread: bool = False
     open: int = 0
@@ -68,8 +68,8 @@ def hide_unread(document: Document) -> Document:
 
 
 def find_unread(document: Document) -> Iterator[tuple[int, str]]:
-    """Yield the line (from 1) and text of each guard that can't be read; guards inside a block have the line where it
-    starts."""
+    """Yield the line (from 1) and text of each guard that can't be read; guards inside a block have the line
+    where the block starts."""
     line = 1 + document.gaps[0].count("\n") if document.gaps else 1
     for at, block in enumerate(document.nodes):
         source = block.source or ""
@@ -87,7 +87,7 @@ def find_unread(document: Document) -> Iterator[tuple[int, str]]:
 
 
 def _hide_in(holder: Document | Block | Fragment, left: dict[int, int]) -> int:
-    """Hide blocks of one list as required. Return how many guards did not end in it."""
+    """Hide blocks of one list as required. Return the number of guards that did not end in it."""
     out: list[Any] = []
     pending = 0
     hidden: Block | None = None
@@ -179,7 +179,7 @@ def _of_unknown(block: Block) -> _Count:
 
 
 def _closers(node: Node) -> int:
-    """Return how many guards end in a node, beyond those that start in it."""
+    """Return the number of guards that end in a node, beyond those that start in it."""
     found = 0
     for below in walk(node):
         if isinstance(below, Block):

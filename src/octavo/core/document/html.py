@@ -1,11 +1,11 @@
 """Render document nodes as HTML.
 
 Markup is built from pieces (``html_pieces``), so text can reach the page only escaped, and URLs only through
-``safe_url``. The renderers of code, tables, and API references add to the one here, which renders text, media, and
-containers.
+``safe_url``. The renderers of code, tables, and API references extend this one, which renders text, media,
+and containers.
 
-The classes written here are all that ``delivery/reader/static/octavo.css`` defines; there are no inline styles
-or scripts, and everything is readable without JavaScript.
+``delivery/reader/static/octavo.css`` defines all classes used here; there are no inline styles or scripts,
+and everything is readable without JavaScript.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .parts import (
 from .urls import player, safe_url
 
 _LINE = 24
-"""Pixels: height of an image in a line of text."""
+"""Height in pixels of an image in a line of text."""
 
 
 def _has_words(node: Inline) -> bool:
@@ -53,8 +53,8 @@ def _has_words(node: Inline) -> bool:
 
 
 def render(document: Document, context: HtmlContext | None = None) -> Html:
-    """Render a document as HTML for its reader; conditions, expressions, and includes that are still in it
-    produce nothing. Every link target gets its id, written into the document (``mark_places``)."""
+    """Render a document as HTML for its reader. Conditions, expressions, and includes that are still in it
+    produce nothing. Every link target gets its id, which is written to the document (``mark_places``)."""
     renderer = _DocumentRenderer(context or HtmlContext(), mark_places(document))
     renderer.draw(document.nodes)
     renderer.failures.tell()
@@ -271,7 +271,7 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         return self._card(target, caption and self._words_of(caption) or target.title or url, host)
 
     def _card(self, target: HtmlTarget, title: str, line: str | None) -> list[Piece]:
-        """Render a reference as a full-width card; without a target it is text in the same place."""
+        """Render a reference as a full-width card; without a target, render it as text in the same place."""
         link = self._anchor(target)
         sign: list[Piece] = self.icon(target.icon)
         if not sign:
@@ -619,8 +619,8 @@ _DocumentRenderer.inlines = {
 
 
 def _call_of(item: Block | Inline | Text) -> tuple[str, str, Inline] | None:
-    """Return the method, path, and link of the operation that a list item links to: a link and, after or
-    inside it, the call. None for any other item."""
+    """Return the method, path, and link of the operation to which a list item links. The item consists of a
+    link and, after or inside it, the call. Return None for any other item."""
     inside = only_paragraph(item.nodes) if isinstance(item, Block) and "checked" not in item.data else []
     nodes = [node for node in inside if not (isinstance(node, Text) and not plain_text(node).strip())]
     if len(nodes) not in (1, 2) or not isinstance(nodes[0], Inline) or nodes[0].type != "link":
@@ -637,8 +637,8 @@ def _call_of(item: Block | Inline | Text) -> tuple[str, str, Inline] | None:
 
 
 def _call_at_end(words: Sequence[Block | Inline | Text]) -> tuple[str, str, Text] | None:
-    """Return the method and path of the operation that a line is about, and the words before them: the line
-    starts with a bold name and ends with the call. None for any other line."""
+    """Return the method and path of the operation that a line is about, and the words before them. The line
+    starts with a bold name and ends with the call. Return None for any other line."""
     leaves = [leaf for node in words if isinstance(node, Text) for leaf in node.leaves]
     if len(leaves) < 3 or not all(isinstance(node, Text) for node in words):
         return None

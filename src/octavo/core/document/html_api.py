@@ -19,7 +19,7 @@ from .parts import one_of, only_paragraph, shown_words, text_of, title_and_body
 
 METHODS = ("get", "post", "put", "patch", "delete", "event")
 STATUSES = {"1": "info", "2": "success", "3": "info", "4": "warning", "5": "danger"}
-"""Class of a status code by its first digit."""
+"""Classes of status codes by their first digit."""
 _SERVER = re.compile(r"[a-z][a-z0-9+.-]*://[^/{]*")
 _PARAMETER = re.compile(r"(\{[^{}]*\})")
 _FIELD_TAGS = ("read_only", "write_only", "deprecated")
@@ -56,7 +56,7 @@ class ApiRenderer(Renderer):
         return self._endpoint(text_of(block.data, "method"), path) if path else []
 
     def openapi_try(self, block: Block) -> Pieces:
-        """Render a button that only scripts show, because they build what it opens."""
+        """Render a button that only scripts show, because they build the content that it opens."""
         address = self.context.try_it(block.data)
         if address is None:
             return []
@@ -70,7 +70,7 @@ class ApiRenderer(Renderer):
         )
 
     def openapi_head(self, block: Block) -> Pieces:
-        """Render the method and URL of an operation, with its actions beside them."""
+        """Render the method and URL of an operation, with its actions next to them."""
         self.operations = self.heads = True
         url = text_of(block.data, "url") or ""
         endpoint = self._endpoint(text_of(block.data, "method"), url)
@@ -167,7 +167,7 @@ class ApiRenderer(Renderer):
 
     def _rows(self, rows: Sequence[tuple[str, str, Sequence[Piece], str | None]]) -> Pieces:
         """Render rows of method, path, link, and id. A prefix shared by most paths is shown once, above. An
-        operation named only by its path shows it once."""
+        operation that is named only by its path shows it once."""
         self.operations = True
         above = _shared([path for _, path, _, _ in rows])
         made: list[Piece] = []
@@ -192,7 +192,7 @@ class ApiRenderer(Renderer):
         return [*said, *element("ul", made, class_="openapi-rows")]
 
     def openapi_columns(self, block: Block) -> Pieces:
-        """Render the description of an operation, with requests and responses beside it."""
+        """Render the description of an operation, with requests and responses next to it."""
         return element("div", block.nodes, class_="openapi-columns")
 
     def openapi_sample(self, block: Block) -> Pieces:
@@ -239,7 +239,8 @@ class ApiRenderer(Renderer):
         )
 
     def openapi_examples(self, block: Block) -> Pieces:
-        """Render several examples of one thing, one after the other; a script shows only the selected one."""
+        """Render several examples of the same value, one after the other; a script shows only the selected
+        one."""
         names = json.dumps(self._texts(block.data.get("names")))
         return element("div", block.nodes, class_="openapi-examples", data_names=names)
 
@@ -281,7 +282,7 @@ class ApiRenderer(Renderer):
 
     @staticmethod
     def _fold_context(block: Block) -> Pieces:
-        """Render what a collapsed section belongs to, for screen readers that read only its title."""
+        """Render the context of a collapsed section, for screen readers that read only its title."""
         of = text_of(block.data, "of")
         return element("span", [f"{of}: "], class_="hidden-text") if of else []
 
@@ -377,8 +378,8 @@ class ApiRenderer(Renderer):
 
 
 def _shared(paths: Sequence[str]) -> str:
-    """Return the prefix, of two or more segments, shared by the most paths and at least half of them; the
-    longest of several. Empty if there is none."""
+    """Return the prefix, of two or more segments, shared by the most paths and at least half of them; of
+    several, the longest. Return an empty string if there is none."""
     counts = Counter(
         "/".join(parts[:length])
         for parts in (path.split("/") for path in paths)

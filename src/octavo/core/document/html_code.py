@@ -29,8 +29,8 @@ _BREAK = '\n</span><span class="line">'
 
 
 def _all_lines(source: str, tokens: list[Token] | None) -> str:
-    """Return all lines of a listing in one pass over its tokens; these are not split into lines first, because
-    few contain a line break."""
+    """Return all lines of a listing in one pass over its tokens; tokens are not split into lines first,
+    because few contain a line break."""
     made: dict[Token, str] = {}
     out = ['<span class="line">']
     for token in tokens if tokens is not None else [("", source)]:
@@ -69,7 +69,8 @@ class CodeRenderer(Renderer):
         return self._listing(block, source.count("\n") + 1, body)
 
     def _listing(self, block: Block, count: int, body_of: Callable[[str, int], list[Piece]]) -> Pieces:
-        """Render a listing; ``body_of(syntax, shown)`` returns its lines, ``count`` in all."""
+        """Render a listing. ``body_of(syntax, shown)``: returns its lines. ``count``: the total number of
+        lines."""
         data = block.data
         syntax, title = text_of(data, "syntax") or "", text_of(data, "title")
         few = number_of(data.get("collapsedLineCount")) or _FEW_LINES
@@ -157,7 +158,7 @@ class CodeRenderer(Renderer):
         return out
 
     def _line(self, line: Block, row: list[Token]) -> list[Piece]:
-        """Render one line: the highlighter's tokens merged with the text nodes, cut where either ends."""
+        """Render one line: the highlighter's tokens merged with the text nodes, split where either ends."""
         tokens = Tokens(row)
         out: list[Piece] = []
 

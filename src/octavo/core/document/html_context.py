@@ -1,4 +1,4 @@
-"""What rendering a document as HTML needs to know, and what it returns."""
+"""Input and output of rendering a document as HTML."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from .parts import line_text
 
 
 class HtmlTarget(Struct, frozen=True, kw_only=True):
-    """Target of a reference. ``href`` is None when there is no target (broken, or not visible to this reader):
-    the reference is then shown as text. ``user`` marks a person rather than a place."""
+    """Target of a reference. ``href``: the URL; None if there is no target (broken, or not visible to this
+    reader), and the reference is then shown as text. ``user``: whether it is a person instead of a page or
+    file."""
 
     href: str | None = None
     title: str | None = None
@@ -27,22 +28,23 @@ class HtmlTarget(Struct, frozen=True, kw_only=True):
 
 
 ALL_FIELDS = "fields=all"
-"""Query of a page that lists all fields of its API content; without it, the page has the first fields and links
-to this one."""
+"""Query of a page that lists all fields of its API content; without it, the page has the first fields and a
+link to this page."""
 COLUMN = 736
-"""Pixels: width of a text column on a page."""
+"""Width of a text column on a page in pixels."""
 
 
 class ImageSource(Struct, frozen=True):
-    """One size of an image; ``width`` in pixels."""
+    """One size of an image. ``width``: its width in pixels."""
 
     url: str
     width: int
 
 
 class Asset(Struct, frozen=True, kw_only=True):
-    """A file to show or download. ``width`` and ``height`` in pixels, ``size`` in bytes, if known. ``sources``:
-    the available widths of an image, including itself if it is the widest; empty if there is only one."""
+    """File to show or download. ``width`` and ``height``: its dimensions in pixels, if known. ``size``: its
+    size in bytes, if known. ``sources``: the available widths of an image, including itself if it is the
+    widest; empty if there is only one."""
 
     url: str
     name: str = ""
@@ -145,7 +147,7 @@ def _file(ref: Data) -> Asset | None:
 
 
 class CodeBlock(Struct, frozen=True):
-    """The integration block that renders listings in a language; ``prop``: the name of the prop for their
+    """Integration block that renders listings in a language. ``prop``: the name of the prop for their
     text."""
 
     integration: str
@@ -161,15 +163,15 @@ class CodeBlock(Struct, frozen=True):
 class HtmlContext(Struct, frozen=True, kw_only=True):
     """Everything that rendering needs to know: pure callables over data that was fetched before.
 
-    ``link(ref)`` and ``file(ref)`` resolve a ContentRef; ``icon(name)`` returns an inline SVG from our own
-    sets; ``openapi(type, data)`` the HTML of an API block; ``try_it(data)`` the URL for trying an operation;
-    ``authentication(spec)`` the URL of the page on how to authenticate with an API (None: no such page);
-    ``integration(data)`` the URL of the content that an integration shows in its block; ``code_block(syntax)``
-    the block that renders listings in that language; ``highlight(code, syntax)`` the colored tokens of a
-    listing; ``search(query)`` and ``ask(query)`` the pages behind buttons (None: no such page). ``new_tab``
-    opens other hosts in a new tab; without ``anchors``, headings have no link to themselves. ``direction``:
-    that of the page, ``ltr`` or ``rtl``; text in the other direction is marked. ``column``: width of the text
-    on a wide screen, in pixels.
+    ``link(ref)`` and ``file(ref)``: resolve a ContentRef. ``icon(name)``: returns an inline SVG from Octavo's
+    icon sets. ``openapi(type, data)``: returns the HTML of an API block. ``try_it(data)``: returns the URL
+    for trying out an operation. ``authentication(spec)``: returns the URL of the authentication page of an
+    API, or None. ``integration(data)``: returns the URL of the content that an integration shows in its
+    block. ``code_block(syntax)``: returns the block that renders listings in that language. ``highlight(code,
+    syntax)``: returns the colored tokens of a listing. ``search(query)`` and ``ask(query)``: return the URLs
+    of the pages behind buttons, or None. ``new_tab``: whether to open other hosts in a new tab. ``anchors``:
+    whether headings have a link to themselves. ``direction``: the direction of the page, ``ltr`` or ``rtl``;
+    text in the other direction is marked. ``column``: the width in pixels of the text on a wide screen.
     """
 
     link: Callable[[Data], HtmlTarget | None] = _link
@@ -191,7 +193,7 @@ class HtmlContext(Struct, frozen=True, kw_only=True):
 
 
 class OutlineHeading(Struct, frozen=True):
-    """One line of "On this page"; ``level`` is 2 to 6, ``id`` the anchor."""
+    """One line of "On this page". ``level``: its level, 2 to 6. ``id``: its anchor."""
 
     id: str
     title: str
@@ -199,10 +201,11 @@ class OutlineHeading(Struct, frozen=True):
 
 
 class Html(Struct, frozen=True):
-    """A rendered document. ``updates``: it has dated entries, so the page offers a feed; ``diagrams``: some
-    listings are diagrams, which a script can draw; ``operations``: it shows operations of an API; ``together``:
-    some of them are expandable lines; ``changes``: it lists changes of some; ``listing``: it lists models or
-    tags of an API as rows; ``heads``: it shows some operations in full."""
+    """Rendered document. ``updates``: whether it has dated entries, so that the page offers a feed.
+    ``diagrams``: whether some listings are diagrams, which a script can draw. ``operations``: whether it
+    shows operations of an API. ``together``: whether some of them are expandable lines. ``changes``: whether
+    it lists changes of some. ``listing``: whether it lists models or tags of an API as rows. ``heads``:
+    whether it shows some operations in full."""
 
     body: Markup
     outline: tuple[OutlineHeading, ...]

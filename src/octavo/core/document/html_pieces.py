@@ -1,4 +1,4 @@
-"""Pieces of HTML: a ``Markup`` is written as it is, a ``str`` is escaped, a node is rendered later.
+"""Pieces of HTML: a ``Markup`` is written unchanged, a ``str`` is escaped, and a node is rendered later.
 
 So text can reach the page only escaped, and attributes only through ``open_tag`` (quoted, escaped).
 """
@@ -59,8 +59,8 @@ def _classed(name: str, class_: str) -> Markup:
 
 
 def open_tag(name: str, **attributes: object) -> Markup:
-    """Return an opening tag. ``class_`` is class, ``_`` in other names is ``-``; None and False omit an
-    attribute."""
+    """Return an opening tag. ``class_`` stands for class, and ``_`` in other names for ``-``; None and False
+    omit an attribute."""
     if not attributes:
         return _bare(name)
     if len(attributes) == 1 and type(only := attributes.get("class_")) is str:

@@ -1,4 +1,4 @@
-"""The machine that renders pieces, and what all kinds of nodes share: references, images, and notes.
+"""Renderer of pieces, and of parts that all kinds of nodes share: references, images, and notes.
 
 Pieces are on one stack, so the depth of a document costs no recursion.
 """
@@ -32,14 +32,14 @@ from .parts import emoji, shown_words, text_of
 from .urls import safe_url
 
 _MARGIN = 40
-"""Pixels beside the text on a narrow screen."""
+"""Width in pixels of the margins next to the text on a narrow screen."""
 _NARROW = 767
-"""Pixels: maximum width of a narrow screen."""
+"""Maximum width in pixels of a narrow screen."""
 _STRONG = {"L": 1, "R": -1, "AL": -1}
 
 
 def _lean(text: str) -> int:
-    """Return how many more of the letters of a text run from left to right than from right to left."""
+    """Return the number of left-to-right letters of a text minus the number of right-to-left letters."""
     if text.isascii():
         return sum(map(str.isalpha, text))
     return sum(_STRONG.get(bidirectional(sign), 0) for sign in text)
@@ -123,7 +123,7 @@ class Renderer:
                     stack.append(plain_text(piece))
 
     def _set_aside(self, pieces: Pieces) -> list[Piece]:
-        """Return the pieces with their headings left out of the outline."""
+        """Return the pieces with their headings omitted from the outline."""
 
         def enter() -> None:
             self._aside += 1
@@ -168,7 +168,8 @@ class Renderer:
     def _picture(
         self, data: Data, *, lazy: bool, class_: str | None = None, line: int | None = None
     ) -> list[Piece]:
-        """Render one image, or one for each theme. ``line``: its height in pixels if it stands in a line of text."""
+        """Render one image, or one for each theme. ``line``: its height in pixels if it is in a line of
+        text."""
         light, dark = self._asset(ref_of(data)), self._asset(ref_of(data, "refDark"))
         if light is None:
             return []
@@ -199,8 +200,8 @@ class Renderer:
         return out
 
     def _sizes(self, asset: Asset, width: str | None, line: int | None) -> str:
-        """Return the ``sizes`` attribute, so that the browser knows the width before layout: never less than
-        the actual width."""
+        """Return the ``sizes`` attribute, so that the browser knows the width before layout; it is never less
+        than the actual width."""
         most = self.context.column
         if line is not None and asset.width and asset.height:
             shown = -(-line * asset.width // asset.height)
@@ -213,8 +214,8 @@ class Renderer:
         return f"(max-width: {narrow}px) calc(100vw - {_MARGIN}px), {shown}px"
 
     def _dir(self, *nodes: Block | Fragment) -> str | None:
-        """Return the direction of the contents if it differs from the page's: that of most letters, because a
-        paragraph can start with a name in another script."""
+        """Return the direction of the contents if it differs from the page's. It is the direction of most
+        letters, because a paragraph can start with a name in another script."""
         own = self.context.direction
         if own is None:
             return None

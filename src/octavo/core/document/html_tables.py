@@ -29,7 +29,7 @@ from .parts import (
 from .urls import safe_url
 
 _ROW = 96
-"""Pixels: height of an image in a cell."""
+"""Height in pixels of an image in a cell."""
 _MODELS = ["model", "about", "fields", "users"]
 """Columns of a list of models."""
 _TAG = "openapi-tag"
@@ -45,7 +45,7 @@ class TableRenderer(Renderer):
         if view.get("type") == "cards":
             return self._cards(view, shown, records, cells, block.data.get("fullWidth") is True)
         widths = object_of(view, "columnWidths")
-        # A list of an API's models has these columns; a link to the anchor of one leads to its row.
+        # A list of an API's models has these columns; a link to the anchor of a model targets its row.
         is_models = [name for name, _ in shown] == _MODELS
         is_tags = bool(shown) and shown[0][0] == _TAG
         self.operations = self.operations or is_models

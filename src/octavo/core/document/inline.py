@@ -22,7 +22,7 @@ from .schema import COLORS
 
 Inlines = list[Text | Inline]
 Footnote = Callable[[str], list[Block] | None]
-"""The blocks that define a footnote's label; None if it is not defined."""
+"""Function that returns the blocks that define a footnote's label, or None if it is not defined."""
 
 BOLD, ITALIC, CODE = Mark("bold"), Mark("italic"), Mark("code")
 STRIKE, KEY, SUB, SUP = Mark("strikethrough"), Mark("keyboard"), Mark("subscript"), Mark("superscript")
@@ -30,7 +30,7 @@ STRIKE, KEY, SUB, SUP = Mark("strikethrough"), Mark("keyboard"), Mark("subscript
 FIXED_ID = re.compile(r"[^\s\"<>&]+")
 """An id that the author gave to a heading, in any script."""
 HEADING_ID = re.compile(r"(?<!\\)\{:?[ \t]{0,4}#(?P<id>[^\s\"<>&{}\\`]{1,200})[ \t]{0,4}\}\Z")
-"""A heading's id as many tools write it after the text: ``## Types {#module-types}``."""
+"""A heading's id in the form that many tools use after the text: ``## Types {#module-types}``."""
 ATTRIBUTE = re.compile(r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|((?:[^\s"'=<>`]++))))?+""")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(.*?)/?>\Z", re.DOTALL)
 _STYLE = re.compile(r"(background-color|color)\s*:\s*([$\w-]+)")
@@ -191,13 +191,13 @@ _VOID = frozenset(["img", "br", "source", "wbr", "hr", "input"])
 
 
 def url_ref(url: str) -> Data:
-    """Return a reference as written in the source; a later step resolves it to a page or file."""
+    """Return a reference in its original form; a later step resolves it to a page or file."""
     return {"kind": "url", "url": url}
 
 
 def attributes(text: str) -> dict[str, str]:
-    """Parse ``a="1" b='2' c`` as a dict; an attribute without a value is ""; the first of two counts. URLs that
-    run scripts are left out."""
+    """Parse ``a="1" b='2' c`` as a dict. An attribute without a value is ""; if an attribute is repeated, the
+    first value counts. URLs that run scripts are omitted."""
     found: dict[str, str] = {}
     for name, double, single, bare in ATTRIBUTE.findall(text):
         found.setdefault(name, html.unescape(double or single or bare))
@@ -211,7 +211,7 @@ _ADDRESSES = frozenset(["href", "src", "srcset"])
 
 
 def length(value: str) -> object:
-    """Parse ``"375"`` as 375 pixels and ``"50%"`` as a Length in percent; None for anything else."""
+    """Parse ``"375"`` as 375 pixels and ``"50%"`` as a Length in percent; return None for other text."""
     match = re.fullmatch(r"\s*(\d{1,7}(?:\.\d{1,20})?)\s*(px|%|[a-z]{1,4})?\s*", value)
     if match is None:
         return None
@@ -233,8 +233,8 @@ def emoji_code(name: str) -> str | None:
 
 
 class _Builder:
-    """Builder of one paragraph's nodes from its tokens. ``stack`` holds the output lists of the open links,
-    ``counts`` how often each of ``marks`` is open."""
+    """Builder of one paragraph's nodes from its tokens. ``stack``: the output lists of the open links.
+    ``counts``: the number of times that each of ``marks`` is open."""
 
     def __init__(self, footnote: Footnote | None) -> None:
         self._out: Inlines = []
@@ -304,7 +304,8 @@ class _Builder:
 
 
 def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inlines:
-    """Return the nodes of one run of inline tokens. ``footnote`` returns the blocks that define a label."""
+    """Return the nodes of one run of inline tokens. ``footnote``: the function that returns the blocks that
+    define a label."""
     build = _Builder(footnote)
     ends = _pairs(tokens) if any(token.type == "html_inline" for token in tokens) else {}
     index, count = 0, len(tokens)
@@ -348,7 +349,7 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
 
 
 def _character_at(tokens: Sequence[Token], at: int, step: int) -> str:
-    """Return the character next to a line break, whatever marks start or end there."""
+    """Return the character next to a line break, regardless of the marks that start or end there."""
     for _ in range(_MARKS_BESIDE):
         if not 0 <= at < len(tokens):
             break
@@ -515,7 +516,7 @@ def _html(
     ends: dict[int, int],
     closing: dict[int, Callable[[], object]],
 ) -> int:
-    """Handle the HTML tag at ``index``; return the index of the last token used."""
+    """Handle the HTML tag at ``index``, and return the index of the last token used."""
     token = tokens[index]
     if index in closing:
         closing.pop(index)()

@@ -1,7 +1,8 @@
-"""Convert documents to and from JSON, as the API's JSONDocument describes it.
+"""Convert documents to and from JSON, in the form of the API's JSONDocument.
 
 ``to_json`` never fails. ``from_json`` accepts input from clients: it checks everything against ``schema.py``
-and raises ``DocumentError`` naming the place, such as ``document.nodes[3].data.style: expected one of ...``.
+and raises ``DocumentError`` naming the position, such as ``document.nodes[3].data.style: expected one of
+...``.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Inner, Le
 
 SCHEMA_VERSION = 1
 MAX_DEPTH = 96
-"""Nesting depth of nodes, including fragments; ``read`` never exceeds it."""
+"""Maximum nesting depth of nodes, including fragments; the output of ``read`` never exceeds it."""
 MAX_TEXT = 20_000_000
 """Maximum number of characters of all texts of one document."""
 
 
 class DocumentError(ValueError):
-    """An invalid document. The message starts with the path of the invalid part."""
+    """Error: a document is invalid. The message starts with the path of the invalid part."""
 
 
 def to_json(document: Document) -> Data:
-    """Return the document as the API shows it. Nodes without keys get them (see ``keys.assign_keys``)."""
+    """Return the document in the form of the API. Nodes without keys get keys (see ``keys.assign_keys``)."""
     assign_keys(document)
     ids = place_ids(document)
     return {
@@ -39,8 +40,8 @@ def to_json(document: Document) -> Data:
 
 
 def nodes_to_json(nodes: Iterable[Inner]) -> list[Data]:
-    """Return some nodes with keys as their document shows them, without the ids of link targets, which depend
-    on the whole document."""
+    """Return some nodes with keys in the form of their document, without the ids of link targets, which
+    depend on the whole document."""
     return [_show(node, {}) for node in nodes]
 
 
@@ -106,15 +107,15 @@ def _show_mark(mark: Mark) -> Data:
 
 
 def from_json(value: object) -> Document:
-    """Return the document of a decoded JSON value, checked; ``isVoid``, ``meta.id``, and unknown members are
-    ignored, unknown block and inline types are rejected."""
+    """Return the document of a decoded JSON value, checked. ``isVoid``, ``meta.id``, and unknown members are
+    ignored; unknown block and inline types are rejected."""
     found = _Reader().mapping(value, "document", "document")
     return nodes_from_json(found.get("nodes"), "document.nodes")
 
 
 def nodes_from_json(value: object, path: str, allowed: str = "blocks", depth: int = 1) -> Document:
-    """Parse a list of blocks into a document. Errors refer to it as ``path``. Blocks are of type ``allowed``, or of
-    any; ``depth`` is their future depth in a document."""
+    """Parse a list of blocks into a document. ``path``: the name of the list in errors. ``allowed``: the type
+    of the blocks; by default any. ``depth``: their future depth in a document."""
     reader = _Reader()
     try:
         nodes = reader.array(value, path)
@@ -142,7 +143,7 @@ class _Reader:
             raise DocumentError(f"{path}: expected an array, got {_name(value)}")
         self.count += len(value)
         if self.count > MAX_NODES:
-            raise DocumentError(f"{path}: can have at most {MAX_NODES} nodes")
+            raise DocumentError(f"{path}: can have at most {MAX_NODES:,} nodes")
         return value
 
     def text(self, value: object, path: str) -> str:
@@ -150,7 +151,7 @@ class _Reader:
             raise DocumentError(f"{path}: expected a string, got {_name(value)}")
         self.size += len(value)
         if self.size > MAX_TEXT:
-            raise DocumentError(f"{path}: can have at most {MAX_TEXT} characters")
+            raise DocumentError(f"{path}: can have at most {MAX_TEXT:,} characters")
         return clean(value)
 
     def deep(self, path: str, depth: int) -> None:
@@ -187,8 +188,8 @@ class _Reader:
         ]
 
     def inlines(self, nodes: list[object], path: str, depth: int) -> list[Text | Inline]:
-        """Return text and inline nodes, adjacent texts joined and empty leaves left out, as ``read`` makes
-        them."""
+        """Return text and inline nodes, with adjacent texts joined and empty leaves omitted, in the form that
+        ``read`` produces."""
         found: list[Text | Inline] = []
         for at, node in enumerate(nodes):
             here = f"{path}[{at}]"
@@ -252,8 +253,8 @@ class _Reader:
         return node
 
     def with_plain_action(self, value: Data, path: str) -> Data:
-        """Return a button with its action's texts as fields of its own, as in nodes: keys are derived from the
-        fields of nodes and must not change."""
+        """Return a button with the texts of its action as separate fields, the form used in nodes: keys are
+        derived from the fields of nodes and must not change."""
         data = value.get("data")
         action = data.get("action") if isinstance(data, dict) else None
         if not isinstance(data, dict) or not isinstance(action, dict):
@@ -359,7 +360,7 @@ class _Reader:
                 found[name] = self.text(value[name], f"{path}.{name}")
         if kind == "url" and not safe_url(found["url"]):
             raise DocumentError(
-                f"{path}.url: this kind of URL is not allowed; use http, https, mailto, tel, or a relative URL"
+                f"{path}.url: this kind of URL is not allowed. Use http, https, mailto, tel, or a relative URL"
             )
         return found
 
@@ -378,7 +379,7 @@ class _Reader:
         if isinstance(value, dict):
             self.count += len(value)
             if self.count > MAX_NODES:
-                raise DocumentError(f"{path}: can have at most {MAX_NODES} nodes")
+                raise DocumentError(f"{path}: can have at most {MAX_NODES:,} nodes")
             return {
                 self.text(name, path): self.plain(item, f"{path}.{name}", depth + 1)
                 for name, item in value.items()
@@ -389,7 +390,7 @@ class _Reader:
 
 
 def check_block(block: Block, path: str) -> None:
-    """Check the requirements that a type has across its fields. Raises DocumentError."""
+    """Check the requirements of a type that involve several of its fields. Raises DocumentError."""
     if block.type == "table":
         _check_table(block, path)
     elif block.type == "expandable":

@@ -1,5 +1,5 @@
-"""Assign node keys, which comments refer to: deterministic when reading, carried over when a document is
-edited."""
+"""Assign node keys, to which comments refer: deterministically when reading, and carried over when a document
+is edited."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ _NAMED_BY = {
         unknown source end kind
     """.strip().splitlines()
 }
-"""Fields of ``data`` that are part of a node's key, by type: those of the schema when keys were fixed. Never
-add to this table. Comments, suggestions, and references depend on keys, so a field that the reader learns later
-must not change the key of an existing node."""
+"""Fields of ``data`` that are part of a node's key, by type: the fields of the schema when keys were fixed.
+Never add to this table. Comments, suggestions, and references depend on keys, so a field that the reader
+learns later must not change the key of an existing node."""
 _NO_FIELDS: frozenset[str] = frozenset(["attributes"])
 _TABLE_PARTS: dict[str, frozenset[str]] = {
     "view": frozenset(
@@ -74,16 +74,17 @@ _TABLE_PARTS: dict[str, frozenset[str]] = {
 }
 """Fields that are part of the key of a table: of its view, each column, and each row."""
 _ALIGN_MAX = 2_000
-"""Runs of changed blocks longer than this are aligned in order rather than by similarity."""
+"""Maximum number of changed blocks in a run that are aligned by similarity; longer runs are aligned in
+order."""
 
 Keyed = list[Block | Fragment]
 KeyedPairs = list[tuple[Block | Fragment, Block | Fragment]]
 
 
 def assign_keys(document: Document) -> Document:
-    """Give every block and fragment without a key one derived from its content, in place: the same text always
-    yields the same keys, even if a later reader finds more in it. Equal nodes are distinguished by their order;
-    no two nodes share a key."""
+    """Assign every block and fragment without a key one derived from its content, in place. The same text
+    always produces the same keys, even if a later reader finds more in it. Equal nodes are distinguished by
+    their order; no two nodes share a key."""
     taken: set[str] = set()
     waiting: list[Block | Fragment] = []
     for node in keyed_nodes(document):
@@ -116,8 +117,8 @@ class Digests:
         return self._known[id(node)]
 
     def name_of(self, node: object) -> str:
-        """Return the digest that a node's key is made of. It does not depend on fields that the reader learned
-        after keys were fixed."""
+        """Return the digest from which a node's key is derived. It does not depend on fields that the reader
+        learned after keys were fixed."""
         return self._names.get(id(node)) or self._known[id(node)]
 
     def _hash(self, node: Block | Inline | Fragment) -> tuple[str, str]:
@@ -193,11 +194,13 @@ def _name_of(field: tuple[str, object]) -> str:
 
 
 def carry_keys(old: Document, new: Document, is_taken: Callable[[str], bool] | None = None) -> Document:
-    """Give the nodes of ``new`` the keys of the nodes of ``old`` that they are or were edited from, in place; a
-    truly new node gets a key that no node of either has. Keys in ``new`` that ``old`` also has stay.
+    """Assign the keys of the nodes of ``old`` to the nodes of ``new`` that are the same or were edited from
+    them, in place. A new node gets a key that no node of either has. Keys in ``new`` that ``old`` also has
+    are kept.
 
-    ``is_taken``: if both are parts of a page, whether the rest of it has a key. Keys in ``new`` that nothing
-    has stay then, too."""
+    ``is_taken``: if both are parts of a page, the function that returns whether the rest of it has a key.
+    Keys in ``new`` that no node has are then kept, too.
+    """
     assign_keys(old)
     digests = Digests(old, new)
     known = {node.key for node in keyed_nodes(old)}
@@ -337,7 +340,7 @@ def _alike(olds: Keyed, news: Keyed, used: set[int]) -> KeyedPairs:
 
 
 def _kind(node: Block | Inline | Fragment) -> str:
-    # Table cells are named by position, and stay the same cells when rows are inserted above them.
+    # Table cells are named by position, and remain the same cells when rows are inserted above them.
     kind = (node.type or node.fragment) if isinstance(node, Fragment) else node.type
     return "heading" if str(kind).startswith("heading-") else str(kind)
 
@@ -356,9 +359,9 @@ def _words(node: Node) -> set[str]:
 
 
 def carry_sources(old: Document, new: Document) -> Document:
-    """Give blocks of ``new`` that equal a block of ``old`` its source, and the gaps of ``old`` where they still
-    belong, in place: unedited content that came as JSON is then written as it was. All definitions between
-    blocks are kept. Both have their keys (``carry_keys``)."""
+    """Assign the source of equal blocks of ``old`` to blocks of ``new``, and the gaps of ``old`` where they
+    still belong, in place: unedited content that was sent as JSON is then written unchanged. All definitions
+    between blocks are kept. Both documents have their keys (``carry_keys``)."""
     digests = Digests(old, new)
     by_key = {node.key: at for at, node in enumerate(old.nodes)}
     by_digest: dict[str, Block] = {}

@@ -1,8 +1,10 @@
-"""Define the Markdown parser: markdown-it's rules, dispatched by the character they start with, plus our own.
+"""Define the Markdown parser: markdown-it's rules, dispatched by the character they start with, plus Octavo's
+own.
 
-Our block rules: ``{% tag %}`` lines, ``<details>`` and ``<div>`` lines, ``$$`` blocks, footnote definitions,
-and definitions inside containers. Tag and element lines are tokens of their own and their content is parsed in
-place, so nesting costs no recursion; ``reader.py`` pairs them. Our inline rules: ``$$x$$`` and footnotes.
+Octavo's block rules: ``{% tag %}`` lines, ``<details>`` and ``<div>`` lines, ``$$`` blocks, footnote
+definitions, and definitions inside containers. Tag and element lines are tokens of their own and their
+content is parsed in place, so nesting costs no recursion; ``reader.py`` pairs them. Octavo's inline rules:
+``$$x$$`` and footnotes.
 """
 
 from __future__ import annotations
@@ -47,9 +49,10 @@ from .flanking import Flanking, without_dicts
 from .nodes import MAX_NODES
 
 MAX_ADDED_CELLS = 20_000
-"""Number of cells that the rows of a page's tables can omit; a row that would omit more ends its table."""
+"""Maximum number of cells that the rows of a page's tables can omit; a row that would exceed it ends its
+table."""
 MAX_LEVEL = 40
-"""Lists and quotes nested more deeply than this (a list counts as two) are kept as plain text."""
+"""Maximum nesting of lists and quotes (a list counts as two); deeper ones are kept as plain text."""
 
 TAG = re.compile(
     r"""\{%-?[ \t]*(?P<name>@?[A-Za-z][\w/.:-]*+)"""
@@ -164,7 +167,7 @@ def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _end_of_html(state: StateBlock, line: int, end: int) -> int:
-    """Return the line after a ``<div>`` whose content is only HTML without blank lines; -1 otherwise, because
+    """Return the line after a ``<div>`` whose content is only HTML without blank lines; otherwise -1, because
     it can then contain Markdown. The lines of one run are examined once for all elements that start in it."""
     found: dict[tuple[int, int, int], int] = state.env.setdefault("ends_of_html", {})
 
@@ -187,12 +190,12 @@ def _end_of_html(state: StateBlock, line: int, end: int) -> int:
             found[opened.pop()[0]] = n + 1
     for element, _ in opened:
         found[element] = -1
-    # The line itself may belong to another container, or close what it opens.
+    # The line itself may belong to another container, or close the one that it opens.
     return found.setdefault(place(line), -1)
 
 
 def _deeper(state: StateBlock, start: int, stop: int) -> int:
-    """Return how many more elements this part of a line opens than it closes."""
+    """Return the number of elements that this part of a line opens minus the number that it closes."""
     return sum(-1 if found[1] else 1 for found in _DIV.finditer(state.src, start, stop))
 
 
@@ -239,7 +242,8 @@ def math_block(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _find_line(state: StateBlock, line: int, end: int, text: str) -> int:
-    """Return the first line equal to ``text``; a failed search is remembered, so a page costs only one."""
+    """Return the first line equal to ``text``; a failed search is remembered, so that a page needs only
+    one."""
     failed = state.env.setdefault("not_after", {})
     if failed.get(text, end + 1) <= line:
         return -1
@@ -286,7 +290,7 @@ def footnote(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def label_of(written: str) -> str:
-    """Return the normalized label of a footnote: case is ignored, as with links."""
+    """Return the normalized label of a footnote; case is ignored, as with links."""
     return written.casefold()
 
 
@@ -349,9 +353,9 @@ def _media(state: StateBlock, line: int, end: int) -> bool:
 
 
 def _part_of_html(state: StateBlock, first: int, line: int, end: int, depth: int) -> tuple[int, int, bool]:
-    """Return where the HTML that starts at ``first`` stops, examined from ``line`` on: at a blank line, before
-    a tag, or before the end of an element opened before it; also how many elements are open by then, and
-    whether it can continue after that line."""
+    """Return the line at which the HTML that starts at ``first`` stops, examined from ``line`` on: at a blank
+    line, before a tag, or before the end of an element opened before it. Also return the number of elements
+    that are then open, and whether the HTML can continue after that line."""
     for n in range(line, end):
         at = state.bMarks[n] + state.tShift[n]
         if state.isEmpty(n) or state.sCount[n] < state.blkIndent:
@@ -365,8 +369,8 @@ def _part_of_html(state: StateBlock, first: int, line: int, end: int, depth: int
 
 
 def _end_of_element(state: StateBlock, line: int, end: int, name: str) -> int:
-    """Return the line after the end of the element that starts at ``line``; -1 if there is none. All that start
-    after it in the same container are found with it and remembered."""
+    """Return the line after the end of the element that starts at ``line``; -1 if there is none. The ends of
+    all elements that start after it in the same container are found with it and remembered."""
     known: dict[Any, tuple[int, int, dict[int, int]]] = state.env.setdefault("ends_of_elements", {})
     place = name, state.level, state.blkIndent, end
     since, until, ends = known.get(place, (0, 0, {}))
@@ -387,9 +391,9 @@ def _end_of_element(state: StateBlock, line: int, end: int, name: str) -> int:
 
 
 def pipe_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Parse a table as one token: its cells are in ``meta``. Rows shorter than the header get empty cells;
-    their number on a page is limited, and further rows and tables are text; otherwise, a few characters could
-    create any number of cells."""
+    """Parse a table as one token, whose ``meta`` contains the cells. Rows shorter than the header get empty
+    cells; their number on a page is limited, and further rows and tables are text. Otherwise, a few
+    characters could create any number of cells."""
     added = state.env.get("cells_added", 0)
     if line + 2 > end or added > MAX_ADDED_CELLS:
         return False
@@ -428,7 +432,7 @@ def _line_of(state: StateBlock, line: int) -> str:
 
 
 def _sides_of(state: StateBlock, line: int) -> list[str]:
-    """Return the alignments of the columns ("" for the default); none if this is not the line under a
+    """Return the alignments of the columns ("" for the default); empty if this is not the line under a
     header."""
     if state.sCount[line] < state.blkIndent or state.is_code_block(line):
         return []
@@ -718,8 +722,8 @@ _PADDING = "".join(map(chr, range(33)))
 
 
 def safe_url(url: str) -> bool:
-    """Return whether a link can have this URL: no script, data, or local file, however a browser would read
-    it."""
+    """Return whether a link can have this URL: no script, data, or local file, in any browser's
+    interpretation."""
     return normalize_url.validateLink(_UNREAD.sub("", url).lstrip(_PADDING))
 
 
@@ -739,9 +743,8 @@ PARSER = _make()
 
 
 def parse_blocks(text: str, env: JsonObject) -> list[Token]:
-    """Return the block tokens of normalized Markdown (``\
-    `` only); inline content is still text in them. ``env`` carries link definitions and footnotes between the
-    parts of one page."""
+    """Return the block tokens of Markdown with normalized line ends; inline content is still text in them.
+    ``env``: the link definitions and footnotes shared by the parts of one page."""
     tokens: list[Token] = []
     PARSER.block.parse(text, PARSER, env, tokens)
     return tokens
@@ -752,8 +755,8 @@ def parse_inline(text: str, env: JsonObject) -> list[Token]:
 
 
 def pair(tokens: list[Token]) -> dict[int, int]:
-    """Return, for each tag or element line with a partner in the same container, the partner's index, both
-    ways. An end belongs to the nearest open one of its name; tags opened in between are unpaired."""
+    """Return, for each tag or element line with a partner in the same container, the partner's index, in both
+    directions. An end belongs to the nearest open tag of its name; tags opened in between are unpaired."""
     pairs: dict[int, int] = {}
     containers: list[list[tuple[str, int]]] = [[]]
     counts: list[dict[str, int]] = [{}]

@@ -1,7 +1,7 @@
 """Read blocks written as HTML: figures, tables, rich code, aligned paragraphs, headings, lists.
 
-A small tolerant parser, iterative and limited in depth; it never executes, fetches, or fails. For HTML without
-a corresponding node, ``blocks`` returns None and the caller keeps the source.
+It uses a small tolerant parser, which is iterative and limited in depth; it never executes, fetches, or
+fails. For HTML without a corresponding node, ``blocks`` returns None and the caller keeps the source.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ _MATH = re.compile(r"\$\$([^$]+)\$\$")
 
 
 class Element(Struct):
-    """An HTML element. ``start`` and ``end`` are its offsets in the parsed text, tags included; ``opening`` is
-    the start tag. Its children include texts, still escaped, or in a cell of a pipe table the tokens of its
+    """HTML element. ``start`` and ``end``: its offsets in the parsed text, tags included. ``opening``: the
+    start tag. Its children include texts, still escaped, or in a cell of a pipe table the tokens of its
     Markdown."""
 
     name: str
@@ -87,7 +87,7 @@ class Element(Struct):
 
 Kids = list[Element | str | Token | Block]
 Part = Callable[[str], list[Block]]
-"""Reader of Markdown inside HTML."""
+"""Function that reads Markdown inside HTML."""
 
 
 def parse(text: str) -> Kids:
@@ -169,15 +169,15 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 
 def blocks(text: str, footnote: Footnote | None, part: Part | None) -> list[Block] | None:
-    """Return the blocks of a piece of HTML, or None if part of it can't be represented as nodes. ``part``
-    reads the Markdown in it."""
+    """Return the blocks of a piece of HTML, or None if part of it can't be represented as nodes. ``part``:
+    the function that reads the Markdown in it."""
     if part is None or _BLANK_LINE.search(text) is None:
         return _blocks(parse(text), footnote)
     return _blocks(_parse_with_markdown(text, part), footnote)
 
 
 def cell_blocks(tokens: Sequence[Token], footnote: Footnote | None) -> list[Block]:
-    """Return the blocks of a pipe table's cell: Markdown in which only tags (``<p>``, ``<ul>``, ...) make
+    """Return the blocks of a pipe table's cell: Markdown in which only tags (``<p>``, ``<ul>``, ...) create
     blocks."""
     root = Element("", {}, "", [])
     stack = [root]
@@ -204,7 +204,7 @@ def cell_blocks(tokens: Sequence[Token], footnote: Footnote | None) -> list[Bloc
 
 
 def inline_html(kids: Kids, footnote: Footnote | None) -> list[Text | Inline]:
-    """Return the inline nodes of HTML content: entities resolved, whitespace collapsed."""
+    """Return the inline nodes of HTML content, with entities resolved and whitespace collapsed."""
     tokens: list[Token] = []
     stack: Kids = list(reversed(kids))
     while stack:
@@ -274,7 +274,7 @@ def _blocks(kids: Kids, footnote: Footnote | None) -> list[Block] | None:
 
 
 def words_of(block: Block) -> str:
-    """Return the text of a block in one line."""
+    """Return the text of a block on one line."""
     texts = (node for node in walk(block) if isinstance(node, Text))
     return " ".join(" ".join("".join(leaf.text for leaf in text.leaves) for text in texts).split())
 
@@ -286,8 +286,8 @@ def _says(kid: Element | str | Token | Block) -> bool:
 
 
 def _drawing(image: Data) -> Block | None:
-    """Return the drawing that an image's class makes it, with all attributes of its element; None for any other
-    image."""
+    """Return the drawing indicated by an image's class, with all attributes of its element; None for any
+    other image."""
     data = dict(image)
     rest = dict(data.pop("attributes", {}))
     classes = rest.pop("class", "").split()
@@ -303,7 +303,7 @@ def _drawing(image: Data) -> Block | None:
 
 
 def paragraph(nodes: Sequence[Text | Inline], **data: str) -> Block:
-    """Return a paragraph; an images block if it has only images; a drawing if one of them is one."""
+    """Return a paragraph; an images block if it has only images; a drawing if one of them is a drawing."""
     shown = [node for node in nodes if not isinstance(node, Text) or not _is_blank(node)]
     if not shown or not all(
         isinstance(node, Inline) and node.type == "inline-image" and "size" not in node.data for node in shown
@@ -445,7 +445,7 @@ def _figure(el: Element, footnote: Footnote | None) -> list[Block] | None:
     if image is None or len(content) != 1:
         return _wrapper(el, footnote)
     says = caption is not None and any(_says(kid) for kid in caption.kids)
-    # Drawings have no caption: one with a caption is an image of its class.
+    # Drawings have no caption: one with a caption is an image with its class.
     if not says and (drawing := _drawing(image.data)):
         return [drawing]
     if caption is not None:
@@ -526,7 +526,8 @@ UNWRAPPED = ("div", "center")
 
 
 def _preformatted(el: Element, footnote: Footnote | None) -> list[Block] | None:
-    """Read ``<pre>`` with or without ``<code>``; ``<strong>`` marks highlighted lines; whitespace counts."""
+    """Read ``<pre>`` with or without ``<code>``. ``<strong>`` marks highlighted lines, and whitespace is
+    significant."""
     kids = [kid for kid in el.kids if _says(kid)]
     inside = kids[0] if len(kids) == 1 and isinstance(kids[0], Element) and kids[0].name == "code" else el
     pre, code = el.attrs, inside.attrs if inside is not el else {}
@@ -597,7 +598,7 @@ def _add_leaf(line: Block, leaf: Leaf) -> None:
 
 
 def _highlight(line: Block) -> None:
-    """Turn a line that is bold throughout into a highlighted line."""
+    """Convert a line that is entirely bold to a highlighted line."""
     leaves = [leaf for node in line.nodes if isinstance(node, Text) for leaf in node.leaves]
     if not leaves or not all(any(mark.type == "bold" for mark in leaf.marks) for leaf in leaves):
         return
@@ -627,7 +628,8 @@ _TRUE = frozenset(["true", "1", "yes", "x", "✓", "✅"])
 
 
 def _find(el: Element, *names: str) -> list[Element]:
-    """Return rows, cells, and the like: the elements with these names, without looking into cells."""
+    """Return rows, cells, and similar parts: the elements with these names, without searching inside
+    cells."""
     found: list[Element] = []
     stack: Kids = list(reversed(el.kids))
     while stack:
@@ -723,7 +725,7 @@ Places = dict[tuple[int, int], tuple[int, int]]
 
 
 def _spread(rows: list[list[Element]]) -> tuple[list[list[Element]], Places] | None:
-    """Return the rows with an empty cell wherever another one extends to, and which cells extend how far; None
+    """Return the rows with an empty cell wherever another one extends to, and the extent of the cells; None
     if they extend too far."""
     merged: Places = {}
     covered: set[tuple[int, int]] = set()
@@ -886,7 +888,7 @@ def text_cell(cells: list[Fragment], column: str, number: int, nodes: list[Block
 
 
 def _media(el: Element, footnote: Footnote | None) -> list[Block] | None:
-    """Read a video or audio file: a block that plays it if it is on the web, else the file."""
+    """Read a video or audio file: as a block that plays it if it is on the web, otherwise as the file."""
     source = media_source(el.attrs, el.kids)
     if source is None:
         return None

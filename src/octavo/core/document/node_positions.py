@@ -1,5 +1,5 @@
-"""Locate nodes without relying on anything that a reader finds in the text: by their block, by the exact text
-of that block, and by the path down from there. Finds nodes again when a later reader gives them other keys."""
+"""Locate nodes independently of what a reader finds in the text: by their block, by the exact text of that
+block, and by the path within it. This finds nodes again when a later reader assigns them different keys."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def whereabouts(document: Document) -> dict[str, str]:
 
 
 def restore_keys(document: Document, places: Mapping[str, str], kept: Collection[str]) -> None:
-    """Restore the keys of nodes at these positions, in place. ``places``: by key. Keys that the document
-    already has stay where they are, and so do those of ``kept``."""
+    """Restore the keys of nodes at these positions, in place. ``places``: the positions by key. Keys that the
+    document already has are kept, and so are those of ``kept``."""
     there = {node.key for node in keyed_nodes(document)}
     lost = {place: key for key, place in places.items() if key not in there}
     if not lost:

@@ -1,10 +1,10 @@
-"""The document tree that Markdown and JSON are read into and written from.
+"""Document tree that Markdown and JSON are read into and written from.
 
-The shapes follow the API's rich-text documents one to one (``object`` block / inline / text, ``type``,
-``data``, ``nodes``, ``fragments``), so producing the JSON is a plain tree walk. ``schema.py`` declares the fields of a
-type; this module only defines the nodes themselves. Documents are trees, so their nodes need no garbage
-collector (``gc=False``): never link one into a cycle. The tags let msgspec send a document to another process
-as it is.
+The shapes match the API's rich-text documents one to one (``object`` block / inline / text, ``type``,
+``data``, ``nodes``, ``fragments``), so producing the JSON is a plain tree walk. ``schema.py`` declares the
+fields of a type; this module only defines the nodes themselves. Documents are trees, so their nodes need no
+garbage collector (``gc=False``): never link one into a cycle. The tags let msgspec send a document to another
+process unchanged.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ It also bounds everything computed from a document, and each step that no other 
 
 
 PARTS = "blocks, cells, and pieces of text"
-"""Name in messages for what a page has too many of."""
+"""Name in messages for the parts of which a page has too many."""
 
 
 class Mark(Struct, frozen=True, gc=False):
-    """A mark on text: bold, italic, code, keyboard, strikethrough, superscript, subscript, or color (with
+    """Mark on text: bold, italic, code, keyboard, strikethrough, superscript, subscript, or color (with
     data)."""
 
     type: str
     data: Data | None = None
 
 
-# Most nodes have none: they share one empty list, which the type keeps from being changed.
+# Most nodes have none: they share one empty list, which the type protects from changes.
 NO_MARKS: Sequence[Mark] = []
 NO_FRAGMENTS: Sequence[Fragment] = []
 
@@ -49,7 +49,7 @@ class Text(Struct, gc=False, tag_field="object", tag="text"):
 
 
 class Inline(Struct, gc=False, tag_field="object", tag="inline"):
-    """An inline node: link, emoji, icon, expression, inline-math, inline-image, annotation, mention, button."""
+    """Inline node: link, emoji, icon, expression, inline-math, inline-image, annotation, mention, button."""
 
     type: str
     data: Data = {}
@@ -59,7 +59,7 @@ class Inline(Struct, gc=False, tag_field="object", tag="inline"):
 
 
 class Fragment(Struct, gc=False, tag_field="object", tag="fragment"):
-    """A part of a void block with blocks of its own: a table cell, a caption, the body of an expandable."""
+    """Part of a void block with its own blocks: a table cell, a caption, the body of an expandable."""
 
     fragment: str
     nodes: list[Block]
@@ -68,8 +68,8 @@ class Fragment(Struct, gc=False, tag_field="object", tag="fragment"):
 
 
 class Block(Struct, gc=False, tag_field="object", tag="block"):
-    """A block. ``source`` is its exact slice of the Markdown it was read from, ``None`` after an edit or if it
-    came as JSON; only top-level blocks have it."""
+    """Block. ``source``: the exact Markdown from which it was read; ``None`` after an edit or if it was sent
+    as JSON; only top-level blocks have it."""
 
     type: str
     data: Data = {}
@@ -80,11 +80,10 @@ class Block(Struct, gc=False, tag_field="object", tag="block"):
 
 
 class Document(Struct):
-    """A document. ``gaps[i]`` is the exact text (blank lines, link definitions) before block ``i``; the last
-    one follows the last block. If no block was edited, gaps and sources joined are the Markdown that was read.
-    ``failed``: the lines, from 0, of blocks that could not be read and are kept as text. ``whole``: all of it
-    was read; otherwise the last block is the source beyond ``MAX_NODES``.
-    """
+    """Document. ``gaps[i]``: the exact text (blank lines, link definitions) before block ``i``; the last one
+    follows the last block. If no block was edited, gaps and sources joined are the Markdown that was read.
+    ``failed``: the lines, from 0, of blocks that could not be read and are kept as text. ``whole``: whether
+    all of it was read; otherwise the last block is the source beyond ``MAX_NODES``."""
 
     nodes: list[Block]
     gaps: list[str] = []
@@ -95,7 +94,7 @@ class Document(Struct):
 Inner = Block | Inline | Text | Fragment
 Node = Document | Inner
 Replacement = Sequence[Block | Inline | Text]
-"""Nodes that replace one; none of them remove it."""
+"""Nodes that replace another node; an empty list removes it."""
 
 
 def is_plain(node: Block | Inline) -> bool:
@@ -114,7 +113,7 @@ def children(node: Node) -> list[Inner]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """Yield the node and its descendants, depth first, without recursion (documents can be deep)."""
+    """Yield the node and its descendants, depth first, without recursion, because documents can be deep."""
     stack: list[Node] = [node]
     while stack:
         here = stack.pop()

@@ -23,7 +23,7 @@ from .reader import read, read_blocks
 from .writer import write_inlines
 
 MAX_FRONT_MATTER = 64 * 1024
-"""Maximum number of characters; longer front matter is a problem and gives no metadata."""
+"""Maximum number of characters; longer front matter is a problem and provides no metadata."""
 
 _FRONT = re.compile(
     r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(?P<yaml>(?:(?!(?:---|\.\.\.)[ \t]*(?:\r|\n|\Z))[^\r\n]*(?:\r\n|\r|\n))*?)"
@@ -49,7 +49,7 @@ _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 class HeadProblem(Struct, frozen=True):
-    """An unusable part of the head; ``line`` counts from 1 in the file."""
+    """Unusable part of the head. ``line``: its line in the file, from 1."""
 
     line: int
     reason: str
@@ -57,7 +57,7 @@ class HeadProblem(Struct, frozen=True):
 
 
 class PageHead(PageFields, kw_only=True, frozen=True, omit_defaults=True):
-    """Page fields from a page file. ``extra`` holds the unknown front-matter keys; if the YAML as a whole is
+    """Page fields from a page file. ``extra``: the unknown front-matter keys. If the YAML as a whole is
     invalid, only the title is known."""
 
     title: str | None = None
@@ -71,15 +71,15 @@ _SEEMING = re.compile(
 
 
 def _seeming_front(source: str) -> str:
-    """Return text that looks like front matter but is not, because it is not at the start of the file or has no
-    end; up to the first blank line."""
+    """Return text that looks like front matter but is not, because it is not at the start of the file or has
+    no end. It extends to the first blank line."""
     match = _SEEMING.match(source[: 2 * MAX_FRONT_MATTER])
     return match["lines"] if match else ""
 
 
 def front_of(source: str) -> str:
     """Return the front matter of a page file with its ``---`` lines. A file that starts with a divider has
-    none: the text up to the next divider is not a map of keys and values."""
+    none, because the text up to the next divider is not a map of keys and values."""
     front = _FRONT.match(source)
     return front[0] if front is not None and _holds_keys(front) else ""
 
@@ -110,9 +110,8 @@ def split_page(source: str) -> tuple[str, str, str]:
 
 
 def below_title(heading: str, body: str, before: str) -> str:
-    """Return the body with the line breaks that separate it from the title heading.
-
-    A blank line, unless text follows the title directly in ``before``, the body until now."""
+    """Return the body with the line breaks that separate it from the title heading: a blank line, unless text
+    follows the title directly in ``before``, the previous body."""
     if not heading or not body.strip() or body.startswith(("\n", "\r")):
         return body
     ending = _break(heading)
@@ -133,7 +132,7 @@ def read_head(source: str) -> PageHead:
         fields["condition"] = NEVER
         problems.append(
             HeadProblem(
-                1, "if: this front matter can't be read, so nobody can see the page; fix its YAML", "if"
+                1, "if: this front matter can't be read, so no one can see the page; fix its YAML", "if"
             )
         )
     heading_title = _title(heading)
@@ -149,7 +148,7 @@ def unread_conditions(source: str) -> list[HeadProblem]:
     if may_hold_guards(body):
         before = (front + heading).count("\n")
         found += [
-            HeadProblem(before + line, f"{guard} is not a valid condition, so nobody can see this content")
+            HeadProblem(before + line, f"{guard} is not a valid condition, so no one can see this content")
             for line, guard in find_unread(read(body))
         ]
     return found
@@ -160,7 +159,7 @@ def _is_condition(key: str) -> bool:
 
 
 def front_matter(front: str) -> tuple[JsonObject, list[HeadProblem]]:
-    """Return the keys of a front matter (including its ``---`` lines), and why it can't be read, if so."""
+    """Return the keys of a front matter (including its ``---`` lines), and the reason if it can't be read."""
     match = _FRONT.match(front)
     if match is None or not match["yaml"].strip():
         return {}, []
@@ -217,7 +216,7 @@ class _Head:
         self.values, self.problems, self.front = values, problems, front
 
     def read(self, field: Field) -> Any:
-        """Return the value of a field and take its keys."""
+        """Return the value of a field and remove its keys."""
         key = field.keys[0]
         match field.type:
             case "text" | "long text":
@@ -248,7 +247,7 @@ class _Head:
         """Return the condition; an invalid one hides the page from everyone."""
         for key in [key for key in self.values if is_like_if(str(key))]:
             self.values.pop(key)
-            self.problem(key, f"{key}: must be named `if`; nobody can see the page until you rename it")
+            self.problem(key, f"{key}: must be named `if`; no one can see the page until you rename it")
             self.values["if"] = NEVER
         if "if" not in self.values:
             return None
@@ -257,10 +256,10 @@ class _Head:
             return str(given).lower()
         text = str(given) if isinstance(given, (str, int, float)) else ""
         if sum(name == "if" for name, _, _ in _entries(self.front)) > 1:
-            self.problem("if", "if: must be a single condition; nobody can see the page until you fix it")
+            self.problem("if", "if: must be a single condition; no one can see the page until you fix it")
             return NEVER
         if not text.strip() or not _is_expression(text):
-            self.problem("if", "if: must be a valid expression; nobody can see the page until you fix it")
+            self.problem("if", "if: must be a valid expression; no one can see the page until you fix it")
         return text if isinstance(given, str) and text.strip() else NEVER
 
     def flag(self, key: str) -> bool:
@@ -275,7 +274,7 @@ class _Head:
         if kind is str and isinstance(value, (int, float)) and not isinstance(value, bool):
             return str(value)
         names = {str: "text", bool: "true or false", dict: "keys and values", list: "a list"}
-        self.problem(key, f"{key}: expected {names[kind]}")
+        self.problem(key, f"{key}: must be {names[kind]}")
         return None
 
     def problem(self, key: str, reason: str) -> None:
@@ -293,13 +292,13 @@ class _Head:
         if light is None:
             return None
         if not isinstance(light, str) or not isinstance(dark, (str, type(None))):
-            self.problem("cover", "cover: expected a path, or light and dark paths")
+            self.problem("cover", "cover: must be a path, or light and dark paths")
             return None
         if isinstance(y, bool) or not isinstance(y, (int, float)):
-            self.problem("coverY", "coverY: expected a number")
+            self.problem("coverY", "coverY: must be a number")
             y = 0
         if isinstance(height, bool) or not isinstance(height, (int, type(None))):
-            self.problem("coverHeight", "coverHeight: expected a whole number")
+            self.problem("coverHeight", "coverHeight: must be a whole number")
             height = None
         return Cover(light=light, dark=dark, y=y, height=height)
 
@@ -307,7 +306,8 @@ class _Head:
         tags, complete = read_page_tags(self.take(key, list) or ())
         if not complete:
             self.problem(
-                key, f"{key}: each tag must be a slug of at most {MAX_SLUG} characters; others are left out"
+                key,
+                f"{key}: each tag must be a slug of at most {MAX_SLUG} characters; invalid tags are skipped",
             )
         return tags
 
@@ -321,7 +321,7 @@ class _Head:
             if isinstance(part, dict) and isinstance(part.get("visible"), bool):
                 fields[name] = part["visible"]
             elif part is not None:
-                self.problem("layout", f"layout.{key}.visible: expected true or false")
+                self.problem("layout", f"layout.{key}.visible: must be true or false")
         cover = value.get("cover")
         if isinstance(cover, dict):
             if isinstance(cover.get("visible"), bool):
@@ -384,7 +384,7 @@ def _entries(front: str) -> list[tuple[str, int, tuple[int, int]]]:
 
 def with_head(source: str, changes: Mapping[str, Any]) -> str:
     """Return the page file with some front-matter keys (and ``title``, which is the heading) set, or removed
-    when None. All other bytes stay."""
+    if None. All other bytes are kept."""
     front, heading, body = split_page(source)
     rest = dict(changes)
     if "title" in rest:
@@ -471,14 +471,14 @@ def _set_keys(front: str, changes: JsonObject, ending: str) -> str:
     )
     if match is None or problems or is_right:
         return changed
-    # The lines of a changed key contained more than it: an anchor that others repeat, or a key of an unusual
-    # form.
+    # The lines of a changed key contained more than the key: an anchor that others repeat, or a key of an
+    # unusual form.
     written = "".join(_entry(key, value, ending) for key, value in expected.items())
     return front[: match.start("yaml")] + written + front[match.end("yaml") :]
 
 
 def _entry(key: str, value: object, ending: str) -> str:
-    """Return one key as YAML; long text in the folded style that GitBook's files use."""
+    """Return one key as YAML, with long text in the folded style that GitBook's files use."""
     if isinstance(value, str) and len(value) > 80 and re.fullmatch(r"[^\s#&*!|>'\"%@`](?: ?[^\s])*", value):
         text = f"{key}: >-\n" + "".join(f"  {line}\n" for line in _folded(value))
         try:

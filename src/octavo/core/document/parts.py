@@ -1,4 +1,4 @@
-"""Helpers shared by all renderers of documents: careful access to outside values, and short texts."""
+"""Helpers shared by all renderers of documents: careful access to external values, and short texts."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _OTHER_SIGNS = "#*0123456789ℹ〰‼⁉"
 
 
 def emoji(code: object) -> str:
-    """Return the characters of an emoji, given as such or as code points (``1f1e9-1f1ea``); empty for anything
-    else.
+    """Return the characters of an emoji, given as characters or as code points (``1f1e9-1f1ea``); empty for
+    other text.
 
     >>> emoji("2705"), emoji("✅")
     ('✅', '✅')
@@ -45,7 +45,7 @@ def emoji(code: object) -> str:
 
 
 def text_of(data: Data, field: str) -> str | None:
-    """Return a text field, or None: documents from outside can contain anything anywhere."""
+    """Return a text field, or None, because documents from outside can contain any value anywhere."""
     value = data.get(field)
     return value if isinstance(value, str) else None
 
@@ -83,7 +83,7 @@ def date_text(text: str) -> str:
 
 
 def only_paragraph(nodes: Sequence[object]) -> list[Any]:
-    """Return the nodes, with a lone plain paragraph replaced by its content."""
+    """Return the nodes, with a single plain paragraph replaced by its content."""
     paragraphs = [n for n in nodes if isinstance(n, Block) and n.type == "paragraph"]
     if len(paragraphs) != 1 or nodes[0] is not paragraphs[0] or paragraphs[0].data.get("align"):
         return list(nodes)
@@ -120,9 +120,9 @@ def without_comments(html: str) -> str:
 
 
 def inert_text(block: Block) -> str:
-    """Return the visible source of a block without a node of its own: without tags that only contain other
-    blocks or were never closed; with text and other HTML as written, except comments and text that was nested
-    too deeply to be read and may contain conditions."""
+    """Return the visible source of a block that has no node: without tags that only contain other blocks or
+    were never closed, and with other text and HTML unchanged, except comments and text that was nested too
+    deeply to be read and may contain conditions."""
     source = without_comments(text_of(block.data, "source") or "")
     if block.data.get("kind") == "text" and "{%" in source:
         return ""
@@ -132,7 +132,7 @@ def inert_text(block: Block) -> str:
 
 
 def value_text(value: object) -> str:
-    """Return the value of an expression as a reader sees it."""
+    """Return the value of an expression in the form that readers see."""
     if value is None or isinstance(value, (dict, list, tuple, set)):
         return ""
     if isinstance(value, bool):
@@ -143,8 +143,8 @@ def value_text(value: object) -> str:
 def merged_cells(
     block: Block, names: Sequence[str], records: Sequence[Data]
 ) -> tuple[Places, set[tuple[int, int]]]:
-    """Return how many columns and rows each cell of a table spans, by position (record, column), as far as the
-    covered cells are empty; and the positions of these. The header is record -1."""
+    """Return the number of columns and rows that each cell of a table spans, by position (record, column), as
+    far as the covered cells are empty; and the positions of these. The header is record -1."""
     given = block.data.get("attributes")
     if not isinstance(given, dict) or not any(name.startswith(SPANS) for name in given):
         return {}, set()
@@ -185,7 +185,7 @@ def _number_in(value: object) -> int:
 
 
 def shown_words(node: Block | Inline | Fragment) -> str:
-    """Return the text inside a node as a reader sees it, for titles and ids."""
+    """Return the text inside a node as readers see it, for titles and ids."""
     parts: list[str] = []
     for here in walk(node):
         if isinstance(here, Text):
@@ -208,8 +208,8 @@ def title_and_body(block: Block) -> tuple[list[Block], list[Block]]:
 
 
 def table_parts(block: Block) -> tuple[list[tuple[str, Data]], list[Data], dict[str, Fragment]]:
-    """Return the columns of a table that are shown (id, definition), its records in order, and its cells of
-    content by id."""
+    """Return the visible columns of a table (id, definition), its records in order, and its content cells by
+    id."""
     view, definition = object_of(block.data, "view"), object_of(block.data, "definition")
     columns = view.get("columns")
     names = [c for c in columns if isinstance(c, str)] if isinstance(columns, list) else list(definition)
@@ -220,8 +220,8 @@ def table_parts(block: Block) -> tuple[list[tuple[str, Data]], list[Data], dict[
 
 
 def chosen_options(column: Data, value: object) -> list[tuple[str, str | None]]:
-    """Return the label and the color of each option that a cell of a select column holds. A value without an
-    option is its own label; an unknown color is None."""
+    """Return the label and color of each option in a cell of a select column. A value without an option is
+    its own label; an unknown color is None."""
     given = column.get("options")
     options: dict[str, Data] = {
         o["value"]: o

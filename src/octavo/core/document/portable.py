@@ -1,8 +1,9 @@
-"""Convert documents to Markdown that any program reads: our own syntax becomes its visible result.
+"""Convert documents to Markdown that any program can read: Octavo's own syntax is replaced by its visible
+result.
 
-A hint becomes a quote, tabs and expandable sections follow one another under their titles, cards become a list.
-Decoration is dropped: icons, colors, columns. Content without an equivalent in standard Markdown stays as
-written.
+A hint becomes a quote, tabs and expandable sections follow one another under their titles, cards become a
+list. Decoration (icons, colors, columns) is dropped. Content without an equivalent in standard Markdown is
+unchanged.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ _BOLD = Mark("bold")
 
 
 def portable(document: Document, titles: Mapping[str, str]) -> Document:
-    """Convert the document in place. Its working references are absolute URLs already; ``titles`` are those of
-    their targets."""
+    """Convert the document in place. Its working references are already absolute URLs. ``titles``: the titles
+    of their targets."""
     change = _Change(titles)
     replace_nodes(document, change.node)
     for top in document.nodes:
@@ -33,7 +34,7 @@ def portable(document: Document, titles: Mapping[str, str]) -> Document:
 
 
 def _remove_colors(text: Text) -> bool:
-    """Remove the colors; return whether there were any."""
+    """Remove the colors, and return whether there were any."""
     found = False
     for leaf in text.leaves:
         if any(mark.type == "color" for mark in leaf.marks):
@@ -67,7 +68,7 @@ def _as_link(url: str, words: str) -> Inline:
 
 
 def _bare(node: Block, *names: str) -> Replacement | None:
-    """Return the block without fields that standard Markdown can't express; None if it has none of them."""
+    """Return the block without fields that standard Markdown can't express; None if it has no such fields."""
     data = {name: value for name, value in node.data.items() if name not in names}
     if data == node.data:
         return None
@@ -99,7 +100,7 @@ class _Change:
         self._titles = titles
 
     def node(self, node: Block | Inline) -> Replacement | None:
-        """Return the replacement of a node; None: it stays."""
+        """Return the replacement of a node; None to keep it."""
         return self._inline(node) if isinstance(node, Inline) else self._block(node)
 
     def _inline(self, node: Inline) -> Replacement | None:

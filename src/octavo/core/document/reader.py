@@ -29,12 +29,12 @@ from .markdown import TAG, TEXT_ENDS, pair, parse_blocks, parse_inline, safe_url
 from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Node, Text, walk
 
 MAX_TAGS = 16
-"""Tags and elements nested more deeply than this (within one list or quote) are no longer paired."""
+"""Maximum nesting of tags and elements (within one list or quote) that are paired."""
 
 _OPENS_VALUE = re.compile(r"""(?:^|(?<=["'])[ \t\n]++)(?P<name>[A-Za-z_][\w-]*+)=(?P<quote>["'])""")
 _FOOTNOTES_MIN, _FOOTNOTES_SHARE = 10_000, 8
-"""A footnote is read again at every reference: this is the maximum number of characters of footnotes on a page,
-plus a multiple of each character of its own; references beyond that are empty."""
+"""A footnote is read again at every reference. These limit the characters of footnotes on a page: a minimum,
+plus a multiple of each of the page's characters. References beyond that are empty."""
 
 _SIGNS = "\\`~*_[!<&$"
 """Characters that can start or end something within a paragraph."""
@@ -49,7 +49,7 @@ _DETAILS_END = re.compile(r"(?<=\S)[ \t]*</details>[ \t]*$", re.IGNORECASE)
 
 
 class Lines(Struct):
-    """Normalized Markdown and the place of each of its lines in the source (line end excluded)."""
+    """Normalized Markdown and the position of each of its lines in the source (line end excluded)."""
 
     text: str
     begins: array[int]
@@ -57,8 +57,8 @@ class Lines(Struct):
 
 
 def lines_of(source: str) -> Lines:
-    """Return the lines for the parser: CR and CRLF become LF, NUL becomes U+FFFD, a byte order mark is dropped;
-    a tag with other text on its line gets a line of its own."""
+    """Return the lines for the parser: CR and CRLF become LF, NUL becomes U+FFFD, a byte order mark is
+    dropped, and a tag with other text on its line gets a line of its own."""
     at = 1 if source.startswith("\ufeff") else 0
     texts: list[str] = []
     begins, ends = array("Q"), array("Q")
@@ -105,7 +105,8 @@ def _split_lines(
 
 
 def _cuts(text: str) -> list[int]:
-    """Return where to cut a line so that each tag at its start, and its end tag, are on their own lines."""
+    """Return the positions at which to split a line so that each tag at its start, and its end tag, are on
+    their own lines."""
     cuts: list[int] = []
     start = len(text) - len(text.lstrip(" \t"))
     if text.startswith("{%", start):
@@ -145,12 +146,12 @@ def _past_space(text: str, at: int) -> int:
 
 
 def _end_of_any(text: str, names: list[str], at: int) -> int:
-    """Return where the first end tag with one of these names starts; -1 if there is none."""
+    """Return the position at which the first end tag with one of these names starts; -1 if there is none."""
     return next((match.start() for match in _END_TAG.finditer(text, at) if match[1] in names), -1)
 
 
 _MAX_PARTS = 6
-"""Depth to which Markdown in HTML in Markdown (and so on) is read; anything deeper is HTML only."""
+"""Maximum depth to which Markdown in HTML in Markdown (and so on) is read; deeper content is HTML only."""
 _READ = Token("", "", 0)
 _ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|\Z)", re.IGNORECASE)
 """The first line of a quote that is a GitHub alert."""
@@ -158,7 +159,7 @@ _ALERTS = {"NOTE": "info", "TIP": "success", "IMPORTANT": "info", "WARNING": "wa
 
 
 class _Frame(Struct):
-    """A block being filled: its closing tag and its children. ``alert``: the marker at the start of a quote."""
+    """Block being filled: its closing tag and its children. ``alert``: the marker at the start of a quote."""
 
     kind: str
     line: int
@@ -169,7 +170,7 @@ class _Frame(Struct):
 
 
 class _Nested(Struct):
-    """A nested block: the lines it was read from, and the lists and quotes around it."""
+    """Nested block: the lines from which it was read, and the lists and quotes around it."""
 
     block: Block
     start: int
@@ -178,20 +179,20 @@ class _Nested(Struct):
 
 
 class _TooMany(Exception):
-    """Raised when the text has more nodes than a document can have."""
+    """Signal: the text has more nodes than a document can have."""
 
 
 def _size(node: Node) -> int:
-    """Return how much a node counts, as if a client sent it back. A text also counts its leaves and their
-    marks."""
+    """Return the number of nodes for which a node counts, as if a client sent it back. A text also counts its
+    leaves and their marks."""
     return 1 + sum(1 + len(leaf.marks) for leaf in node.leaves) if isinstance(node, Text) else 1
 
 
 class _Reader:
-    """Builder of one page's nodes from its block tokens. ``whole``: ``run`` returned all of it."""
+    """Builder of one page's nodes from its block tokens. ``whole``: whether ``run`` returned all of it."""
 
     def __init__(self, lines: Lines, outer: _Reader | None = None) -> None:
-        """Create a reader of lines; ``outer``: the reader of the page whose HTML contains them."""
+        """Create a reader of lines. ``outer``: the reader of the page whose HTML contains them."""
         self.whole = True
         self.outer = outer
         self.depth: int = outer.depth + 1 if outer else 0
@@ -215,7 +216,7 @@ class _Reader:
         self.nested: list[_Nested] | None = None
 
     def footnote(self, label: str) -> list[Block] | None:
-        """Return the blocks that define a footnote, None if it is undefined; markers inside it stay text."""
+        """Return the blocks that define a footnote; None if it is undefined. Markers inside it stay text."""
         content = self.notes.get(label)
         if content is None:
             return self.outer.footnote(label) if self.outer is not None else None
@@ -236,7 +237,7 @@ class _Reader:
         return blocks
 
     def take(self, count: int) -> None:
-        """Count nodes and leaves before they are made. Raises _TooMany."""
+        """Count nodes and leaves before they are created. Raises _TooMany."""
         self.left -= count
         if self.left < 0:
             raise _TooMany
@@ -294,8 +295,8 @@ class _Reader:
         return self.stack[0].children
 
     def end_at(self, line: int) -> None:
-        """End the document with the source from this line on, which starts a block of the page: an open part of
-        it, such as a condition, would otherwise be read without its end."""
+        """End the document with the source from this line on, which starts a block of the page. An open part
+        of it, such as a condition, would otherwise be read without its end."""
         del self.stack[1:]
         self.whole = False
         self.left = 1
@@ -307,7 +308,7 @@ class _Reader:
         raise _TooMany
 
     def failed(self, token: Token, index: int, error: Exception) -> int:
-        """Replace a block that can't be read with its source; return the last index used."""
+        """Replace a block that can't be read with its source, and return the last index used."""
         start, end = token.map or (0, 0)
         self.failures.add(error)
         self.failed_lines.append(start)
@@ -450,7 +451,7 @@ class _Reader:
             self.add(Block("blockquote", {}, list(frame.children)), *where)
 
     def tag(self, token: Token, index: int) -> None:
-        """Read a tag or element line: it opens a frame, closes one, or is a block by itself."""
+        """Read a tag or element line, which opens a frame, closes one, or is a block by itself."""
         start, end = token.map or (0, 0)
         other = self.pairs.get(index)
         closing = token.tag.startswith("end") if token.type == "tag" else bool(token.markup)
@@ -568,8 +569,8 @@ def _read(markdown: str) -> Document:
 
 
 def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
-    """Return tags that lack their end, and ends without a start tag: the line (from 0) and the tag's name, with
-    a slash before it for an end."""
+    """Return tags without an end, and ends without a start tag, each as the line (from 0) and the tag's name,
+    with a slash before it for an end."""
     counts: dict[str, int] = {}
     for end, slash, name in _ANY_TAG.findall(markdown):
         if name in _PAIRED:
@@ -631,8 +632,8 @@ def read_blocks(markdown: str) -> list[Block]:
 
 
 def read_nested(markdown: str) -> list[tuple[Block, str]]:
-    """Return the blocks inside lists, quotes, tags, and elements of a text, each with the lines it was read
-    from as they would be at the top level of a page."""
+    """Return the blocks inside lists, quotes, tags, and elements of a text. Each has the lines from which it
+    was read, in the form that they would have at the top level of a page."""
     try:
         lines = lines_of(markdown)
         reader = _Reader(lines)
@@ -654,7 +655,7 @@ _BOX = re.compile(r"\[[ xX]\][ \t]+")
 def _alone(texts: list[str], nested: _Nested) -> str:
     """Return the lines of a block without the markers and the indentation of its containers."""
     signs: list[tuple[int, int]] = []
-    """For each list and quote around it, the line where it starts, and the indentation of an item (0: a
+    """For each list and quote around it, the line where it starts, and the indentation of an item (0 for a
     quote)."""
 
     def without(number: int) -> str:
@@ -731,8 +732,8 @@ def _unknown(token: Token) -> Block:
 
 
 def _data(token: Token, **fields: str) -> Data:
-    """Return the token's attributes as data: ``fields`` maps a known attribute to text, bool, or length; the
-    rest are ``attributes``."""
+    """Return the token's attributes as data. ``fields``: a map from each known attribute to text, bool, or
+    length; the rest become ``attributes``."""
     data: Data = {}
     rest: Data = {}
     for name, value in attributes(token.info).items():
@@ -760,7 +761,8 @@ def _hint(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block
 
 
 def _of(parent: str, child: str) -> Callable[[_Reader, Token, list[Block], str], Block]:
-    """Return a maker of a block that contains only ``child`` blocks; anything else in it is wrapped in one."""
+    """Return a function that creates a block that contains only ``child`` blocks; other content is wrapped in
+    one."""
 
     def make(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block:
         block = Block(parent, _data(token, **_FIELDS.get(parent, {})))
@@ -831,7 +833,7 @@ def _prompt(reader: _Reader, token: Token, inner: list[Block], body: str) -> Blo
 
 
 API_NAMES = {"baseUrl": "host", "httpCode": "status"}
-"""Two generations of tags use these names for the same thing; the second of each pair is the field."""
+"""Names that two generations of tags use for the same value; the second of each pair is the field."""
 _API_FIELDS = {
     "api-method": {"method": "text", "host": "text", "path": "text", "summary": "text"},
     "api-part": dict.fromkeys(("name", "in", "type", "status", "description"), "text") | {"required": "bool"},

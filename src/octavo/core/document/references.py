@@ -12,8 +12,8 @@ from .nodes import Block, Data, Document, Fragment, Inline, Text, is_plain
 
 
 class Reference(Struct, frozen=True):
-    """A reference. ``ref`` is the ContentRef dict; ``key`` and ``type`` are those of its block (the key is
-    None before ``keys.assign_keys``) and of the node that contains it; ``path`` is its location, such as
+    """Reference. ``ref``: the ContentRef dict. ``key``: the key of its block; None before
+    ``keys.assign_keys``. ``type``: the type of the node that contains it. ``path``: its location, such as
     ``nodes[3].nodes[0].data.ref``."""
 
     ref: Data
@@ -55,8 +55,8 @@ def rewrite(document: Document, change: Change) -> Document:
 
 
 _Trail = tuple[Any, str, int]
-"""Position of a node: the trail of its containers (None for the document), its list there, and its index in
-that."""
+"""Position of a node: the trail of its containers (None for the document), the list that contains it, and its
+index in the list."""
 
 
 def _path(trail: _Trail | None) -> str:
@@ -130,7 +130,7 @@ def _in_table(table: Block | Inline, path: str, key: str | None, change: Change)
                     changed = True
             elif kind == "users" and isinstance(value, list):
                 for at, user in enumerate(value):
-                    # Text written in place of an id is a name and leads nowhere.
+                    # Text written in place of an id is a name and refers to nothing.
                     if isinstance(user, str) and _USER.fullmatch(user):
                         ref = {"kind": "user", "user": user}
                         new = change(Reference(ref, table.type, key, f"{here}[{at}]"))

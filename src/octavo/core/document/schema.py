@@ -118,8 +118,8 @@ UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 
 class DataField(Struct, frozen=True):
-    """One field of ``data``. ``choices``, if not empty: the allowed texts. ``meta``: in ``meta`` on the
-    wire."""
+    """Field of ``data``. ``choices``: the allowed texts, if not empty. ``meta``: whether it is in ``meta`` on
+    the wire."""
 
     kind: Kind
     required: bool = False
@@ -128,8 +128,8 @@ class DataField(Struct, frozen=True):
 
 
 class NodeType(Struct, frozen=True):
-    """A node type. ``children`` is "blocks", "inlines", the one allowed child type, or None for a void node.
-    ``fragments``: whether it can have fragments; ``public``: whether the API description includes it."""
+    """Node type. ``children``: "blocks", "inlines", the only allowed child type, or None for a void node.
+    ``fragments``: whether it can have fragments. ``public``: whether the API description includes it."""
 
     type: str
     data: dict[str, DataField]

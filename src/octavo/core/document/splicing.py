@@ -1,8 +1,8 @@
-"""Carry an edit of a block over into the block's source, so that untouched parts keep their bytes.
+"""Apply an edit of a block to the block's source, so that untouched parts keep their bytes.
 
-The block before and after the edit is drafted in the canonical style. The difference between the drafts is the
-edit; aligning the words and punctuation of the old draft with the source shows where to apply it. The result
-counts only if it reads the same as the canonical style would, so a wrong guess costs nothing but time.
+The block before and after the edit is written in the canonical style as a draft. The difference between the
+drafts is the edit; aligning the words and punctuation of the old draft with the source shows where to apply
+it. The result is used only if it reads the same as the canonical style, so a wrong guess costs only time.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from .reader import read, read_nested
 from .writer import Notes, Styled, write_block
 
 MAX_SOURCE = 100_000
-"""Maximum number of characters of a block; an edit of a longer one rewrites it."""
+"""Maximum number of characters of a block; an edit of a longer block rewrites it."""
 _READ_MAX, _READ_SHARE = 200_000, 4
-"""Characters that can be read to find where an edit goes, and how often the source can be read if that is
-more."""
+"""Maximum number of characters that can be read to find the position of an edit, and the maximum number of
+times that the source can be read if that is more."""
 
 _TOKEN = re.compile(r"[^\W_]+|\s+|.", re.DOTALL)
 
 
 class Splicing:
-    """The edited blocks of a document. ``was``: the blocks they were edited from, by key, with their sources;
-    ``gone``: other blocks that existed and may be inside other blocks now; ``definitions``: the definitions
-    between the blocks of the page."""
+    """Edited blocks of a document. ``was``: the blocks from which they were edited, by key, with their
+    sources. ``gone``: other blocks that existed and may now be inside other blocks. ``definitions``: the
+    definitions between the blocks of the page."""
 
     def __init__(self, was: Mapping[str, Block], gone: Sequence[Block], definitions: str) -> None:
         self._was, self._gone, self._definitions = was, gone, definitions
@@ -90,12 +90,12 @@ class Splicing:
         yield from self._styled(block, kept, source)
 
     def _styled(self, block: Block, kept: Mapping[int, str], source: str = "") -> Iterator[str]:
-        """Yield the block as written in the style of a source, with the kept parts of other blocks."""
+        """Yield the block written in the style of a source, with the kept parts of other blocks."""
         if source or kept:
             yield write_block(block, Styled(source, kept))
 
     def _sources(self) -> dict[str, str]:
-        """Return the sources of blocks that may be inside others now, by their content, and of the blocks
+        """Return the sources of blocks that may now be inside others, by their content, and of the blocks
         inside them."""
         if self._known is None:
             self._known = {}
@@ -121,8 +121,8 @@ class Splicing:
         return self._definitions + "\n\n" if "[" in text and self._definitions else ""
 
     def _read(self, text: str) -> str | None:
-        """Return the content of a text read as one block of the page; None if it is not one. The text can end
-        with blank lines with whitespace, which are read as such only before other text."""
+        """Return the content of a text read as one block of the page; None if it is not one block. The text
+        can end with blank lines with whitespace, which are read as such only before other text."""
         found = read(self._before(text) + text).nodes
         return (
             _digest(found) if len(found) == 1 and (found[0].source or "").rstrip() == text.rstrip() else None
@@ -135,7 +135,8 @@ def _kept(top: Block, digests: Digests, known: Mapping[str, str]) -> dict[int, s
 
 
 def _keeps_blocks(was: Block, now: Block, digests: Digests) -> bool:
-    """Return whether all blocks inside one are where they were, even if the content of some changed."""
+    """Return whether all blocks inside a block are in the same places, even if the content of some
+    changed."""
     olds, news = list(_blocks_in(was)), list(_blocks_in(now))
     said = {digests.of(node) for node in olds}
     return len(olds) == len(news) and all(
@@ -184,7 +185,7 @@ def _likeness(token: str) -> str:
 
 
 class _Hunk(Struct):
-    """A difference: tokens of the old block's draft, and those that replace them in the new one's."""
+    """Difference: tokens of the old block's draft, and their replacements in the new one's."""
 
     low: int
     high: int
@@ -226,13 +227,13 @@ def spliced(source: str, before: str, after: str) -> Iterator[str]:
 
 
 def _places(then: _Tokens, here: _Tokens) -> dict[int, int]:
-    """Return the places of a draft's tokens in the source."""
+    """Return the positions of a draft's tokens in the source."""
     return dict(align([_likeness(t) for t in then.said], [_likeness(t) for t in here.said]))
 
 
 def _places_by_words(then: _Tokens, here: _Tokens) -> dict[int, int]:
-    """Return the same for text with few unique words: by words together with the previous word, then the tokens
-    between these."""
+    """Return the positions for text with few unique words: by words together with the previous word, then the
+    tokens between these."""
     olds, news = _pairs_of_words(then), _pairs_of_words(here)
     words = [
         (olds[a][0], news[b][0]) for a, b in align([pair for _, pair in olds], [pair for _, pair in news])
@@ -268,7 +269,8 @@ def _hunks(then: _Tokens, now: _Tokens) -> list[_Hunk]:
 
 def _widened(hunks: list[_Hunk], then: _Tokens, places: dict[int, int], left: int, right: int) -> list[_Hunk]:
     """Return the hunks widened on their line up to and including the next punctuation that differs in the
-    source: a reference link whose text is its label becomes a link with a URL when its text changes."""
+    source. For example, a reference link whose text is its label becomes a link with a URL when its text
+    changes."""
     found: list[_Hunk] = []
 
     def is_other(at: int) -> bool:
@@ -306,7 +308,8 @@ def _widened(hunks: list[_Hunk], then: _Tokens, places: dict[int, int], left: in
 def _apply_edits(
     source: str, edits: list[tuple[list[int], list[int], str]], first: int, last: int
 ) -> str | None:
-    """Return the source with these edits, each at its first or last place; None if they are not in order."""
+    """Return the source with these edits, each at its first or last position; None if they are not in
+    order."""
     out: list[str] = []
     at = 0
     for starts, ends, text in edits:
@@ -319,7 +322,8 @@ def _apply_edits(
 
 
 def _starts(here: _Tokens, then: _Tokens, places: dict[int, int], low: int, high: int) -> list[int]:
-    """Return where in the source the range from ``low`` to ``high`` of the draft can start."""
+    """Return the positions in the source at which the range from ``low`` to ``high`` of the draft can
+    start."""
     found = []
     if low < high and low in places:
         found.append(here.starts[places[low]])

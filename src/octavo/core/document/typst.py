@@ -1,9 +1,9 @@
 """Render document nodes as Typst code that calls the functions of ``sites/printing/octavo.typ``.
 
 No part of a document is ever Typst markup: text, URLs, and names are in string literals, which have only two
-special characters, and everything else is written here. So content can't run code, read files, or import
-packages. Pieces are on one stack, so the depth of a document costs no recursion; nodes nested more deeply than
-Typst can lay out are written without their containers.
+special characters, and all other code comes from this module. So content can't run code, read files, or
+import packages. Pieces are on one stack, so the depth of a document costs no recursion; nodes nested more
+deeply than Typst can lay out are written without their containers.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ from .urls import safe_url
 
 
 class TypstTarget(Struct, frozen=True, kw_only=True):
-    """Target of a reference: ``page`` of the same print (with ``anchor`` a place in it; ``page`` alone can be
-    None for a place on the same page), or the URL ``url``. Neither: it is shown as text."""
+    """Target of a reference: ``page`` of the same print (with ``anchor`` for a position on it; ``page`` can
+    be None for a position on the same page), or the URL ``url``. If both are missing, the reference is shown
+    as text."""
 
     page: str | None = None
     anchor: str | None = None
@@ -57,8 +58,8 @@ class TypstTarget(Struct, frozen=True, kw_only=True):
 
 
 class Picture(Struct, frozen=True, kw_only=True):
-    """A file to show or name. ``path`` is where the compiler finds it, None if it is not a printable image;
-    ``width`` and ``height`` in pixels, ``size`` in bytes, if known."""
+    """File to show or mention. ``path``: its path for the compiler; None if it is not a printable image.
+    ``width`` and ``height``: its dimensions in pixels, if known. ``size``: its size in bytes, if known."""
 
     path: str | None = None
     name: str = ""
@@ -80,9 +81,9 @@ class PrintLabels(Struct, frozen=True, kw_only=True):
 class Printing(Struct, frozen=True, kw_only=True):
     """Everything that printing one page needs to know: pure callables over data that was fetched before.
 
-    ``page`` identifies the page; ``link`` and ``file`` resolve a ContentRef, ``icon`` returns the path of an
-    icon's image, ``highlight`` the colored tokens of a listing, ``shown`` a text with characters that no font
-    has replaced.
+    ``page``: identifies the page. ``link`` and ``file``: resolve a ContentRef. ``icon``: returns the path of
+    an icon's image. ``highlight``: returns the colored tokens of a listing. ``shown``: returns a text in
+    which characters that no font has are replaced.
     """
 
     page: str = ""
@@ -96,15 +97,15 @@ class Printing(Struct, frozen=True, kw_only=True):
 
 
 class Printed(Struct, frozen=True):
-    """Typst code of a document. ``anchors``: from the names of link targets on the page (``place_of``) to the
-    labels that exist."""
+    """Typst code of a document. ``anchors``: a map from the names of link targets on the page (``place_of``)
+    to the labels that exist."""
 
     code: str
     anchors: dict[str, str]
 
 
 class Code(str):
-    """Typst code, written as it is. A plain ``str`` is text and becomes a literal."""
+    """Typst code, which is written unchanged. A plain ``str`` is text and becomes a literal."""
 
     __slots__ = ()
 
@@ -147,7 +148,7 @@ _HUES = {
 
 
 def literal(text: str) -> Code:
-    """Return a Typst string literal of this text; control characters, which no font draws, are left out.
+    """Return a Typst string literal of this text; control characters, which no font draws, are omitted.
 
     >>> literal('a "b" #c')
     '"a \\\\"b\\\\" #c"'
@@ -172,7 +173,7 @@ def _open_up(text: str) -> str:
 
 
 def _loosened(text: str) -> str:
-    """Return the text of a listing, whose words can break anywhere when they are too long for a line."""
+    """Return the text of a listing, whose words can break anywhere if they are too long for a line."""
     return _LONG.sub(lambda match: _EVERY.sub("\\1\u200b", match[0]), text).replace("\t", "    ")
 
 
@@ -289,7 +290,7 @@ class _Printer:
             page = place_of(target.page or self.printing.page)
             return _with("go", inside, literal(place), literal(page))
         url = safe_url(target.url)
-        # Only links that work on paper: a relative URL leads nowhere from a PDF.
+        # Only links that work on paper: a relative URL has no target in a PDF.
         if url and _scheme(url) in ("http", "https", "mailto", "tel"):
             return _with("away", inside, literal(escape_address(url)))
         return list(inside)
@@ -321,7 +322,7 @@ class _Printer:
 
     def heading(self, block: Block) -> Pieces:
         if self._in_cell:
-            # Cells can be links as a whole, and a link that contains its own target has no place.
+            # Cells can be links as a whole, and a link that contains its own target has no position.
             return _with("p", _with("strong", block.nodes))
         level = _HEADINGS[block.type]
         given = block.data.get("level")
@@ -400,7 +401,7 @@ class _Printer:
         return [*out, Code(");\n")]
 
     def _line(self, line: Block, row: list[Token]) -> list[Piece]:
-        """Render one line: the highlighter's tokens merged with the text nodes, cut where either ends."""
+        """Render one line: the highlighter's tokens merged with the text nodes, split where either ends."""
         tokens = Tokens(row)
         out: list[Piece] = []
 
@@ -784,7 +785,7 @@ class _Printer:
 
 
 def place_of(page: str, anchor: str | None = None) -> str:
-    """Return the label in a print of a page or of a place on it."""
+    """Return the label in a print of a page or of a position on it."""
     return f"{page}#{quote(anchor, errors='replace')}" if anchor else page
 
 
@@ -816,7 +817,7 @@ def _length(value: object) -> str | None:
 
 
 def _leaf(leaf: Leaf) -> str:
-    """Return text wrapped in its marks, the first one outermost; line breaks in it stay."""
+    """Return text wrapped in its marks, the first one outermost; line breaks in it are kept."""
     in_code = any(mark.type == "code" for mark in leaf.marks)
     lines = _SPACES.sub(" ", leaf.text).split("\n")
     inside = "linebreak();".join(

@@ -16,12 +16,12 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\ufeff]")
 
 
 def safe_url(url: object) -> str | None:
-    """Return ``url`` if it is allowed in an ``href`` or ``src``: http, https, mailto, tel, relative, or ``#``.
+    """Return ``url`` if it is allowed in an ``href`` or ``src``: http, https, mailto, tel, relative, or
+    ``#``.
 
-    Everything else gives ``None``. The text before the first colon of the first path segment counts as a
-    scheme, so ``java\
-    script:``, ``JaVaScRiPt:``, and unknown schemes are all rejected. So are URLs that can't be parsed, because
-    callers may parse them.
+    For all other URLs, return ``None``. The text before the first colon of the first path segment counts as a
+    scheme, so ``java\\tscript:``, ``JaVaScRiPt:``, and unknown schemes are all rejected. So are URLs that
+    can't be parsed, because callers may parse them.
 
     >>> safe_url(" https://example.com/a?b=c "), safe_url("../a:b"), safe_url("javascript:alert(1)")
     ('https://example.com/a?b=c', '../a:b', None)
@@ -38,7 +38,7 @@ def safe_url(url: object) -> str | None:
 
 
 class Player(Struct, frozen=True):
-    """An embeddable page of another host. ``ratio`` is a class: video, audio, or page."""
+    """Embeddable page of another host. ``ratio``: a class: video, audio, or page."""
 
     provider: str
     src: str

@@ -1,9 +1,9 @@
 """Write nodes as Markdown in the canonical style of new blocks (``writing.py`` handles the others).
 
-Canonical: ``*`` bullets, ``_x_`` (``*x*`` beside letters) and ``**x**``, ``\\`` for a hard break, ``***``
-dividers, padded pipe tables, HTML where Markdown has no form. A paragraph is read back and compared; if the
-plain form would read differently (delimiters next to letters, text that looks like markup), it is written with
-all punctuation escaped.
+Canonical: ``*`` bullets, ``_x_`` (``*x*`` next to letters) and ``**x**``, ``\\`` for a hard break, ``***``
+dividers, padded pipe tables, HTML where Markdown has no equivalent. A paragraph is read back and compared; if
+the plain form would read differently (delimiters next to letters, text that looks like markup), it is written
+with all punctuation escaped.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LINE_START = re.compile(r"(?m)^(?:(\d{1,9})([.)])(?=\s|$)|([#>+=|-]|\{%|:(?=-))
 
 
 def marker_of(block: Block, text: str) -> str:
-    """Return the marker of a list's items; another list right after it must use another one."""
+    """Return the marker of a list's items; another list right after it must use a different one."""
     if not block.type.startswith("list-"):
         return ""
     match = re.match(r"\s*\d*(\S)", text)
@@ -56,8 +56,8 @@ def marker_of(block: Block, text: str) -> str:
 
 
 class Notes:
-    """Footnotes that written annotations need. A definition in a gap stays while an untouched block refers to
-    it; changed ones that only edited blocks refer to are rewritten at the end of the page."""
+    """Footnotes that written annotations need. A definition in a gap is kept while an untouched block refers
+    to it; changed definitions to which only edited blocks refer are rewritten at the end of the page."""
 
     is_styled = is_draft = is_strict = is_loose = False
     bullet, behind, point = "*", " ", "."
@@ -124,10 +124,10 @@ class Notes:
 
 
 class Styled(Notes):
-    """Writer of blocks in the style of a source, with footnotes by their existing labels. ``source``: where the
-    style is taken from; ``kept``: texts of nodes by ``id``, written as they are. ``is_draft``: to see what an
-    edit changes, without table padding and without reading text back; ``is_strict``: with all punctuation
-    escaped."""
+    """Writer of blocks in the style of a source, with footnotes by their existing labels. ``source``: the
+    source with the style. ``kept``: the texts of nodes by ``id``, which are written unchanged. ``is_draft``:
+    whether to only find the changes of an edit, without table padding and without reading text back.
+    ``is_strict``: whether to escape all punctuation."""
 
     def __init__(
         self, source: str, kept: Mapping[int, str], *, is_draft: bool = False, is_strict: bool = False
@@ -172,7 +172,7 @@ _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 def _definitions(gap: str) -> list[Token]:
-    """Return the footnotes that are defined between two blocks, as they are read."""
+    """Return the footnotes that are defined between two blocks, in the form in which they are read."""
     if "[^" not in gap:
         return []
     text = gap.replace("\r\n", "\n").replace("\r", "\n")
@@ -180,13 +180,13 @@ def _definitions(gap: str) -> list[Token]:
 
 
 def labels_in(source: str) -> set[str]:
-    """Return the labels of the footnotes that a source refers to."""
+    """Return the labels of the footnotes to which a source refers."""
     return {label_of(first or second) for first, second in _LABEL.findall(source)}
 
 
 def with_definition(gap: str, label: str, change: Callable[[str], str | None]) -> str:
-    """Return the gap between two blocks with a footnote defined there changed. ``change``: from its current
-    text to the new one (None: it stays)."""
+    """Return the gap between two blocks with a changed definition of a footnote. ``change``: the function
+    from its current text to the new one, or None to keep it."""
     note = next((note for note in _definitions(gap) if note.info == label and note.map is not None), None)
     said = change(note.content) if note is not None else None
     if note is None or said is None or note.map is None:
@@ -233,7 +233,7 @@ def write_block(block: Block, notes: Notes | None = None, avoid: str = "") -> st
 
 
 def write_inlines(nodes: Sequence[object], notes: Notes | None = None, table: bool = False) -> str:
-    """Write the content of a paragraph. ``table``: within a cell of a pipe table."""
+    """Write the content of a paragraph. ``table``: whether it is in a cell of a pipe table."""
     notes = notes or Notes()
     if notes.is_draft:
         return _Inline(notes, strict=notes.is_strict, table=table).write(nodes)
@@ -249,7 +249,7 @@ def _reads_as(text: str, nodes: Sequence[object], table: bool) -> bool:
     if next(signs, None) is None and not table:
         return True
     if next(islice(signs, MAX_NODES, None), None) is not None:
-        # A text with so much punctuation shows it as written.
+        # A text with so much punctuation is shown unchanged.
         return False
     if table:
         text = re.sub(r"\\\|", "|", text)
@@ -261,7 +261,7 @@ _ODD = re.compile(r"[^\w\s.,;()'\"/-]|_|://|www\.")
 
 
 def comparable(nodes: Sequence[Any]) -> object:
-    """Return the nodes as plain values without keys, with marks in one order."""
+    """Return the nodes as plain values without keys, with marks in a fixed order."""
     found: list[Any] = []
     for node in nodes:
         if isinstance(node, Text):
@@ -297,7 +297,7 @@ class _Inline:
         if edge.isspace():
             end = "<br>" if edge == "\n" else f"&#x{ord(edge):x};"
             text = text[:-1].removesuffix("\\" if edge == "\n" else "") + end
-        # A formula at the start of a line could be a block of its own.
+        # A formula at the start of a line could be read as a block.
         return text if self.table else _LINE_START.sub(_escape_start, text.replace("\\\n$$", "<br>$$"))
 
     def join(self, nodes: Sequence[Any]) -> str:
@@ -474,8 +474,8 @@ def _escape_start(match: re.Match[str]) -> str:
 
 
 def _url(ref: Data) -> str:
-    """Return the written form of a reference: a URL as it is, anything else as ``kind:id`` (resolve it
-    first)."""
+    """Return the written form of a reference: a URL unchanged, and any other reference as ``kind:id``
+    (resolve it first)."""
     if ref.get("kind") == "url":
         return str(ref["url"])
     return f"{ref['kind']}:{next(str(value) for key, value in ref.items() if key != 'kind')}"
@@ -626,7 +626,7 @@ def _list(block: Block, notes: Notes, avoid: str = "") -> str:
 
 
 def _loose(item: Any) -> bool:
-    """Return whether the item needs blank lines: it is more than a paragraph with nested lists."""
+    """Return whether the item needs blank lines because it is more than a paragraph with nested lists."""
     return any(
         child.type not in ("list-ordered", "list-unordered", "list-tasks") or not index
         for index, child in enumerate(item.nodes)
@@ -844,7 +844,8 @@ def _unknown(block: Block, notes: Notes) -> str:
 
 
 def write_html(nodes: Sequence[Any], notes: Notes, code: bool = False) -> str:
-    """Write inline nodes as HTML on one line, where Markdown is not read. ``code``: whitespace counts."""
+    """Write inline nodes as HTML on one line, where Markdown is not read. ``code``: whether whitespace is
+    significant."""
     out: list[str] = []
     for node in nodes:
         if isinstance(node, Text):
@@ -876,7 +877,7 @@ def write_html(nodes: Sequence[Any], notes: Notes, code: bool = False) -> str:
 
 
 def _html_text(text: str) -> str:
-    """Return text for HTML in which all spaces count."""
+    """Return text for HTML in which all spaces are significant."""
     text = html.escape(text, quote=False).replace("$$", "&#x24;&#x24;")
     return re.sub(r"[\t\r]|^ | $|(?<= ) |(?<=\n) | (?=\n)", lambda m: f"&#x{ord(m[0]):x};", text)
 

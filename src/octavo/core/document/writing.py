@@ -1,5 +1,5 @@
-"""Write a document as Markdown: an untouched block as it was read, an edited one with the edit carried over
-into its source (``splicing.py``), a new one in the canonical style (``writer.py``)."""
+"""Write a document as Markdown: an untouched block unchanged, an edited one with the edit applied to its
+source (``splicing.py``), and a new one in the canonical style (``writer.py``)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def write(document: Document, was: Mapping[str, Block] | None = None) -> str:
 
 
 def rewritten(document: Document, change: Callable[[Reference], Data | None]) -> str:
-    """Write a document as it was read, but with rewritten references (see ``rewrite``), in the document as
-    well."""
+    """Write a document with rewritten references (see ``rewrite``), which are also changed in the document,
+    and everything else exactly as it was read."""
     assign_keys(document)
     was = {block.key or "": block for block in _copy(document.nodes)}
     return write(rewrite(document, change), was)
@@ -42,12 +42,12 @@ def write_parts(
     ends_with_crlf: bool | None = None,
 ) -> list[str]:
     """Write a document in parts: the text before each block, then the block, and the text after the last one.
-    ``seams``: indexes of blocks that did not directly follow the block now before them. ``get``: if the nodes
-    of the document contain only their types and sources, returns a block with all its contents. ``was``: the
-    blocks that blocks were edited from, by key, with their sources; ``definitions``: definitions that these may
-    refer to, if the gaps do not contain all; ``gone``: other blocks that existed and may be inside others now.
-    ``ends_with_crlf``: whether all lines of the original text end with CRLF (None: determined from the
-    blocks)."""
+    ``seams``: the indexes of blocks that did not directly follow the block now before them. ``get``: if the
+    nodes of the document contain only their types and sources, the function that returns a block with all its
+    contents. ``was``: the blocks from which blocks were edited, by key, with their sources. ``definitions``:
+    the definitions to which these may refer, if the gaps do not contain all of them. ``gone``: other blocks
+    that existed and may now be inside others. ``ends_with_crlf``: whether all lines of the original text end
+    with CRLF; None to determine this from the blocks."""
     nodes = document.nodes
     gaps = _with_notes(document, was) if was else document.gaps
     document = Document(nodes, gaps)
@@ -100,7 +100,7 @@ _LINE_END = re.compile(r"\r?\n")
 
 
 def _ends_lines_with_crlf(document: Document, was: Mapping[str, Block]) -> bool:
-    """Return whether every line of the original ends with CRLF. Text next to a new block may be new as well."""
+    """Return whether every line of the original ends with CRLF. Text next to a new block may also be new."""
     nodes, gaps = document.nodes, document.gaps
     sources = [block.source or "" for block in (*nodes, *was.values())]
     if not any("\r\n" in text for text in (*gaps, *sources)):

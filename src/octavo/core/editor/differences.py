@@ -1,4 +1,4 @@
-"""Find what differs between a page as it is edited and as it is saved, as edits of its blocks."""
+"""Find the differences between the edited and the saved form of a page, as edits of its blocks."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .writing import attrs_of, block_key, is_written, write_block
 
 
 class SavedBlock(Struct, frozen=True):
-    """Block as it is saved. ``node``: what it was saved from, if known."""
+    """Saved block. ``node``: the node from which it was saved, if known."""
 
     json: JsonObject
     node: Node | None = None
 
 
 class UnwritableBlock(Exception):
-    """Block whose content can't be written at all. ``key``: of the block."""
+    """Error: the content of a block can't be written at all. ``key``: the key of the block."""
 
     def __init__(self, key: str) -> None:
         super().__init__(f"the block {key!r} can't be written")
@@ -32,9 +32,9 @@ class UnwritableBlock(Exception):
 
 
 class BlockDifferences(Struct, frozen=True):
-    """Edits that turn the saved page into the edited one: first ``set`` (blocks), then ``insert`` (each after a
-    block; None: at the start), then ``move`` (of a block, likewise), then ``delete``. ``blocks``: the blocks by
-    key, in order, as they are saved then."""
+    """Edits that convert the saved page to the edited one: first ``set`` (blocks), then ``insert`` (each
+    after a block; None: at the start), then ``move`` (of a block, in the same way), then ``delete``.
+    ``blocks``: the blocks by key, in order, in the form in which they are then saved."""
 
     set: list[JsonObject]
     insert: list[tuple[str | None, JsonObject]]
@@ -49,9 +49,9 @@ class BlockDifferences(Struct, frozen=True):
 def block_differences(
     saved: Mapping[str, SavedBlock], doc: Node, skipped: Container[str] = ()
 ) -> BlockDifferences:
-    """Return the differences of a document, whose blocks have different keys. ``saved``: the saved blocks by
-    key, in order. ``skipped``: keys of blocks that stay as they are saved, because their content can't be
-    saved. Raises UnwritableBlock."""
+    """Return the differences of a document, whose blocks have unique keys. ``saved``: the saved blocks by
+    key, in order. ``skipped``: the keys of blocks that keep their saved content, because their new content
+    can't be saved. Raises UnwritableBlock."""
     blocks: dict[str, SavedBlock] = {}
     changed, inserted = [], {}
     for node in doc.children:
@@ -86,14 +86,14 @@ def block_differences(
         if key in inserted:
             insert.append((after, inserted[key]))
         if is_moved and key not in staying:
-            # Inserted blocks as well: the block that they follow may have moved.
+            # This includes inserted blocks, because the block that they follow may have moved.
             move.append((after, key))
     return BlockDifferences(changed, insert, move, [key for key in saved if key not in blocks], blocks)
 
 
 def key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
-    """Return the steps that give a new key to top-level blocks without one, and to all but the first of the
-    nodes with the same one."""
+    """Return the steps that assign a new key to top-level blocks without one, and to all but the first of the
+    nodes with the same key."""
     known: set[str] = set()
     steps: list[StepJson] = []
     stack = [(node, position, True) for node, position in _children_at(doc, 0)]
@@ -115,7 +115,7 @@ def key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
 
 
 def _children_at(parent: Node, start: int) -> Iterator[tuple[Node, int]]:
-    """Yield the children of a node with their places. ``start``: of its content."""
+    """Yield the children of a node with their positions. ``start``: the start of its content."""
     for node in parent.children:
         yield node, start
         start += node.node_size

@@ -1,7 +1,8 @@
-"""Bring an edit of a saved page, which someone made elsewhere, into the page as it is edited live.
+"""Merge an external edit of a saved page into the page as it is edited live.
 
-The result are steps, as small as the edit: carets and undo of those who write stay where they are. Where both
-changed the same block, their changes are merged by words; if that is not possible, the block is there twice.
+The result is a list of steps, as small as the edit, so that carets and undo histories are kept. If both
+changed the same block, their changes are merged word by word; if that is not possible, the page gets both
+versions of the block.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from .writing import attrs_of, block_key, write_block
 def merge_edit(
     live: Node, old: Sequence[JsonObject], new: Sequence[JsonObject], uids: Iterator[int]
 ) -> list[StepJson]:
-    """Return the steps that bring the difference between two lists of blocks into a live page. ``uids``: numbers for
-    links and annotations that the page does not have yet."""
+    """Return the steps that apply the difference between two lists of blocks to a live page. ``uids``:
+    numbers for links and annotations that the page does not have yet."""
     return _steps_to(live, _Merge(live, old, new, uids).blocks())
 
 
 def says_same(written: JsonObject, block: JsonObject) -> bool:
-    """Return whether two blocks are saved alike, apart from what is derived from the rest of the page."""
+    """Return whether two blocks are saved alike, apart from data derived from the rest of the page."""
     return same(_without_ids(trimmed(written)), _without_ids(trimmed(block)))
 
 
@@ -45,7 +46,7 @@ def _without_ids(value: object) -> object:
 
 
 class _Place(NamedTuple):
-    """Place of a block. ``node``: as it is edited live; blocks without a key have only that."""
+    """Position of a block. ``node``: its form in live editing; blocks without a key have only that."""
 
     key: str | None
     node: Node | None
@@ -69,7 +70,7 @@ class _Merge:
             key for key in self.old if key in self.new
         ]
         order, others = (new, live) if is_moved else (live, new)
-        # What only the other order has follows the block that it follows there.
+        # A block that is only in the other order follows the same block as it does there.
         known = {place.key for place in order if place.key is not None}
         following: dict[str | None, list[_Place]] = {}
         last: str | None = None
@@ -93,7 +94,7 @@ class _Merge:
     def _merged(self, key: str) -> list[Node]:
         node, old, new = self.nodes.get(key), self.old.get(key), self.new.get(key)
         if new is None:
-            # Deleted elsewhere, unless someone is writing in it.
+            # Deleted elsewhere, unless someone is editing it here.
             is_kept = node is not None and (old is None or not says_same(write_block(node), old))
             return [node] if node is not None and is_kept else []
         if node is None:
@@ -109,7 +110,7 @@ class _Merge:
         return read_top_block(block, self.uids)
 
     def _both(self, node: Node, old: JsonObject, new: JsonObject) -> list[Node]:
-        """Return a block that both changed."""
+        """Return a block that both sides changed."""
         before, edited = self._read(old), self._read(new)
         others = _replacement(before, node)
         theirs = _replacement(before, edited)
@@ -139,8 +140,8 @@ def _page(blocks: Sequence[Node]) -> Node:
 
 
 def _replacement(before: Node, after: Node) -> ReplaceStep | None:
-    """Return the smallest replacement that turns one block into another, in a page with that block alone; None if their
-    types or attributes differ."""
+    """Return the smallest replacement that converts one block to another, in a page with that block alone;
+    None if their types or attributes differ."""
     if before.type is not after.type or _said(before) != _said(after):
         return None
     old, new = _page([before]), _page([after])
@@ -154,7 +155,7 @@ def _replacement(before: Node, after: Node) -> ReplaceStep | None:
     try:
         result = step.apply(old)
     except (ValueError, AssertionError):
-        return None  # It would cut a letter of two code units, or a block.
+        return None  # It would split a letter of two code units, or a block.
     return step if result.doc is not None and result.doc.eq(_page([after.copy(after.content)])) else None
 
 
@@ -163,7 +164,7 @@ def _said(node: Node) -> JsonObject:
 
 
 def _steps_to(live: Node, target: Sequence[Node]) -> list[StepJson]:
-    """Return the steps from a page to these blocks."""
+    """Return the steps that convert a page to these blocks."""
     befores, afters = list(live.children), list(target)
     pairs = align([_identity(node) for node in befores], [_identity(node) for node in afters])
     starts, position = [], 0
@@ -173,7 +174,7 @@ def _steps_to(live: Node, target: Sequence[Node]) -> list[StepJson]:
     starts.append(position)
     steps: list[StepJson] = []
     high, high_new = len(befores), len(afters)
-    # From the end, so that no step moves the places of the next ones.
+    # From the end, so that no step moves the positions of the next ones.
     for at, at_new in (*reversed(pairs), (-1, -1)):
         gone, come = starts[at + 1] - starts[high], afters[at_new + 1 : high_new]
         if gone or come:
@@ -194,7 +195,7 @@ def _replace(start: int, end: int, nodes: Sequence[Node]) -> StepJson:
 
 
 def _inside(start: int, before: Node, after: Node) -> list[StepJson]:
-    """Return the steps that turn the block at a place into another one."""
+    """Return the steps that convert the block at a position to another one."""
     step = _replacement(before, after)
     if step is None:
         return [_replace(start, start + before.node_size, [after])]

@@ -1,8 +1,8 @@
-"""Convert documents of the API into the editor's form.
+"""Convert documents of the API to the editor's form.
 
-Every top-level block is converted, converted back, and compared. A block that would not come back the same
-becomes an ``opaque`` node, which contains the block's JSON. ``web/studio/document/convert.ts`` does the same; a
-test compares the two.
+Every top-level block is converted, converted back, and compared. A block that would change becomes an
+``opaque`` node, which contains the block's JSON. ``web/studio/document/convert.ts`` does the same; a test
+compares the two.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _INLINE_TYPES = {type: _NODES[name] for name, type in INLINE_NAMES.items() if ty
 
 
 class _ForeignError(Exception):
-    """Part of a document that the editor has no form for."""
+    """Signal: the editor has no form for a part of the document."""
 
 
 def read_document(document: JsonObject, uids: Iterator[int]) -> Node:
@@ -46,7 +46,7 @@ def read_top_block(block: JsonObject, uids: Iterator[int]) -> Node:
 
 
 def same(one: object, other: object) -> bool:
-    """Return whether two values of JSON are equal; the order of a table's fragments does not matter."""
+    """Return whether two JSON values are equal, ignoring the order of a table's fragments."""
     if isinstance(one, dict) and isinstance(other, dict):
         if one.keys() != other.keys():
             return False
@@ -154,7 +154,7 @@ class _Reader:
         if fragment is not None:
             return _NODES["table_cell"].create(_fragment_attributes(fragment), self.blocks(fragment["nodes"]))
         if value is None and column["type"] == "text":
-            # It is only there while it stays empty: the row has no value for it.
+            # It exists only while it is empty, because the row has no value for it.
             return _NODES["table_cell"].create({"absent": True}, _NODES["paragraph"].create())
         return _NODES["table_value"].create({"value": value})
 
@@ -186,7 +186,7 @@ class _Reader:
         ranks = [MARK_RANK.get(mark["type"], -1) for mark in given]
         if -1 in ranks:
             raise _ForeignError("mark")
-        # Marks in another order than usual remember their place.
+        # Marks in an unusual order remember their position.
         is_usual = all(one < other for one, other in zip(ranks, ranks[1:], strict=False))
         marks = list(around)
         for place, mark in enumerate(given):
@@ -200,7 +200,7 @@ class _Reader:
 
 
 def _flattened(data: JsonObject) -> JsonObject:
-    """Return the data of a button with the texts of its action as fields of their own, which the editor edits."""
+    """Return the data of a button with the texts of its action as separate fields, which the editor edits."""
     action = data.get("action")
     if not isinstance(action, dict):
         return data

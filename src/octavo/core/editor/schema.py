@@ -34,7 +34,7 @@ _CONTENT: Final = {
     "api-part": "block*",
     "api-method": "block*",
 }
-"""Content of types for which ``children`` does not say all of it."""
+"""Content of types that ``children`` does not fully describe."""
 _MORE_ATTRS: Final[dict[str, _Attrs]] = {
     "paragraph": {"blank": {"default": False}},
     "table": {"hidden": {"default": {}}, "rest": {"default": []}},
@@ -53,7 +53,7 @@ _MARK_ORDER: Final = (
 )
 """Marks from the outermost to the innermost."""
 SPANS: Final = frozenset(("link", "annotation"))
-"""Inlines that the editor has as marks."""
+"""Inlines that are marks in the editor."""
 
 
 def editor_name(object: str, type: str) -> str:

@@ -1,4 +1,4 @@
-"""Steps that change a page in the editor: apply them, and map late ones over those that came before.
+"""Steps that change a page in the editor: apply them, and map late steps over earlier ones.
 
 Steps are ProseMirror's, as JSON. Positions count UTF-16 code units, as in browsers.
 """
@@ -28,16 +28,16 @@ from .schema import SCHEMA
 
 StepJson = JsonObject
 Ranges = tuple[int, ...]
-"""Changed ranges of a step, three numbers each: start, old size, new size."""
+"""Changed ranges of a step, each as three numbers: start, old size, and new size."""
 
 MAX_KEY = 100
 MAX_DEPTH = 100
-"""Nesting depth of what a step can insert; documents are never deeper."""
+"""Maximum nesting depth of content that a step can insert; documents are never deeper."""
 _LEAVES = frozenset(name for name, type in SCHEMA.nodes.items() if type.is_leaf and name != "text")
 
 
 class StepError(Exception):
-    """Step that can't be applied. ``index``: its place among the given steps."""
+    """Error: a step can't be applied. ``index``: its index among the given steps."""
 
     def __init__(self, index: int, message: str) -> None:
         super().__init__(message)
@@ -72,7 +72,7 @@ class _MarkSetStep(Step):
     def from_json(schema: Schema[str, str], json_data: JSONDict | str) -> Step:
         steps = [Step.from_json(schema, part) for part in cast(StepJson, json_data)["steps"]]
         if not all(isinstance(step, AddMarkStep | RemoveMarkStep) for step in steps):
-            raise ValueError("expected changes of marks")
+            raise ValueError("expected only steps that add or remove marks")
         return _MarkSetStep(steps)
 
 
@@ -87,7 +87,7 @@ class Applied(NamedTuple):
 
 
 def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
-    """Apply steps to a document. Raises StepError for the first one that is invalid or does not fit."""
+    """Apply steps to a document. Raises StepError for the first step that is invalid or does not fit."""
     ranges: list[Ranges] = []
     for index, json in enumerate(steps):
         try:
@@ -98,10 +98,10 @@ def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
                     node.check()
             changed = _replace_inlines(doc, step) if isinstance(step, ReplaceStep) else None
             result = StepResult.ok(changed) if changed is not None else step.apply(doc)
-        except Exception as error:  # The library raises anything for JSON that is no step.
+        except Exception as error:  # The library raises any exception for JSON that is not a step.
             raise StepError(index, f"{type(error).__name__}: {error}"[:500]) from None
         if result.doc is None:
-            raise StepError(index, result.failed or "it does not fit")
+            raise StepError(index, result.failed or "the step does not fit the document")
         doc = result.doc
         ranges.append(tuple(step.get_map().ranges))
     return Applied(doc, ranges)
@@ -110,8 +110,8 @@ def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
 def _replace_inlines(doc: Node, step: ReplaceStep) -> Node | None:
     """Return the document after a step inside one block of text, or None for any other step.
 
-    The library would check the types of all blocks that contain it or stand beside it, which stay the same: on a page
-    of 1,500 blocks, that takes ten times as long as the step.
+    The library would check the types of all blocks that contain it or are next to it, which stay the same. On
+    a page of 1,500 blocks, that takes ten times as long as the step.
     """
     if step.structure or step.slice.open_start or step.slice.open_end or step.from_ > step.to:
         return None
@@ -133,7 +133,7 @@ def _replace_inlines(doc: Node, step: ReplaceStep) -> Node | None:
 
 
 def _child_around(parent: Node, start: int, end: int) -> tuple[int, int] | None:
-    """Return the index of the child whose content contains a range, and where it begins; None if there is none."""
+    """Return the index of the child whose content contains a range, and its start; None if there is none."""
     at = 0
     for index, child in enumerate(parent.content.content):
         inner = child.content.size
@@ -155,11 +155,12 @@ _ATTRIBUTES: dict[str, tuple[type, ...]] = {
     "uid": (int, float),
     "at": (int, type(None)),
 }
-"""Types of attributes; ``value`` can be anything. What the attributes contain is checked when the page is saved."""
+"""Types of attributes; ``value`` can have any type. The content of attributes is checked when the page is
+saved."""
 
 
 def _require_valid(json: StepJson) -> None:
-    """Check what the library does not: attributes and depth. Raises ValueError."""
+    """Check attributes and depth, which the library does not check. Raises ValueError."""
     if json.get("stepType") == "attr":
         _require_attribute(json["attr"], json["value"])
     level: list[Any] = [json]
@@ -187,14 +188,16 @@ def _require_attribute(name: str, value: object) -> None:
     if name == "key" and isinstance(value, str) and not 0 < len(value) <= MAX_KEY:
         raise ValueError(f"a key can have 1 to {MAX_KEY} characters")
     if name == "json" and isinstance(value, dict) and not isinstance(value.get("key"), _OPTIONAL_TEXT):
-        raise ValueError("a key must be text")
+        raise ValueError("a key must be a string")
 
 
 def map_steps(steps: Sequence[StepJson], between: Iterable[Ranges]) -> list[StepJson] | None:
-    """Return steps as they are after others that their author had not seen; None if only the author can tell what they
-    mean there, because a position is inside something deleted, or something unseen would be deleted or wrapped.
+    """Return steps mapped over other steps that their author had not seen. Return None if only the author can
+    determine their meaning, because a position is inside deleted content, or because unseen content would be
+    deleted or wrapped.
 
-    ``between``: the changed ranges of the other steps. Raises LookupError, TypeError, or ValueError for invalid steps.
+    ``between``: the changed ranges of the other steps. Raises LookupError, TypeError, or ValueError for
+    invalid steps.
     """
     own = [StepMap(list(ranges_of(step))) for step in steps]
     others = [StepMap(list(ranges)) for ranges in between if ranges]
@@ -231,7 +234,7 @@ class _DoubtfulError(Exception):
 
 
 class _LateStep:
-    """Step that is mapped over others. ``unseen``: ranges that its author has not seen."""
+    """Step that is mapped over others. ``unseen``: the ranges that its author has not seen."""
 
     def __init__(self, mapping: Mapping, unseen: list[tuple[int, int]]) -> None:
         self.mapping, self.unseen = mapping, unseen
@@ -267,7 +270,7 @@ class _LateStep:
         return result.pos
 
     def require_whole(self, start: int, end: int, size: int) -> None:
-        """Require that nothing of a range is deleted, and nothing unseen is in it."""
+        """Require that nothing in a range was deleted, and that it contains nothing unseen."""
         if end - start != size or any(first < end and last > start for first, last in self.unseen):
             raise _DoubtfulError
 

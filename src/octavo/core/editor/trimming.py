@@ -1,5 +1,5 @@
 """Remove spaces around the words of a paragraph or heading. Markdown can only write them as entities, and
-people who type them mean nothing by it."""
+people type them without a purpose."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _BLANKS = " \t"
 
 
 def trimmed(block: JsonObject, before: JsonObject | None = None) -> JsonObject:
-    """Return a block without these spaces. Texts that have some in ``before``, the block as it was saved last,
-    keep them: they were not typed just now."""
+    """Return a block without these spaces. ``before``: the last saved form of the block, in which texts with
+    such spaces keep them because they were not typed just now."""
     kept = set(_with_blanks(before)) if before is not None else set()
     return _trim(block, kept)
 
 
 def _with_blanks(part: JsonObject) -> Iterator[str]:
-    """Yield the keys of texts that begin or end with spaces."""
+    """Yield the keys of texts that start or end with spaces."""
     if part.get("type") in _TEXTS:
         text = "".join(
             "".join(leaf["text"] for leaf in node["leaves"]) if node["object"] == "text" else "-"

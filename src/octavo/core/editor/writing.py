@@ -1,4 +1,4 @@
-"""Convert the editor's form of documents into documents of the API."""
+"""Convert the editor's form of documents to documents of the API."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from octavo.core.json_types import JsonObject
 from .schema import BLOCK_NAMES, INLINE_NAMES, MARK_RANK, SPANS
 
 _UNPLACED = 100
-"""Place of marks without one: behind those that have one."""
+"""Position of marks without one: after those that have one."""
 
 
 def attrs_of(node: Node | Mark) -> JsonObject:
@@ -22,7 +22,7 @@ def attrs_of(node: Node | Mark) -> JsonObject:
 
 
 def is_written(node: Node) -> bool:
-    """Return whether a block is written: a paragraph without content is only a place to write."""
+    """Return whether a block is written: a paragraph without content only marks a place to type."""
     return bool(node.type.name != "paragraph" or node.content.size or attrs_of(node).get("blank"))
 
 
@@ -47,7 +47,7 @@ def last_uid(doc: Node) -> int:
 
 
 def write_block(node: Node) -> JsonObject:
-    """Return a block as the API has it."""
+    """Return a block in the form of the API."""
     if node.type.name == "opaque":
         opaque: JsonObject = attrs_of(node)["json"]
         return opaque
@@ -81,7 +81,7 @@ def _write_blocks(parent: Node) -> list[JsonObject]:
 
 
 def _write_filled(parent: Node) -> list[JsonObject]:
-    """Return the blocks of an item or a cell, which has an empty paragraph if it has nothing else."""
+    """Return the blocks of an item or a cell, which has an empty paragraph if it has no other content."""
     return _write_blocks(parent) or [write_block(parent.child(0))]
 
 
@@ -102,7 +102,7 @@ def _fragment(node: Node, fragment: str, nodes: list[JsonObject]) -> JsonObject:
 
 
 class _Names:
-    """Names of the parts of a table: each part keeps its own; new parts and copies get one that nothing has."""
+    """Names of the parts of a table: each part keeps its own name; new parts and copies get an unused one."""
 
     def __init__(self, taken: Iterable[str], known: Iterable[str | None]) -> None:
         self.taken = set(taken)
@@ -194,7 +194,7 @@ def _write_run(nodes: Sequence[Node], within: tuple[Mark, ...]) -> list[JsonObje
 
 
 def _outer_span(nodes: Sequence[Node], at: int, within: tuple[Mark, ...]) -> tuple[Mark | None, int]:
-    """Return the outermost link or annotation that begins at a node, and where it ends: the longest one; of two
+    """Return the outermost link or annotation that starts at a node, and its end: the longest one, or of two
     with the same length, the one that was read first."""
     outer, end = None, at + 1
     for mark in nodes[at].marks:

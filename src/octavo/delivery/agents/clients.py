@@ -1,5 +1,5 @@
-"""Clients of both OAuth servers, that of the API and those of sites: how apps register, how they are
-identified, and how they request access (RFC 6749, 7591, 7636, and client metadata documents)."""
+"""Clients of both OAuth servers, the one of the API and those of sites: registration, identification, and
+requests for access (RFC 6749, 7591, 7636, and client metadata documents)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .connecting import Unusable, allows_redirect, check_redirect
 from .documents import LONGEST, Documents, is_document
 
 MAX_FORM = 16 * 1024
-"""Maximum bytes of a form that apps post."""
+"""Maximum size in bytes of a form that apps post."""
 NO_STORE = {"cache-control": "no-store", "pragma": "no-cache"}
 _REGISTRATIONS = 20
-"""Programs that may register in a minute from one address."""
+"""Maximum number of apps that can register in a minute from one IP address."""
 _JSON = "application/json"
 _KEPT = {"cache-control": "public, max-age=300"}
 
 
 class BadOAuth(Exception):  # noqa: N818
-    """Invalid request of an app. ``redirect``: where the error can be sent; None: nowhere."""
+    """Error: invalid request of an app. ``redirect``: the URL to which the error can be sent, if any."""
 
     def __init__(
         self, code: str, message: str, redirect: str | None = None, state: str | None = None
@@ -39,8 +39,8 @@ class BadOAuth(Exception):  # noqa: N818
 
 
 class AppRequest(NamedTuple):
-    """Request of an app, as in the authorization URL. ``scopes`` and ``resource`` are empty if it names
-    none."""
+    """Request of an app, with the parameters of the authorization URL. ``scopes`` and ``resource``: empty if
+    the request names none."""
 
     client: store.ClientRow
     redirect: str
@@ -50,7 +50,7 @@ class AppRequest(NamedTuple):
     state: str | None
 
     def bad(self, code: str, message: str) -> BadOAuth:
-        """Return the error as a redirect to the app."""
+        """Return an error that redirects to the app."""
         return BadOAuth(code, message, self.redirect, self.state)
 
 
@@ -80,8 +80,8 @@ def describe_resource(resource: str, server: str, name: str, scopes: list[str] |
 
 
 def describe_server(issuer: str, authorize: str, start: str, scopes: list[str] | None = None) -> Answer:
-    """Return the metadata of an authorization server (RFC 8414). ``authorize``: the URL where people give
-    consent; ``start``: the common start of the URLs of the other endpoints."""
+    """Return the metadata of an authorization server (RFC 8414). ``authorize``: the URL at which people give
+    consent. ``start``: the common prefix of the URLs of the other endpoints."""
     told = {
         "issuer": issuer,
         "authorization_endpoint": authorize,
@@ -101,11 +101,11 @@ def describe_server(issuer: str, authorize: str, start: str, scopes: list[str] |
 
 
 def fields_of(text: bytes) -> dict[str, str]:
-    """Return the fields of a form. Raises BadOAuth if one occurs twice, as RFC 6749 requires."""
+    """Return the fields of a form. Raises BadOAuth if a field occurs twice, as RFC 6749 requires."""
     try:
         pairs = parse_qsl(text.decode(), keep_blank_values=True, max_num_fields=30)
     except ValueError:
-        raise BadOAuth("invalid_request", "the form must be UTF-8 and have at most 30 fields") from None
+        raise BadOAuth("invalid_request", "the form must be UTF-8 and can have at most 30 fields") from None
     fields: dict[str, str] = {}
     for name, value in pairs:
         if name in fields or "\0" in value:
@@ -115,7 +115,7 @@ def fields_of(text: bytes) -> dict[str, str]:
 
 
 def answer_at(redirect: str, issuer: str, state: str | None, **told: str) -> str:
-    """Return the URL with which a browser takes a response to the app (RFC 9207)."""
+    """Return the URL with which a browser delivers a response to the app (RFC 9207)."""
     said = {**told, "iss": issuer, **({"state": state} if state is not None else {})}
     return f"{redirect}{'&' if '?' in redirect else '?'}{urlencode(said)}"
 
@@ -153,15 +153,15 @@ class Registrations:
 
 
 def read_request(context: Context, request: Request, query: bytes) -> AppRequest:
-    """Return what an app requests in the query of a URL. Raises BadOAuth."""
+    """Return the request of an app in the query of a URL. Raises BadOAuth."""
     fields = fields_of(query)
     client = _find_client(context, fields.get("client_id", ""), request)
     redirect = fields.get("redirect_uri", "")
     if not allows_redirect(client, redirect):
-        raise BadOAuth("invalid_request", "redirect_uri: the app hasn't registered this URL.")
+        raise BadOAuth("invalid_request", "redirect_uri: the app hasn't registered this URL")
     state, challenge = fields.get("state"), fields.get("code_challenge", "")
     if state is not None and len(state) > 2000:
-        raise BadOAuth("invalid_request", "state: must be at most 2,000 characters.")
+        raise BadOAuth("invalid_request", "state: must be at most 2,000 characters")
     scopes, resource = fields.get("scope", "").split(), fields.get("resource", "").rstrip("/")
     asked = AppRequest(client, redirect, challenge, scopes, resource, state)
     if fields.get("response_type") != "code":
@@ -183,6 +183,6 @@ def _find_client(context: Context, client_id: str, request: Request) -> store.Cl
     if client is None:
         raise BadOAuth(
             "invalid_client",
-            "client_id: no app is registered under this id, or its registration has expired.",
+            "client_id: no app is registered with this id, or its registration has expired",
         )
     return client

@@ -1,4 +1,4 @@
-"""The consent of a person to an app that asks to act for them."""
+"""Consent of a person to an app that requests to act on their behalf."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ _Short = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class ConnectAgent(Struct, rename="camel"):
-    """Request of an app, as in the authorization URL, and what the person granted. ``scopes``: either of the tools
-    or of the API. ``days``: for how long."""
+    """Request of an app, with the parameters of the authorization URL, and the permissions that the person
+    granted. ``scopes``: the scopes, either of the tools or of the API. ``days``: the number of days of
+    access."""
 
     organization: _Short
     client_id: Annotated[str, Meta(min_length=1, max_length=500)]

@@ -1,4 +1,4 @@
-"""From a person's consent to an agent with a token: authorization codes with PKCE (OAuth 2.1)."""
+"""Exchange a person's consent for an agent with a token: authorization codes with PKCE (OAuth 2.1)."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from . import store
 from .commands import ConnectAgent
 
 ACCESS_LASTS = 3_600_000
-"""Milliseconds for which a token is valid before it must be refreshed."""
+"""Time in milliseconds for which a token is valid before it must be refreshed."""
 CODE_LASTS = 5 * 60_000
 _DECIDING = 3_600_000
-"""Milliseconds for which the consent page remains usable after the app's document has expired."""
+"""Time in milliseconds for which the consent page remains usable after the app's document has expired."""
 _REFRESH_PREFIX = "ocr_"
 _OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 _UNSAFE = frozenset({"javascript", "data", "vbscript", "file", "blob", "about", "ftp", "ws", "wss"})
 
 
 class Grant(Struct, frozen=True):
-    """Tokens issued to an app. ``lasts``: seconds."""
+    """Tokens issued to an app. ``lasts``: their lifetime in seconds."""
 
     access: str
     refresh: str
@@ -45,12 +45,12 @@ class Grant(Struct, frozen=True):
 
 
 class Unusable(Exception):
-    """Invalid code or token."""
+    """Error: invalid code or token."""
 
 
 def check_redirect(address: str) -> None:
-    """Raise BadRequest unless codes may be sent to a redirect URI: https, the local machine, or the scheme of an
-    installed app, without a fragment."""
+    """Raise BadRequest unless codes can be sent to a redirect URI: https, the local machine, or the scheme of
+    an installed app, without a fragment."""
     found = read_address(address)
     bad = BadRequest(
         "redirect_uris: must be https URLs, URLs of the local machine, or custom schemes of apps"
@@ -89,8 +89,8 @@ def allows_redirect(client: store.ClientRow, wanted: str) -> bool:
 
 
 def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) -> str:
-    """Return the URL that takes a new code to the app. ``issuer``: the URL of this server. Raises BadRequest if the
-    app or the redirect URI isn't registered."""
+    """Return the URL that delivers a new code to the app. ``issuer``: the URL of this server. Raises
+    BadRequest if the app or the redirect URI isn't registered."""
     client = store.find_client(tx, body.client_id)
     if client is None or (client.fresh_until is not None and client.fresh_until < now() - _DECIDING):
         raise BadRequest("clientId: no app is registered with this ID, or its registration has expired")
@@ -100,7 +100,7 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
     if not scopes:
         scopes = [scope for scope in AGENT_SCOPES if scope in body.scopes]
         if "docs:read" not in scopes:
-            raise BadRequest("scopes: must include docs:read, which all other scopes need")
+            raise BadRequest("scopes: must include docs:read, which all other scopes require")
     elif not set(AGENT_SCOPES).isdisjoint(body.scopes):
         raise BadRequest(
             "scopes: can't mix scopes of the tools (docs:...) with scopes of the API; request only one kind"
@@ -145,8 +145,8 @@ def is_proved(verifier: str, challenge: str) -> bool:
 
 
 def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier: str) -> Grant | None:
-    """Exchange a code for an agent. Returns None for a code that was used before: the agent created from it has
-    lost its token, because one of its two senders must have stolen the code. Raises Unusable."""
+    """Exchange a code for an agent. Return None for a code that was already used; the agent created from it
+    then loses its token, because one of the two senders must have stolen the code. Raises Unusable."""
     found = store.find_code(tx, code)
     if found is None or found.client_id != client_id or found.redirect != redirect:
         raise Unusable("This code is invalid or belongs to another app. Start the authorization again.")
@@ -170,8 +170,8 @@ def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier
 
 
 def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
-    """Issue new tokens to an agent. Returns None for the previous refresh token: its reuse revokes the agent.
-    Raises Unusable."""
+    """Issue new tokens to an agent. Return None for the previous refresh token, whose reuse revokes the
+    agent. Raises Unusable."""
     stolen = store.find_by_former_refresh(tx, token)
     if stolen is not None:
         _end_stolen(tx, stolen.id, stolen.organization_id)
@@ -182,19 +182,19 @@ def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
     access, refresh = _secrets(found.granted)
     until = min(now() + ACCESS_LASTS, found.expires_at)
     if not store.renew(tx, found.id, token, access, until, refresh):
-        raise Unusable("This token has just been used.")
+        raise Unusable("This token has just been used. Use the new token.")
     return Grant(access, refresh, max(1, (until - now()) // 1000), found.granted)
 
 
 def _end_stolen(tx: Transaction, agent_id: str, organization_id: str) -> None:
-    """Revoke an agent whose secret was used twice: one of its two senders must have stolen it."""
+    """Revoke an agent whose secret was used twice, because one of the two senders must have stolen it."""
     if store.revoke(tx, agent_id):
         why = {"why": "a single-use secret was used again"}
         audit(tx, None, "agent.disconnected", organization_id, ("agent", agent_id), after=why)
 
 
 def disconnect(tx: Transaction, actor: Actor | None, agent: store.AgentRow) -> bool:
-    """Revoke an agent. Returns whether it still had access."""
+    """Revoke an agent, and return whether it still had access."""
     if not store.revoke(tx, agent.id):
         return False
     audit(tx, actor, "agent.disconnected", agent.organization_id, ("agent", agent.id))

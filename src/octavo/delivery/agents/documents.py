@@ -1,5 +1,5 @@
-"""Clients whose id is an https URL: the document there describes them (OAuth Client ID Metadata Document, part of
-the Model Context Protocol since 2025-11-25)."""
+"""Clients whose id is an https URL, where a document describes them (OAuth Client ID Metadata Document, part
+of the Model Context Protocol since 2025-11-25)."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from . import store
 from .connecting import Unusable, check_redirect
 
 LONGEST = 500
-"""Maximum characters of a URL used as a client id."""
+"""Maximum number of characters of a URL used as a client id."""
 _LIMITS = Limits(size=16 * 1024, seconds=5, follow=False)
-"""Redirects are refused: the document must be at exactly this URL."""
+"""Limits of a fetch. Redirects are rejected, because the document must be at exactly this URL."""
 _MINUTE = 60_000
 _SHORTEST, _USUAL, _LONGEST = 5 * _MINUTE, 60 * _MINUTE, store.DAY
-"""Milliseconds for which a document stays valid: at least, if it doesn't say how long, and at most."""
+"""Times in milliseconds for which a document stays valid: the minimum, the default if it specifies none, and
+the maximum."""
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age=\"?(\d{1,9})", re.I)
 _FRESH = re.compile(r"(?:^|[\s,])(?:no-store|no-cache)\b", re.I)
 
 
 class _Document(Struct):
-    """Client metadata document. ``proves``: how the client authenticates at the token endpoint. Other fields are
-    ignored."""
+    """Client metadata document. ``proves``: the method with which the client authenticates at the token
+    endpoint. Other fields are ignored."""
 
     client_id: str
     client_name: Annotated[str, Meta(min_length=1)]
@@ -48,7 +49,7 @@ _documents = msgspec.json.Decoder(_Document)
 
 
 def is_document(client_id: str) -> bool:
-    """Return whether a client id is a URL, rather than an id issued by this server."""
+    """Return whether a client id is a URL instead of an id issued by this server."""
     return client_id.lower().startswith("https:")
 
 
@@ -59,12 +60,13 @@ class Documents:
         self._context = context
         settings = context.settings
         self._fetcher = Fetcher(settings.allow_private_fetch)
-        # Documents that users publish on this server must not pass for apps of its administrator.
+        # A document that a user publishes on this server must not make an app look like one of the server
+        # administrator.
         self._own = {host_of(settings.url), host_of(settings.sites_url)}
 
     def find(self, client_id: str, request: Request) -> store.ClientRow:
-        """Return the client described at the URL ``client_id``. Raises Unusable if no document there describes a
-        client, Busy, and TooManyRequests."""
+        """Return the client described at the URL ``client_id``. Raises Unusable if there is no document
+        describing a client, Busy, and TooManyRequests."""
         self._check(client_id)
         with self._context.db.read() as tx:
             known = store.find_client(tx, client_id)
@@ -78,7 +80,7 @@ class Documents:
                 )
             except FetchError as error:
                 raise Unusable(
-                    f"client_id: the app's document could not be fetched. {error.message}"
+                    f"client_id: the app's document couldn't be fetched. {error.message}"
                 ) from None
         document = _read(client_id, answer)
         name = " ".join(document.client_name.replace("\0", "").split())[:100]
@@ -108,7 +110,7 @@ class Documents:
             or ".." in steps
         ):
             raise Unusable(
-                "client_id: expected an https URL with a path, without a fragment, user name, or dot segments"
+                "client_id: must be an https URL with a path, without a fragment, user name, or dot segments"
             )
         if found.host in self._own:
             raise Unusable("client_id: must not be a URL of this server")
@@ -117,11 +119,9 @@ class Documents:
 def _read(client_id: str, answer: Fetched) -> _Document:
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if answer.status != 200:
-        raise Unusable(
-            f"client_id: expected a document at this URL, but it answers with status {answer.status}"
-        )
+        raise Unusable(f"client_id: this URL must return a document, but it returned status {answer.status}")
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
-        raise Unusable("client_id: expected a document of type application/json at this URL")
+        raise Unusable("client_id: this URL must return a document of type application/json")
     try:
         document = _documents.decode(answer.body)
         for address in document.redirect_uris:
@@ -134,7 +134,7 @@ def _read(client_id: str, answer: Fetched) -> _Document:
         raise Unusable("client_id: the document at this URL belongs to another app")
     if document.client_secret is not UNSET or document.client_secret_expires_at is not UNSET:
         raise Unusable(
-            "client_id: the document at this URL contains a secret; public documents must not have one"
+            "client_id: the document at this URL contains a secret. Remove it, because the document is public"
         )
     if document.proves != "none":
         raise Unusable("client_id: the app must use the token_endpoint_auth_method none")

@@ -16,7 +16,7 @@ from .oauth import MCP_PATH, OAuth, challenge
 from .tools import TOOLS, Using
 
 MAX_MESSAGE = 2 * 1024 * 1024
-"""Maximum bytes of a message."""
+"""Maximum size in bytes of a message."""
 _INSTRUCTIONS = (
     "Read and draft the documentation of one organization, with the permissions of the person who "
     "connected you. Put changes into change requests, which people review and merge: find and read, "
@@ -27,10 +27,11 @@ _INSTRUCTIONS = (
 
 
 def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) -> list[Route]:
-    """Return the routes of the tools and of OAuth. ``pool``: threads that may write."""
+    """Return the routes of the tools and of OAuth. ``pool``: the threads that are allowed to write."""
 
     def enter(request: Request) -> Using:
-        """Return the caller of the tools. Raises the error the request is refused with, before its body is read."""
+        """Return the caller of the tools. Raises the error with which the request is rejected, before its
+        body is read."""
         organization_id = request.parameters["organizationId"]
         call = Call(
             context=context,
@@ -45,8 +46,8 @@ def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) 
             by_agent=True,
         )
         if b"authorization" not in request.headers:
-            # A browser's cookie doesn't count as a token: other sites could make browsers send it.
-            raise NotSignedIn("Agents must send a token: Authorization: Bearer <token>")
+            # A browser's cookie doesn't count as a token, because other sites could make browsers send it.
+            raise NotSignedIn("Agents must send a token in the header: Authorization: Bearer <token>")
         dispatcher.enter(call)
         return Using(partial(dispatcher.ask, call), context.db, call.actor, organization_id)
 

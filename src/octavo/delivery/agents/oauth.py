@@ -97,20 +97,20 @@ _RISKY = frozenset(
 
 
 def resource_of(url: str, organization_id: str) -> str:
-    """Return the URL of an organization's tools, which tokens are issued for."""
+    """Return the URL of an organization's tools, for which tokens are issued."""
     return f"{url}{MCP_PATH}/{organization_id}"
 
 
 def challenge(url: str, organization_id: str) -> str:
-    """Return the header that tells a client without a token where to get one, and for which scopes. Clients request
-    exactly the scopes it names, so it names all: people choose among them."""
+    """Return the header that tells a client without a token where to get one, and for which scopes. Clients
+    request exactly the listed scopes, so it lists all of them: people choose among them."""
     where = f"{url}/.well-known/oauth-protected-resource{MCP_PATH}/{organization_id}"
     return f'Bearer resource_metadata="{where}", scope="{" ".join(AGENT_SCOPES)}"'
 
 
 class _Wanted(NamedTuple):
-    """What an app asks for. ``organization_id``: of the tools that it asks for; None: it asks for the API, and the
-    person chooses an organization."""
+    """Request of an app. ``organization_id``: the organization whose tools it requests; None if it requests
+    the API, for which the person chooses an organization."""
 
     asked: AppRequest
     organization_id: str | None
@@ -164,7 +164,7 @@ class OAuth:
         return describe_server(self._url, f"{start}/authorize", start, [*API_SCOPES, *AGENT_SCOPES])
 
     def _resource(self, request: Request) -> Answer:
-        # The same for every id: the answer must not reveal which organizations exist.
+        # The response is the same for every id, because it must not reveal which organizations exist.
         resource = resource_of(self._url, request.parameters["organizationId"])
         return describe_resource(resource, self._url, self._context.settings.name, list(AGENT_SCOPES))
 
@@ -233,14 +233,14 @@ class OAuth:
         if resource in ("", self._url, f"{self._url}{API_PATH}"):
             scopes = [scope for scope in API_SCOPES if not wanted or scope in wanted]
             if not scopes:
-                raise asked.bad("invalid_scope", f"scope: expected one or more of {' '.join(API_SCOPES)}")
+                raise asked.bad("invalid_scope", f"scope: must be one or more of {' '.join(API_SCOPES)}")
             return _Wanted(asked, None, scopes)
         start = resource_of(self._url, "")
         organization_id = resource.removeprefix(start)
         if not resource.startswith(start) or not organization_id.isalnum() or len(organization_id) > 64:
             raise asked.bad(
                 "invalid_target",
-                f"resource: expected {start}<organization>, {self._url}{API_PATH}, or no resource",
+                f"resource: must be {start}<organization> or {self._url}{API_PATH}, or omitted",
             )
         scopes = [s for s in AGENT_SCOPES if not wanted or s in wanted or s == "docs:read"]
         return _Wanted(asked, organization_id, scopes)
@@ -265,7 +265,9 @@ class OAuth:
         if grant is None:
             return error_answer(
                 "invalid_grant",
-                ("This was used before, so the agent's access has been revoked. Connect the app again."),
+                (
+                    "This has already been used, so the agent's access has been revoked. Connect the app again."
+                ),
             )
         told = {
             "access_token": grant.access,

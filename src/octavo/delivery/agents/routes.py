@@ -1,4 +1,4 @@
-"""Routes of connected agents, their activity, and undoing it."""
+"""Routes of connected agents and their activity, with an operation that undoes it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ operation = Area("agents").operation
     body_limit=16_384,
 )
 def connect_agent(call: Call, caller: SignedIn, body: ConnectAgent) -> Reply:
-    """Connect an app that acts for the caller in one organization, with the scopes they grant. Requires a session
-    with a recent sign-in, so apps can't connect other apps. The code in the response can be used once, within
-    five minutes."""
+    """Connect an app that acts on behalf of the caller in one organization, with the scopes they grant.
+    Requires a session with a recent sign-in, so apps can't connect other apps. The code in the response can
+    be used once, within five minutes."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         org = organization_access(tx, caller.actor, Can.VIEW, body.organization)
@@ -74,14 +74,14 @@ def list_acts(call: Call, caller: SignedIn, agent_id: str, query: PageQuery) -> 
 
 @operation("undoAgentActs", "POST", "/user/agents/{agentId}/undo", needs=Can.SIGN_IN, errors=(400, 404))
 def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) -> wire.UndoneActs:
-    """Undo what an agent did since a given time, by default in the last day. Its change requests are archived, its
-    merges are reverted by new change requests, and its comments are deleted, as far as the caller's permissions
-    allow. The response lists the result for each change."""
+    """Undo an agent's actions since a given time, by default in the last day. Its change requests are
+    archived, its merges are reverted by new change requests, and its comments are deleted, within the limits
+    of the caller's permissions. The response lists the result for each change."""
     agent = _agent(call, caller, agent_id)
     try:
         since = parse_iso(body.since) if body.since is not None else now() - store.DAY
     except (ValueError, OverflowError):
-        raise BadRequest("since: expected an ISO 8601 time such as 2030-01-31T00:00:00Z") from None
+        raise BadRequest("since: must be an ISO 8601 time such as 2030-01-31T00:00:00Z") from None
     perform = call.ask
     assert perform is not None, "the dispatcher passes it with every call"
 

@@ -1,5 +1,5 @@
-"""Agents that visitors allow to read a site for authenticated visitors: from a visitor's consent to a token
-for the site's MCP server, which is valid as long as the visitor's own sign-in."""
+"""Agents that visitors allow to read a site for authenticated visitors. A visitor's consent is exchanged for
+a token for the site's MCP server, which is valid as long as the visitor's own sign-in."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ from .store import DAY
 PREFIX = "ocv_"
 _REFRESH_PREFIX = "ocvr_"
 _LONGEST = 90 * DAY
-"""Milliseconds after which a visitor has to connect an agent again, however long their own sign-in lasts."""
+"""Time in milliseconds after which a visitor has to connect an agent again, regardless of how long their own
+sign-in lasts."""
 _KEPT = 30 * DAY
-"""Milliseconds for which an app stays registered after its token has expired."""
+"""Time in milliseconds for which an app stays registered after its token has expired."""
 _PROOF = sealed_column("site_agents", "proof", "id")
 
 
 class SiteConsent(Struct, frozen=True):
-    """Consent of a visitor. ``proof``: a hash of the token that they are signed in with."""
+    """Consent of a visitor. ``proof``: a hash of the token with which they are signed in."""
 
     site: str
     client: str
@@ -63,7 +64,7 @@ def _find(tx: Transaction, column: str, secret: str) -> _Row | None:
 
 
 def _end_of(tx: Transaction, context: Context, site: SiteRow | None, proof: str, preview: bool) -> int | None:
-    """Return when a visitor's token expires at a site, in milliseconds; None if it isn't valid there."""
+    """Return the expiration of a visitor's token at a site in milliseconds; None if it isn't valid there."""
     if site is None or not site.published or site.visibility != "visitor-auth":
         return None
     if preview:
@@ -76,11 +77,11 @@ def _end_of(tx: Transaction, context: Context, site: SiteRow | None, proof: str,
 def connect_visitor(
     tx: Transaction, context: Context, site: SiteRow, agreed: SiteConsent, proof: str, preview: bool
 ) -> str:
-    """Return the code with which an app gets a token that represents a visitor's. Raises BadRequest if the
+    """Return the code with which an app gets a token for a visitor's access. Raises BadRequest if the
     visitor's token has expired in the meantime."""
     until = _end_of(tx, context, site, proof, preview)
     if until is None:
-        raise BadRequest("asked: your sign-in has expired. Connect the app again.")
+        raise BadRequest("asked: your sign-in has expired. Connect the app again")
     forget_site_agents(tx)
     code, id = new_secret(""), ids.new_id()
     tx.run(
@@ -105,7 +106,7 @@ def connect_visitor(
 def use_site_code(
     tx: Transaction, context: Context, code: str, client_id: str, redirect: str, verifier: str
 ) -> tuple[SiteRow, Grant] | None:
-    """Return the site and tokens for a code, or None if it was already used, which also revokes its tokens.
+    """Return the site and tokens for a code. Return None if the code was already used, and revoke its tokens.
     Raises Unusable."""
     found = _find(tx, "code_hash", code)
     if found is None or found.client_id != client_id or found.redirect != redirect:
@@ -123,8 +124,8 @@ def use_site_code(
 def refresh_site_agent(
     tx: Transaction, context: Context, token: str, client_id: str
 ) -> tuple[SiteRow, Grant] | None:
-    """Return the site and new tokens, or None if the token was already used, which also revokes all of them.
-    Raises Unusable."""
+    """Return the site and new tokens. Return None if the refresh token was already used, and revoke all of
+    its tokens. Raises Unusable."""
     stolen = _find(tx, "former_refresh_hash", token)
     if stolen is not None:
         _delete(tx, stolen.id)
@@ -139,7 +140,7 @@ def _grant(tx: Transaction, context: Context, found: _Row, former: str | None) -
     site, proof = find_site(tx, found.site_id), _PROOF.open(context.sealer, found.proof, found.id)
     end = _end_of(tx, context, site, proof, bool(found.preview))
     if site is None or end is None or found.expires_at <= now():
-        raise Unusable("The visitor's sign-in has expired.")
+        raise Unusable("The visitor's sign-in has expired. Connect the app again.")
     access, refresh = new_secret(PREFIX), new_secret(_REFRESH_PREFIX)
     until = min(now() + ACCESS_LASTS, end, found.expires_at)
     changed = tx.run(
@@ -153,7 +154,7 @@ def _grant(tx: Transaction, context: Context, found: _Row, former: str | None) -
         former=former,
     )
     if changed != 1:
-        raise Unusable("This token has just been used.")
+        raise Unusable("This token has just been used. Use the new token.")
     return site, Grant(access, refresh, max(1, (until - now()) // 1000), [])
 
 
@@ -180,7 +181,8 @@ def forget_site_agents(tx: Transaction) -> None:
 
 
 def find_proof(tx: Transaction, context: Context, site_id: str, token: str) -> AgentProof | None:
-    """Return what an agent's token represents at a site; None if it isn't valid there."""
+    """Return the visitor's proof that an agent's token represents at a site; None if the token isn't valid
+    there."""
     if not token.startswith(PREFIX):
         return None
     found = _find(tx, "access_hash", token)

@@ -55,9 +55,9 @@ from .documents import is_document
 from .site_agents import SiteConsent, connect_visitor, refresh_site_agent, revoke_site_agent, use_site_code
 
 _PATH = "/~oauth"
-_PURPOSE = "agreement of a visitor"
+_PURPOSE = "consent of a visitor"
 _DECIDING = 3_600_000
-"""Milliseconds for which the consent page is valid."""
+"""Time in milliseconds for which the consent page is valid."""
 _agreed = msgspec.json.Decoder(SiteConsent)
 
 
@@ -66,7 +66,7 @@ def _issuer(context: Context, site_id: str) -> str:
 
 
 def _resources(tx: Transaction, context: Context, site: SiteRow) -> list[str]:
-    """Return the URLs of the MCP server of a site, for which its tokens are valid."""
+    """Return the URLs of a site's MCP server for which its tokens are valid."""
     return [f"{public_url(tx, context, site)}{path}" for path in MCP_PATHS]
 
 
@@ -151,7 +151,7 @@ class SiteOAuth:
         if found is None:
             return error_answer(
                 "invalid_grant",
-                "This was used before, so the app's access has been revoked. Connect the app again.",
+                "This has already been used, so the app's access has been revoked. Connect the app again.",
             )
         grant = found[1]
         told = {"access_token": grant.access, "token_type": "Bearer", "expires_in": grant.lasts}
@@ -166,10 +166,10 @@ class SiteOAuth:
 
 def _check_resource(tx: Transaction, context: Context, site: SiteRow, resource: str) -> None:
     if resource.rstrip("/") not in (expected := _resources(tx, context, site)):
-        raise BadOAuth("invalid_target", f"resource: expected {expected[1]}, or no resource")
+        raise BadOAuth("invalid_target", f"resource: must be {expected[1]}, or omitted")
 
 
-# --- the page on which visitors agree ---------------------------------------------------------------------
+# --- the consent page of visitors -------------------------------------------------------------------------
 
 
 def _require_agents(view: View, visit: SiteVisit) -> None:
@@ -183,8 +183,8 @@ def _require_agents(view: View, visit: SiteVisit) -> None:
 @route("askVisitor", CONNECT_PATH, pool="calls")
 @route("askVisitor", f"{CONNECT_PATH}/{{asked}}", pool="calls")
 def ask_visitor(view: View, visit: SiteVisit, asked: str = "") -> Later:
-    """Ask a visitor whether an app may read the site as they see it. ``asked``: the query, if they had to
-    sign in first."""
+    """Ask a visitor whether an app may read the site as they see it. ``asked``: the query of the app, if they
+    had to sign in first."""
     _require_agents(view, visit)
     draw, context, site_id = prepare_agreement(view, visit), view.context, visit.site.id
     query = unfold_query(asked) if asked else view.request.query_string
@@ -195,7 +195,7 @@ def ask_visitor(view: View, visit: SiteVisit, asked: str = "") -> Later:
         try:
             found = read_request(context, request, query)
             if found.resource and found.resource not in resources:
-                raise found.bad("invalid_target", f"resource: expected {resources[1]}, or no resource")
+                raise found.bad("invalid_target", f"resource: must be {resources[1]}, or omitted")
         except BadOAuth as bad:
             if bad.redirect is None:
                 raise BadRequest(str(bad)) from None
@@ -224,8 +224,8 @@ def _agreement(context: Context, issuer: str, asked: AppRequest, site_id: str, p
 
 @route("connectVisitor", CONNECT_PATH, method="POST", body=MAX_FORM, rate="tries")
 def connect(view: View, visit: SiteVisit) -> Later:
-    """Send a visitor who agrees back to the app, with a code. The form is signed for this visitor, so that no page
-    elsewhere has one to post."""
+    """Redirect a visitor who gives consent back to the app, with a code. The form is signed for this visitor,
+    so that no other page can submit one."""
     _require_agents(view, visit)
     context, site, admission = view.context, visit.site, visit.admission
     try:
@@ -234,7 +234,7 @@ def connect(view: View, visit: SiteVisit) -> Later:
         raise BadRequest(str(bad)) from None
     agreed = _agreed.decode(signed) if signed is not None else None
     if agreed is None or agreed.site != site.id or agreed.proof != hash_token(admission.proof):
-        raise BadRequest("asked: this page has expired. Connect the app again.")
+        raise BadRequest("asked: this page has expired. Connect the app again")
 
     def work_out() -> Answer:
         with context.db.write() as tx:

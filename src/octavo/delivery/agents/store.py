@@ -15,7 +15,7 @@ from octavo.organization.access.tokens import hash_token
 
 DAY = 24 * 3_600_000
 _UNUSED = 7 * DAY
-"""Milliseconds after which an unconnected client is deleted."""
+"""Time in milliseconds after which an unconnected client is deleted."""
 MAX_CLIENTS = 10_000
 """Maximum number of unconnected clients."""
 _CONNECTED = """SELECT 1 FROM agents a
@@ -24,7 +24,8 @@ _CONNECTED = """SELECT 1 FROM agents a
 
 
 class ClientRow(Struct, frozen=True):
-    """Registered client. ``fresh_until``: when its metadata document expires; None for clients that registered."""
+    """Registered client. ``fresh_until``: the expiration of its metadata document; None for clients that
+    registered themselves."""
 
     id: str
     name: str
@@ -40,7 +41,7 @@ def insert_client(tx: Transaction, name: str, redirects: list[str]) -> ClientRow
 
 
 def put_client(tx: Transaction, client: ClientRow) -> None:
-    """Insert or update what a client's metadata document says."""
+    """Insert or update the data of a client's metadata document."""
     tx.run(
         """INSERT INTO agent_clients (id, name, redirects, created_at, fresh_until)
            VALUES (:id, :name, :redirects, :at, :fresh_until)
@@ -55,7 +56,8 @@ def put_client(tx: Transaction, client: ClientRow) -> None:
 
 
 def forget_clients(tx: Transaction) -> int:
-    """Delete unconnected clients older than a week and the oldest beyond ``MAX_CLIENTS``. Returns how many."""
+    """Delete unconnected clients that are older than a week, and the oldest ones beyond ``MAX_CLIENTS``.
+    Return the number of deleted clients."""
     return tx.run(
         f"""DELETE FROM agent_clients WHERE NOT EXISTS ({_CONNECTED}) AND (created_at < :old OR id NOT IN
               (SELECT id FROM agent_clients ORDER BY created_at DESC, id DESC LIMIT {MAX_CLIENTS}))""",
@@ -69,7 +71,7 @@ def count_clients(tx: Transaction) -> int:
 
 
 def make_room(tx: Transaction) -> None:
-    """Delete unconnected clients ahead of the scheduled job to make room for another."""
+    """Delete unconnected clients before the scheduled job does, to make room for another."""
     if count_clients(tx) >= 2 * MAX_CLIENTS:
         forget_clients(tx)
 
@@ -116,7 +118,7 @@ def find_code(tx: Transaction, secret: str) -> CodeRow | None:
 
 
 def use_code(tx: Transaction, secret: str, agent_id: str) -> bool:
-    """Mark a code as used. Returns False if it was used before."""
+    """Mark a code as used. Return False if it was already used."""
     changed = tx.run(
         "UPDATE agent_codes SET agent_id = :agent WHERE hash = :hash AND agent_id IS NULL",
         agent=agent_id,
@@ -126,7 +128,7 @@ def use_code(tx: Transaction, secret: str, agent_id: str) -> bool:
 
 
 def delete_codes(tx: Transaction, user_id: str, *, only: str | None) -> None:
-    """Delete a person's codes that no app has exchanged yet, ``only`` for one organization."""
+    """Delete a person's codes that no app has exchanged yet. ``only``: the organization to limit this to."""
     tx.run(
         f"DELETE FROM agent_codes WHERE user_id = :user {'AND organization_id = :only' if only else ''}",
         user=user_id,
@@ -206,7 +208,7 @@ def find_by_former_refresh(tx: Transaction, secret: str) -> AgentRow | None:
 
 
 def renew(tx: Transaction, agent_id: str, former: str, access: str, until: int, refresh: str) -> bool:
-    """Give an agent new secrets. Returns False if another request did so first."""
+    """Assign new secrets to an agent. Return False if another request did so first."""
     changed = tx.run(
         """UPDATE agents SET access_hash = :access, access_until = :until, refresh_hash = :refresh,
              former_refresh_hash = :former, last_used_at = :at WHERE id = :id AND refresh_hash = :former""",
@@ -223,7 +225,7 @@ def renew(tx: Transaction, agent_id: str, former: str, access: str, until: int, 
 def list_agents(
     tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None
 ) -> Slice[AgentRow]:
-    """Return a person's active agents, newest first. ``only``: of one organization."""
+    """Return a person's active agents, newest first. ``only``: the organization to limit them to."""
     of_one = " AND a.organization_id = :org" if only is not None else ""
     return _list_active(tx, f"a.user_id = :user{of_one}", limit, page, user_id, only)
 
@@ -247,7 +249,7 @@ def _list_active(
 
 
 def find_good(tx: Transaction, user_id: str, *, only: str | None) -> list[AgentRow]:
-    """Return all unrevoked agents of a person, ``only`` of one organization."""
+    """Return all unrevoked agents of a person. ``only``: the organization to limit them to."""
     rows = tx.all(
         f"""SELECT {_AGENT} FROM agents a WHERE a.user_id = :user AND a.revoked_at IS NULL
             {"AND a.organization_id = :only" if only else ""}""",
@@ -317,7 +319,7 @@ def insert_act(tx: Transaction, agent_id: str, act: ActRow) -> None:
 
 
 def list_acts(tx: Transaction, agent_id: str, limit: int, page: str | None) -> Slice[ActRow]:
-    """Return what an agent did, newest first."""
+    """Return an agent's actions, newest first."""
     source = "FROM agent_acts WHERE agent_id = :agent"
     return list_page(tx, limit, page, _ACT, source, lambda row: ActRow(*row), descending=True, agent=agent_id)
 
@@ -325,8 +327,8 @@ def list_acts(tx: Transaction, agent_id: str, limit: int, page: str | None) -> S
 def list_acts_since(
     tx: Transaction, agent_id: str, since: int, before: str | None, most: int
 ) -> list[ActRow]:
-    """Return an agent's changes since a given time that weren't undone, newest first. ``before``: the act to
-    continue after."""
+    """Return an agent's changes since a given time that weren't undone, newest first. ``before``: the action
+    after which to continue."""
     rows = tx.all(
         f"""SELECT {_ACT} FROM agent_acts WHERE agent_id = :agent AND created_at >= :since AND undone_at IS NULL
             {"AND id < :before" if before else ""} ORDER BY id DESC LIMIT :most""",
@@ -339,7 +341,7 @@ def list_acts_since(
 
 
 def made_by(tx: Transaction, agent_id: str, change_request_ids: list[str]) -> set[str]:
-    """Return those of these change requests that the agent created."""
+    """Return the change requests among these that the agent created."""
     rows = tx.all(
         """SELECT change_request_id FROM agent_acts WHERE agent_id = :agent AND operation = 'createChangeRequest'
              AND change_request_id IN :ids""",
@@ -354,7 +356,7 @@ def mark_undone(tx: Transaction, act_ids: list[str]) -> None:
 
 
 class Day(NamedTuple):
-    """Activity of an agent in the last day: change requests created, pages edited, and everything else."""
+    """Activity of an agent in the last day: change requests created, pages edited, and other actions."""
 
     drafts: int
     pages: int

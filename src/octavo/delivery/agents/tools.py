@@ -1,8 +1,9 @@
-"""Tools that agents use. Each performs operations of the table as the person who connected the agent, and changes
-are logged under the agent's name.
+"""Tools that agents use. Each performs operations of the table as the person who connected the agent, and
+changes are logged under the agent's name.
 
-Nothing that an agent reads changes its permissions: what a tool does follows from its arguments and the person's
-permissions, never from the text of a page or comment."""
+Nothing that an agent reads changes its permissions: the effect of a tool depends on its arguments and the
+person's permissions, never on the text of a page or comment.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +25,13 @@ from octavo.organization.access.auditing import audit
 from . import store
 
 MAX_DRAFTS, MAX_PAGES, MAX_OTHERS = 50, 500, 300
-"""Daily limits of an agent: change requests it can create, pages it can edit, and everything else (comments,
-replies, reviews, review requests, and edits of a change request's subject or status)."""
+"""Daily limits of an agent: the number of change requests that it can create, of pages that it can edit, and
+of other actions (comments, replies, reviews, review requests, and edits of a change request's subject or
+status)."""
 MAX_WAITING = 100
-"""Maximum number of an agent's change requests that are pending at a time."""
+"""Maximum number of an agent's change requests that are open at a time."""
 _TEXT = 40_000
-"""Maximum characters of one answer, some 10,000 tokens."""
+"""Maximum number of characters of one response, about 10,000 tokens."""
 
 Id = Annotated[str, Meta(min_length=1, max_length=100)]
 Words = Annotated[str, Meta(min_length=1, max_length=20_000)]
@@ -42,8 +44,8 @@ Change = Annotated[
 
 
 class Using(Struct, frozen=True):
-    """Caller of the tools. ``perform``: performs an operation with its path, query, and body as them. ``agent``:
-    the id of the connection; "" for another kind of token."""
+    """Caller of the tools. ``perform``: the function that performs an operation as the caller, given its
+    path, query, and body. ``agent``: the id of the connection; empty for another kind of token."""
 
     perform: Callable[[str, dict[str, str], dict[str, Any], Any], Any]
     db: Database
@@ -61,7 +63,7 @@ class Using(Struct, frozen=True):
     def ask(
         self, operation: str, path: dict[str, str], query: JsonObject | None = None, body: object = None
     ) -> Any:
-        """Return the answer of an operation. Raises RefusedTool with its message."""
+        """Return the response of an operation. Raises RefusedTool with its message."""
         try:
             return self.perform(operation, path, query or {}, body)
         except OctavoError as error:
@@ -77,7 +79,7 @@ class Using(Struct, frozen=True):
         pages: int = 0,
         parent: str | None = None,
     ) -> Any:
-        """Call an operation that changes something, and log it."""
+        """Call an operation that makes a change, and log it."""
         self._require_budget(operation, pages)
         change = path.get("changeRequestId")
         if change is not None:
@@ -101,7 +103,7 @@ class Using(Struct, frozen=True):
         return made
 
     def _require_budget(self, operation: str, pages: int) -> None:
-        """Raise RefusedTool for an agent that has reached a limit of the day."""
+        """Raise RefusedTool for an agent that has reached a daily limit."""
         if not self.agent:
             return
         with self.db.read() as tx:
@@ -109,8 +111,8 @@ class Using(Struct, frozen=True):
         if operation == "createChangeRequest":
             if day.drafts >= MAX_DRAFTS:
                 raise RefusedTool(
-                    f"429: an agent can create at most {MAX_DRAFTS} change requests a "
-                    "day. Try again tomorrow."
+                    f"429: an agent can create at most {MAX_DRAFTS} change requests per day. Try again "
+                    "tomorrow."
                 )
             if waiting >= MAX_WAITING:
                 raise RefusedTool(
@@ -119,18 +121,18 @@ class Using(Struct, frozen=True):
         elif pages:
             if day.pages + pages > MAX_PAGES:
                 raise RefusedTool(
-                    f"429: an agent can edit at most {MAX_PAGES} pages a day. Try again tomorrow."
+                    f"429: an agent can edit at most {MAX_PAGES} pages per day. Try again tomorrow."
                 )
         elif day.others >= MAX_OTHERS:
             raise RefusedTool(
-                f"429: an agent can comment, review, and request reviews at most {MAX_OTHERS} times a "
+                f"429: an agent can comment, review, and request reviews at most {MAX_OTHERS} times per "
                 "day. Try again tomorrow."
             )
 
 
 def _say(found: object, start: int = 0) -> ToolText:
-    """Return an answer as JSON text, truncated to the amount a model reads at once. The structured content is
-    complete."""
+    """Return a response as JSON text, truncated to the amount that a model reads at once. The structured
+    content is complete."""
     text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)
@@ -326,7 +328,7 @@ def _describe(on: Using, asked: Describe) -> ToolText:
     given = {"subject": asked.subject, "status": asked.status}
     body = {name: value for name, value in given.items() if value is not None}
     if not body:
-        raise RefusedTool("subject or status: expected at least one of them")
+        raise RefusedTool("subject or status: provide at least one of them")
     return _say(on.change("updateChangeRequestById", path, body))
 
 
@@ -415,7 +417,7 @@ def _check(on: Using, asked: OfChange) -> ToolText:
 
 
 _BRIEF = 200
-"""Maximum characters of a text that a check quotes."""
+"""Maximum number of characters of a text that a check quotes."""
 _PLACES = 5
 """Maximum number of pages that a check names for one broken link."""
 
@@ -435,7 +437,7 @@ def _brief_link(link: JsonObject) -> JsonObject:
 
 
 def _brief_reference(reference: JsonObject) -> JsonObject:
-    """Return the target of a reference and what refers to it, without further details."""
+    """Return the target of a reference and the places that refer to it, without further details."""
     kind = reference["kind"]
     of = reference.get(kind)
     names = ("id", "title", "name", "path", "url")

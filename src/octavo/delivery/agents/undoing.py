@@ -1,4 +1,4 @@
-"""Undoing an agent's changes, with the operations that people use."""
+"""Undo an agent's changes, with the operations that people use."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from octavo.organization.access.auditing import audit
 from . import store
 
 _MOST = 200
-"""Maximum number of acts undone in one call, newest first."""
+"""Maximum number of actions undone in one call, newest first."""
 
 
 class UndoneAct(Struct, rename="camel"):
-    """Undone change. ``result``: the change request was archived, a new change request reverts the merge, the
-    comment was deleted, it was already undone, or it stays for the given ``reason``."""
+    """Undone change. ``result``: the outcome: the change request was archived, a new change request reverts
+    the merge, the comment was deleted, the change was already undone, or it was kept for the given
+    ``reason``."""
 
     act: str
     operation: str
@@ -31,11 +32,11 @@ class UndoneAct(Struct, rename="camel"):
 
 
 Ask = Callable[..., Any]
-"""Performs ``(operation, path, body)`` as the person who undoes."""
+"""Function that performs ``(operation, path, body)`` as the person who undoes the changes."""
 
 
 class Undone(NamedTuple):
-    """Result of one call. ``next``: the act to continue after, if there are more."""
+    """Result of one call. ``next``: the action after which to continue, if there are more."""
 
     acts: list[UndoneAct]
     next: str | None
@@ -50,7 +51,7 @@ def undo(
         acts = acts[:_MOST]
         made = store.made_by(tx, agent.id, [act.change_request_id for act in acts if act.change_request_id])
     done: dict[str, UndoneAct] = {}
-    """Results for change requests that several acts refer to."""
+    """Results for change requests that several actions refer to."""
     found = []
     for act in acts:
         try:

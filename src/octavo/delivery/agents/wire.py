@@ -1,4 +1,4 @@
-"""Requests and answers about agents."""
+"""Wire types of agents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from .undoing import UndoneAct
 
 
 class AgentConnection(Struct):
-    """Result of connecting an app. ``url``: where the person's browser takes the code to the app."""
+    """Result of connecting an app. ``url``: the URL with which the person's browser delivers the code to the
+    app."""
 
     url: str
 
@@ -38,7 +39,7 @@ class MemberAgent(Agent, rename="camel", kw_only=True):
 
 
 class AgentAct(Struct, rename="camel", kw_only=True):
-    """Change made by an agent; ``operation`` is the ID of the API operation it used."""
+    """Change made by an agent. ``operation``: the ID of the API operation that it used."""
 
     id: str
     operation: str
@@ -50,15 +51,15 @@ class AgentAct(Struct, rename="camel", kw_only=True):
 
 
 class UndoActs(Struct):
-    """Request to undo. ``since``: an ISO 8601 time; by default a day ago. ``before``: the ``next`` of an earlier
-    response."""
+    """Request to undo changes. ``since``: an ISO 8601 time; by default a day ago. ``before``: the ``next`` of
+    an earlier response."""
 
     since: Annotated[str, Meta(max_length=40)] | None = None
     before: Annotated[str, Meta(max_length=100)] | None = None
 
 
 class UndoneActs(Struct):
-    """Undone changes. ``next``: if more are left than one call undoes, the value to send as ``before``."""
+    """Undone changes. ``next``: the value to send as ``before``, if one call could not undo all changes."""
 
     items: list[UndoneAct]
     next: str | None

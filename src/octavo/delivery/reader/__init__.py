@@ -1,1 +1,1 @@
-"""Published sites, as their visitors see them."""
+"""Published sites, as presented to their visitors."""

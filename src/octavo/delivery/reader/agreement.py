@@ -1,4 +1,4 @@
-"""The page on which a visitor allows an agent to read a site as they see it."""
+"""Consent page on which a visitor allows an agent to read a site as they see it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .views import Agreement
 
 
 def prepare_agreement(view: View, visit: SiteVisit) -> Callable[[Agreement], Answer]:
-    """Read the look of the site and return a function that draws the page. Raises NotFound if the visitor can see no
-    space."""
+    """Load the appearance of the site and return a function that renders the page. Raises NotFound if the
+    visitor can see no space."""
     space = next(iter(list_spaces(view.tx, visit)), None)
     if space is None:
         raise NotFound("There is no page at this URL.")

@@ -1,10 +1,11 @@
-"""Cached results of MCP tools that read a site, shared by all visitors with the same access, by the rules of pages
-and with the arguments as part of the key.
+"""Cached results of MCP tools that read a site, shared by all visitors with the same access. The rules are
+the same as for pages, with the arguments as part of the key.
 
-Assistants often request the same pages. A result is cached until the next commit, and longer if it depends only on
-the site and the revisions of its spaces, which are quick to compare. The key is the site's URL, so one audience. A
-result that depends on the visitor is cached for the same cookies, query, and token only, and no longer than the
-token is valid."""
+Assistants often request the same pages. A result is cached until the next commit, and longer if it depends
+only on the site and the revisions of its spaces, which are quick to compare. The key is the site's URL, so it
+covers one audience. A result that depends on the visitor is cached for the same cookies, query, and token
+only, and no longer than the token is valid.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +27,13 @@ from .tracking import EventNote
 _SHARED, _PERSONAL = share("tool results", 12), share("tool results for single visitors", 4)
 _ENTRY = 4096
 _ARGUMENTS = 1024
-"""Maximum bytes of the arguments of a cached call: a URL or search terms."""
+"""Maximum size in bytes of the arguments of a cached call: a URL or search terms."""
 
 
 class ToolResult(NamedTuple):
-    """Result of a tool. ``result``: the tool's result as JSON, or the answer to the caller if it is an error.
-    ``notes``: events to record each time it is used. ``made_of`` and ``admission``: as for a page."""
+    """Result of a tool. ``result``: the tool's result as JSON, or the response to the caller if it is an
+    error. ``notes``: the events to record each time the result is used. ``made_of`` and ``admission``: the
+    same as for a page."""
 
     result: bytes | Answer
     notes: tuple[EventNote, ...]
@@ -40,7 +42,8 @@ class ToolResult(NamedTuple):
 
 
 class ToolPlace(NamedTuple):
-    """Where a tool is called: the id of the site if it has its own host name, and the decoded path."""
+    """Location at which a tool is called: the id of the site if it has its own host name, and the decoded
+    path."""
 
     site: str
     path: str
@@ -63,7 +66,7 @@ class ToolResults:
     def find(
         self, place: ToolPlace, request: Request, call: ToolCall, generation: int | None
     ) -> ToolResult | None:
-        """Return a cached result, as of the last commit."""
+        """Return a cached result that is valid as of the last commit."""
         told = self._shared.find((place, call.asked), generation)
         if told is None:
             told = self._personal.find((place, call.asked, _hash_visitor(request)), generation)

@@ -1,6 +1,7 @@
-"""From a request to a visit, and to the answer of the matching route.
+"""Convert a request to a visit, and return the response of the matching route.
 
-Only this module creates visits for routes."""
+Only this module creates visits for routes.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ from .table import Later, SiteRoute, View, find_posted, of_site, of_space
 
 
 class Visited(NamedTuple):
-    """Answer with the data it was made from and the admission of its visitor, if there was a visit."""
+    """Response with its dependencies and, if there was a visit, the admission of its visitor."""
 
     answer: Answer | Later
     made_of: MadeOf | None = None
@@ -37,8 +38,8 @@ class Visited(NamedTuple):
 
 
 def answer_visit(view: View, host: str, path: str) -> Visited:
-    """Return the answer for a decoded path. Raises NotFound if no site is there, and Unauthorized for a visitor's
-    invalid token."""
+    """Return the response for a decoded path. Raises NotFound if there is no site, and Unauthorized for a
+    visitor's invalid token."""
     try:
         return _visit(view, host, path, _coming(view, path))
     except SendOn as sent:
@@ -47,14 +48,15 @@ def answer_visit(view: View, host: str, path: str) -> Visited:
 
 
 def answer_post(view: View, host: str, path: str) -> Answer | Later:
-    """Return the answer to a POST to a decoded path. Clients without cookies send a visitor's token as a bearer
-    token. Raises NotFound, and Unauthorized if the visitor must sign in first."""
+    """Return the response to a POST to a decoded path. Clients without cookies send a visitor's token as a
+    bearer token. Raises NotFound, and Unauthorized if the visitor must sign in first."""
     coming = _coming(view, path)
     try:
         answer = _visit(view, host, path, coming).answer
     except SendOn:
         raise Unauthorized(
-            "You must sign in to this site first. Send a visitor's token: Authorization: Bearer <token>",
+            "You must sign in to this site first. Send a visitor's token in the header: "
+            "Authorization: Bearer <token>",
             **{"www-authenticate": "Bearer"},
         ) from None
     if isinstance(answer, Answer):
@@ -69,7 +71,7 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
 
 
 def _limit_stream(answer: Answer, enter: Callable[[], object]) -> Answer:
-    """Return an answer whose stream ends once its reader can no longer ``enter`` the site."""
+    """Return a response whose stream ends once its reader can no longer ``enter`` the site."""
     begin = answer.stream
     if begin is None:
         return answer
@@ -97,7 +99,7 @@ def _coming(view: View, path: str) -> Coming:
     coming = read_coming(request.query_string, request.header(b"cookie"), secure)
     agent = is_for_programs(path, request.header(b"accept"))
     posted, bearer = find_posted(path), None
-    # Clients also send GET to the MCP server, which answers that it sends no messages on its own.
+    # Clients also send GET to the MCP server, which responds that it sends no messages on its own.
     if request.method == "POST" or (posted is not None and posted.name == "postMessage"):
         scheme, _, token = request.header(b"authorization").partition(" ")
         bearer = token.strip() if scheme.lower() == "bearer" else None

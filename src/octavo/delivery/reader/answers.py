@@ -1,4 +1,4 @@
-"""Common parts of the answers of sites: forms, headers, frame, and "not found" answers."""
+"""Common parts of the responses of sites: forms, headers, frame, and "not found" responses."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SUGGESTED = 5
 def revalidated_answer(
     body: bytes | str, content_type: str, *, status: int = 200, policy: str = ""
 ) -> Answer:
-    """Return an answer that stays the same until something changes."""
+    """Return a response that is revalidated with each request and stays the same until something changes."""
     raw = body.encode() if isinstance(body, str) else body
     headers = {"cache-control": REVALIDATE}
     if policy:
@@ -52,7 +52,7 @@ def revalidated_answer(
 
 
 class Frame:
-    """Parts that every HTML answer of a space needs: its look and the builder of its pages."""
+    """Parts that every HTML response of a space needs: its appearance and the builder of its pages."""
 
     def __init__(self, view: View, visit: SpaceVisit) -> None:
         self._view, self._visit = view, visit
@@ -92,9 +92,9 @@ def with_query(view: View, location: str) -> str:
 
 
 _ESCAPED = {code: f"%{code:02X}" for code in (*range(32), 127)}
-"""Control characters, which stored URLs can contain and headers can't."""
+"""Control characters, which stored URLs can contain but headers can't."""
 VARIES = {"vary": "Accept"}
-"""Header of answers that have another form, chosen by ``Accept``."""
+"""Header of responses that have another form, selected with ``Accept``."""
 
 
 def with_headers(answer: Answer, headers: dict[str, str]) -> Answer:
@@ -102,7 +102,7 @@ def with_headers(answer: Answer, headers: dict[str, str]) -> Answer:
 
 
 def feed_answer(feed: bytes, media_type: str) -> Answer:
-    """Return a feed. Search engines don't list it: they list its pages."""
+    """Return a feed. Search engines index the listed pages instead of the feed."""
     return with_headers(revalidated_answer(feed, f"{media_type}; charset=utf-8"), {"x-robots-tag": "noindex"})
 
 
@@ -122,7 +122,7 @@ def redirect(location: str, cookies: tuple[str, ...] = (), *, permanent: bool = 
 
 
 def not_found(view: View, space: SpaceVisit) -> Answer:
-    """Redirect the visitor if a redirect matches; otherwise answer that the page doesn't exist."""
+    """Redirect the visitor if a redirect matches; otherwise respond that the page doesn't exist."""
     target = find_redirect(view.tx, space.visit, view.context.settings.sites_url)
     if target is not None:
         return redirect(target.target, permanent=target.permanent)
@@ -190,8 +190,8 @@ def _gone_answer(frame: Frame, gone: Gone) -> Answer:
 
 
 def _filter_related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
-    """Return the hits whose title contains a word of the last path segment, or nearly so. Pages that only mention
-    the word in their text aren't what the visitor was looking for."""
+    """Return the hits whose title contains a word of the last path segment, or a similar word. Pages with the
+    word only in their text aren't what the visitor was looking for."""
     wanted = _split_name(path.strip("/").rpartition("/")[2].removesuffix(".md"))
 
     def is_like(hit: SearchHit) -> bool:
@@ -210,8 +210,8 @@ def _split_name(text: str) -> set[str]:
 
 
 def file_answer(context: Context, grant: FileGrant, size: int | None, *, public: bool = False) -> Answer:
-    """Return a file, with headers that keep its content from running scripts. ``public``: shared caches can keep
-    it. Raises NotFound."""
+    """Return a file, with headers that keep its content from running scripts. ``public``: whether shared
+    caches can store it. Raises NotFound."""
     found = size if size is not None else context.files.find_size(grant.hash)
     if found is None:
         raise NotFound("This file doesn't exist.")
@@ -233,7 +233,7 @@ def decoded_path(request: Request) -> str:
 
 
 def private_answer(admission: Admission, answer: Answer) -> Answer:
-    """Return an answer of a restricted site: only the visitor's own browser can keep it."""
+    """Return a response of a restricted site, which only the visitor's own browser can store."""
     if not admission.personal and not admission.key:
         return answer
     headers = dict(answer.headers)
@@ -248,7 +248,8 @@ def is_json(request: Request) -> bool:
 
 
 def is_cross_origin(view: View, visit: SiteVisit) -> bool:
-    """Return whether a page of another origin may have sent this, or a form, which any page can submit."""
+    """Return whether the request may come from a page of another origin, or is a form, which any page can
+    submit."""
     request = view.request
     origin = request.header(b"origin")
     return not is_json(request) or bool(

@@ -1,7 +1,9 @@
-"""Reference of Octavo's own API, drawn from its description like any other API's, in the frame of a site.
+"""Reference of Octavo's own API, rendered from its specification like that of any other API, in the frame of
+a site.
 
-Its pages need neither a site nor the database: they are made from the table of operations and kept within the
-memory for caches."""
+Its pages need neither a site nor the database: they are rendered from the table of operations and cached in
+memory.
+"""
 
 from __future__ import annotations
 
@@ -54,8 +56,9 @@ _ASK_AGAIN = {"cache-control": "no-cache", "referrer-policy": "no-referrer"}
 
 
 def reference_routes(describe: Callable[[], JsonObject], home: str, machine_readable: str) -> list[Route]:
-    """Return the routes of the pages under ``/docs`` and of their static files. ``describe`` is called once.
-    ``home`` is the URL that the title links to, ``machine_readable`` the URL of the description itself."""
+    """Return the routes of the pages under ``/docs`` and of their static files. ``describe``: the function
+    that returns the specification; it is called once. ``home``: the target of the title.
+    ``machine_readable``: the URL of the specification itself."""
     pages = _Pages(describe, home, machine_readable)
 
     def answer(request: Request) -> Answer:
@@ -100,7 +103,7 @@ class _Pages:
 
     @cached_property
     def _areas(self) -> dict[str, dict[str, DescribedOperation]]:
-        """Operations of each tag, both by the last path segment of their pages."""
+        """Operations by tag. The keys of tags and operations are the last path segments of their pages."""
         return {
             name: {_name_of(each): each for each in self._description.with_tag(tag.name)}
             for name, tag in self._tags.items()
@@ -115,8 +118,8 @@ class _Pages:
         return {**pages, **dict.fromkeys(self._description.schemas)}
 
     def answer(self, name: str, operation: str = "") -> Answer:
-        """Return a page by its last path segments: an area, or an operation in it; the overview if empty. Raises
-        NotFound."""
+        """Return a page by its last path segments: an area, or an operation in it; by default the overview.
+        Raises NotFound."""
         with self._lock:
             inside = self._models if name == _SCHEMAS else self._areas.get(name, {})
             if name not in self._names or (operation and operation not in inside):
@@ -129,7 +132,8 @@ class _Pages:
             return made
 
     def read_form(self, request: Request) -> Answer:
-        """Return the form for trying an operation. The browser sends the request itself. Raises NotFound."""
+        """Return the form for trying out an operation. The browser sends the request itself. Raises
+        NotFound."""
         key = parse_qs(request.query_string.decode("latin-1")).get("operation", [""])[0]
         with self._lock:
             operation = self._description.operations.get(key)
@@ -139,7 +143,7 @@ class _Pages:
         return Answer(200, msgspec.json.encode(form), "application/json", _ASK_AGAIN)
 
     def read_access(self, request: Request) -> Answer:
-        """Return the fields that the authentication page asks for."""
+        """Return the fields of the form on the authentication page."""
         with self._lock:
             form = make_access(self._description)
         return Answer(200, msgspec.json.encode(form), "application/json", _ASK_AGAIN)
@@ -167,7 +171,7 @@ class _Pages:
         return f"{PATH}/{_SCHEMAS}/{quote(name)}"
 
     def find(self, request: Request) -> Answer:
-        """Search the reference and answer like a site's `~search.json`."""
+        """Search the reference and respond like a site's `~search.json`."""
         return Answer(200, msgspec.json.encode(self._search(request)), "application/json", _ASK_AGAIN)
 
     def show_found(self, request: Request) -> Answer:
@@ -190,7 +194,8 @@ class _Pages:
         return own_frame(self._description.title, self._home, f"{PATH}/", links=self._links, searched=True)
 
     def _make(self, name: str, below: str) -> Answer:
-        """Draw a page. ``below``: the last path segment of an operation's page; empty for the page of its area."""
+        """Render a page. ``below``: the last path segment of an operation's page; empty for the page of its
+        area."""
         operation = self._areas[name][below] if below and name != _SCHEMAS else None
         access = name == _AUTHENTICATION
         # These pages use the space of the outline.
@@ -281,7 +286,7 @@ class _Pages:
         return self._drawer().operation(operation, operation.title)
 
     def _drawer(self) -> Drawer:
-        """Return a drawer that links to schemas on their own pages."""
+        """Return a renderer that links to schemas on their own pages."""
         schemas = self._description.schemas
         return Drawer(self._description, folded=True, linked=schemas, schemas_at=f"{PATH}/{_SCHEMAS}")
 

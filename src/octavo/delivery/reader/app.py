@@ -1,9 +1,10 @@
-"""Application of the reader, which answers every URL of published sites.
+"""Application of the reader, which responds to every URL of published sites.
 
-Answers are cached until the next commit (the database reports it). After a commit, an answer is still used if what
-it was made from is unchanged: the site and the revisions of the spaces it shows. A warm view therefore costs one
-lookup, and nothing is ever stale. Answers that depend on the visitor are cached for the same cookies and query
-only, until the next commit, and no longer than the visitor's token is valid."""
+Responses are cached until the next commit (the database reports commits). After a commit, a response is still
+used if its dependencies are unchanged: the site and the revisions of its spaces. A cached page view therefore
+costs one lookup, and no response is ever stale. Responses that depend on the visitor are cached only for the
+same cookies and query, until the next commit, and no longer than the visitor's token is valid.
+"""
 
 from __future__ import annotations
 
@@ -74,9 +75,10 @@ _POLL = 0.2
 _ANSWERS, _PERSONAL = share("site responses", 48), share("site responses for single visitors", 16)
 _HOSTS = share("host names", 4)
 _IMAGES = 2
-"""Number of page images drawn at the same time."""
+"""Number of page images rendered at the same time."""
 _ENTRY = 4096
-"""Bytes that a cached answer takes besides its body: its headers, in every form they are sent in."""
+"""Size in bytes of a cached response in addition to its body: its headers, in all forms in which they are
+sent."""
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin"}
 
 # A book, for sites without their own icon.
@@ -106,7 +108,7 @@ def _measure(visited: Visited) -> int | None:
 
 
 def _measure_personal(visited: Visited) -> int | None:
-    # A preview soon ends, and few people see it.
+    # A preview soon expires, and few people see it.
     if visited.admission is None or not visited.admission.personal or visited.admission.preview:
         return None
     return _measure_answer(visited)
@@ -120,12 +122,12 @@ def _measure_answer(visited: Visited) -> int | None:
     answer = visited.answer
     if not isinstance(answer, Answer):
         return None
-    # Refusals and redirects exist for every spelling of a URL; a page has one URL.
+    # Error responses and redirects exist for every spelling of a URL; a page has one URL.
     return len(answer.body) + _ENTRY if answer.again and answer.status == 200 else None
 
 
 class Sites:
-    """Answers for the URLs of all sites."""
+    """Responses for the URLs of all sites."""
 
     def __init__(self, context: Context, pool: SharedThreads, events: EventQueue) -> None:
         self._context = context
@@ -150,7 +152,7 @@ class Sites:
         }
 
     async def answer(self, request: Request) -> Answer:
-        """Answer from the cache on the event loop; read and draw everything else in a thread."""
+        """Respond from the cache on the event loop; load and render everything else in a thread."""
         request.shows_path = False
         path = decoded_path(request)
         name = host_name(request.header(b"host"))
@@ -172,8 +174,8 @@ class Sites:
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
     def owner_of(self, request: Request) -> Owner:
-        """Return the organization in whose share a request is answered: the one whose site it visits, if the site
-        has been visited before."""
+        """Return the organization to whose share a request counts: the owner of the requested site, if the
+        site has been visited before."""
         name = host_name(request.header(b"host"))
         return self._insiders.organization(name, "", _site_path(request)), address_key(request.client)
 
@@ -192,9 +194,9 @@ class Sites:
         return kept if kept is not None and _is_valid(kept) else None
 
     def _find_revalidated(self, name: str, path: str, request: Request) -> Visited | None:
-        """Return an answer cached before the last commit, if it is still valid. This takes a few lookups in SQLite,
-        or in the PostgreSQL rows that another visit has fetched since, and is faster than waiting for a thread
-        behind those that compute. Returns None if the database server would have to be queried."""
+        """Return a response cached before the last commit, if it is still valid. This takes a few lookups in
+        SQLite, or in the PostgreSQL rows that another visit has fetched since, and is faster than waiting for
+        a thread behind slower requests. Return None if the database server would have to be queried."""
         try:
             with self._context.db.read_kept(begins=False) as tx:
                 site = self._hosts.get(name, lambda: self._find_host(tx, name))
@@ -231,7 +233,7 @@ class Sites:
             view = View(
                 self._context, tx, request, self._kept, self._cards, self._whole, self._tellings, events
             )
-            # Clients that accept Markdown or request all fields get another answer at the same URL.
+            # Clients that accept Markdown or request all fields get another response at the same URL.
             form = name_form(request)
 
             def make() -> Visited:
@@ -245,7 +247,7 @@ class Sites:
                 request.name = "readPage"
                 return _is_unchanged(kept, tx, name, path)
 
-            # Handle a preview before the cache: others see something else at the same URL.
+            # Handle a preview before the cache, because other visitors see something else at the same URL.
             alone = _bypasses_cache(request, path)
             visited = visit() if alone else self._answers.get((site, path, form), make, is_good)
             record_view(events, request, visited.made_of)
@@ -262,8 +264,8 @@ class Sites:
         return name == own or "." not in name or name.replace(".", "").isdigit()
 
     async def post(self, request: Request) -> Answer:
-        """Answer a POST to a site. Rate and size limits apply before the body is read. Cached tool results are
-        answered on the event loop."""
+        """Respond to a POST to a site. Rate and size limits apply before the body is read. Cached tool
+        results are served on the event loop."""
         request.shows_path = False
         path = decoded_path(request)
         route = find_posted(path)
@@ -280,9 +282,9 @@ class Sites:
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
     async def _answer_from_cache(self, request: Request, path: str, message: bytes) -> Answer | None:
-        """Return the cached answer to a message; None if a visit is needed."""
+        """Return the cached response to a message; None if a visit is needed."""
         call = read_call(message, Headers.of(request))
-        # The visit itself refuses browsers that come from another page.
+        # The visit itself rejects browsers that come from another page.
         if call is None or b"origin" in request.headers or not is_json(request):
             return None
         turns = self._context.turns
@@ -312,12 +314,13 @@ class Sites:
             return None
 
     def _count(self, request: Request, found: Answer | Later) -> None:
-        """Raise TooManyRequests for an answer that counts as more than a visit, if only its route knows that."""
+        """Raise TooManyRequests for a response that counts as more than a visit, if only its route knows
+        that."""
         if isinstance(found, Later) and found.rate in self._limiters:
             self._limiters[found.rate].count(address_key(request.client))
 
     async def _work_out(self, request: Request, later: Later) -> Answer:
-        """Compute an answer in separate threads, so that slow work never blocks the readers' threads."""
+        """Compute a response in separate threads, so that slow work never blocks the readers' threads."""
         threads = self._threads[later.pool]
         owner = (later.organization_id, address_key(request.client))
 
@@ -351,13 +354,13 @@ class Sites:
         return found.work_out() if isinstance(found, Later) and found.pool == "visits" else found
 
     def close(self) -> None:
-        """Wait for pending answers."""
+        """Wait for pending responses."""
         for pool in ("calls", "images"):
             self._threads[pool].close()
 
     def find_host(self, request: Request) -> Answer:
-        """Answer whether a published site has this custom domain. Proxies that request certificates on demand ask
-        this."""
+        """Respond whether a published site has this custom domain. Proxies that request certificates on
+        demand ask this."""
         query = parse_qs(request.query_string.decode("latin-1"))
         name = spell_host(query.get("domain", [""])[0])
         with self._context.db.read() as tx:
@@ -375,7 +378,7 @@ class Sites:
         return file_answer(self._context, grant, None)
 
     def read_picture(self, request: Request) -> Answer:
-        """Return a logo or icon of a site, for everyone."""
+        """Return a logo or icon of a site, which is public."""
         require_shared_host(self._context, request.header(b"host"))
         with self._context.db.read() as tx:
             found = find_picture(tx, request.parameters["picture"])
@@ -384,7 +387,8 @@ class Sites:
         return file_answer(self._context, *found, public=True)
 
     async def read_print(self, request: Request) -> Answer:
-        """Return the PDF of a link as soon as it is ready, or after a while the status that it is still being made."""
+        """Return the PDF of a link once it is ready; after a while, respond that it is still being
+        created."""
         host = request.header(b"host")
         await in_turn(self._pool, request.owner, require_shared_host, self._context, host)
         loop = asyncio.get_running_loop()
@@ -461,10 +465,10 @@ def reader_edge(
     events: EventQueue | None = None,
     others: Callable[[SharedThreads], Sequence[Route]] = lambda pool: (),
 ) -> Edge:
-    """Return the application of published sites. ``events``: the queue for what visitors do, which its owner writes
-    to the database from time to time. ``others``: further routes."""
+    """Return the application of published sites. ``events``: the queue for events of visitors, which its
+    owner periodically writes to the database. ``others``: further routes."""
     settings = context.settings
-    pool = request_threads("pages are being made", settings.threads, "octavo-read", settings.connections)
+    pool = request_threads("pages are being rendered", settings.threads, "octavo-read", settings.connections)
     sites = Sites(context, pool, events or EventQueue(context))
     return Edge(
         [

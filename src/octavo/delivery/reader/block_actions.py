@@ -1,8 +1,10 @@
-"""Interaction with blocks of integrations: visitors press what a script offered, and it draws again.
+"""Interaction with blocks of integrations: visitors use the controls that a script offered, and the script
+renders the block again.
 
-A drawn component carries an offer that we sign: what it was drawn from, its actions, its fields, and their values.
-A press sends the offer back with the number of an action and the values of fields. So visitors can make a script do
-only what that script offered on this very block."""
+A rendered component carries a signed offer: its input, its actions, its fields, and their values. Using a
+control sends the offer back with the number of an action and the values of fields. So visitors can make a
+script do only what that script offered on this very block.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,12 @@ from octavo.kit.context import Context
 
 _PURPOSE = "block"
 _LARGEST = 64 * 1024
-"""Maximum characters of an offer; blocks with a larger one are shown but inactive."""
+"""Maximum number of characters of an offer; blocks with a larger one are shown but inactive."""
 _LONGEST = 10_000
-"""Maximum characters of a field's value."""
+"""Maximum number of characters of a field's value."""
 MAX_PRESS = 1024 * 1024
-"""Maximum bytes of a press: an offer, which is signed as text, and the values of its fields."""
+"""Maximum size in bytes of an interaction: an offer, which is signed as text, and the values of its
+fields."""
 _MANY = 200
 _DEEPEST = 60
 
@@ -33,7 +36,7 @@ Value = str | bool | int | float | list[str | int | float]
 
 
 class ComponentField(Struct, frozen=True, omit_defaults=True):
-    """Field of a component. ``of``: the values of a field that selects ``one`` or ``many``."""
+    """Field of a component. ``of``: the values of a field with which visitors select ``one`` or ``many``."""
 
     kind: Literal["text", "flag", "one", "many"]
     of: list[str | int | float] = []
@@ -67,7 +70,7 @@ class Offer(Struct, frozen=True, omit_defaults=True):
 
 
 class Press(Struct, frozen=True):
-    """Press posted by a page. ``act`` is the number of an action of the offer."""
+    """Interaction posted by a page. ``act``: the number of an action of the offer."""
 
     offer: str
     act: int
@@ -75,7 +78,7 @@ class Press(Struct, frozen=True):
 
 
 class DrawRequest(Struct, frozen=True):
-    """Request to a script to draw a component after an action."""
+    """Request to a script to render a component after an action."""
 
     component: OfferedComponent
     action: dict[str, Any] | None = None
@@ -88,8 +91,8 @@ def name_block(subject: Subject, space_id: str, key: str) -> tuple[object, ...]:
 
 
 def can_be_offered(action: Any, modal: bool) -> bool:
-    """Return whether visitors of a published page may use an action: actions defined by the script, and modals, one
-    at a time."""
+    """Return whether visitors of a published page can use an action. They can use actions defined by the
+    script, and modals, one at a time."""
     name = action.get("action") if isinstance(action, dict) else None
     if not isinstance(name, str):
         return False
@@ -106,14 +109,15 @@ def sign_offer(context: Context, offer: Offer) -> str | None:
 
 
 def read_press(context: Context, body: bytes, block: tuple[object, ...]) -> DrawRequest:
-    """Return what a press on a block asks for. Raises BadRequest, and Conflict for an outdated offer."""
+    """Return the request that an interaction with a block makes. Raises BadRequest, and Conflict for an
+    outdated offer."""
     try:
         given = msgspec.json.decode(body, type=Press)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadRequest(f"body: {error}") from None
     signed = context.signer.verify(_PURPOSE, given.offer)
     if signed is None:
-        raise BadRequest("offer: must be an offer of this server. Reload the page and try again.")
+        raise BadRequest("offer: must be an offer of this server. Reload the page and try again")
     offer = msgspec.json.decode(signed, type=Offer)
     if msgspec.json.encode(offer.block) != msgspec.json.encode(block):
         raise Conflict("This block has changed. Reload the page and try again.")
@@ -134,7 +138,8 @@ def read_press(context: Context, body: bytes, block: tuple[object, ...]) -> Draw
 
 
 def close_modal(wanted: DrawRequest, value: Mapping[str, object]) -> DrawRequest | None:
-    """Return the next request once a component is complete: a modal passes its value to what opened it."""
+    """Return the next request once a component is complete: a modal passes its value to the component that
+    opened it."""
     action = {"action": CLOSE, "returnValue": value}
     return DrawRequest(wanted.opener, action) if wanted.opener is not None else None
 

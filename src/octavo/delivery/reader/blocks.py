@@ -1,8 +1,9 @@
-"""Blocks of integrations on pages: the output of a script, rendered as our own HTML.
+"""Blocks of integrations on pages: the output of a script, rendered as HTML by Octavo.
 
-Scripts take time, so no page waits for them: a page contains what can be shown without them, and a client-side
-script fetches each block. The initial output is cached for all readers; integrations learn nothing about them
-except what they press and fill in."""
+Scripts take time, so no page waits for them: a page contains the parts that don't need scripts, and a
+client-side script fetches each block. The initial output is cached for all readers; integrations learn
+nothing about readers except their use of controls and the values they enter.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ from .styling import SiteLook
 from .views import ElementView, FrameLabels
 
 _LARGEST = 4 * 1024 * 1024
-"""Maximum characters of the HTML of one block."""
+"""Maximum number of characters of the HTML of one block."""
 _FAILED = 30
 """Seconds to wait before running a failed script again."""
 _ID = re.compile(r' (id|aria-controls|aria-labelledby|aria-describedby|popovertarget|href)="(#?)')
@@ -62,7 +63,8 @@ _highlighter = Highlighter()
 
 
 class KeptBlock(NamedTuple):
-    """Cached block. ``html`` None: the script failed, with ``error``. ``until`` in milliseconds."""
+    """Cached block. ``html``: the HTML; None if the script failed with ``error``. ``until``: its expiration
+    in milliseconds."""
 
     until: int
     html: bytes | None
@@ -70,7 +72,7 @@ class KeptBlock(NamedTuple):
 
 
 class PreparedBlock(NamedTuple):
-    """Block to draw, with the pages it is for."""
+    """Block to render, with its pages."""
 
     subject: Subject
     space_id: str
@@ -89,7 +91,7 @@ def block_key(data: Mapping[str, object]) -> str:
 def prepare_block(
     tx: Transaction, visit: SpaceVisit, data: JsonObject, look: SiteLook
 ) -> PreparedBlock | None:
-    """Return a block ready to be drawn; None if no active integration has such a block."""
+    """Return a block ready to be rendered; None if no active integration has such a block."""
     space_id = visit.view.state.space_id
     owner = find_block_owner(tx, visit.visit.organization_id, space_id, data["integration"], data["block"])
     if owner is None:
@@ -111,14 +113,15 @@ def answer_block(context: Context, kept: ByteCache[KeptBlock], block: PreparedBl
 
 
 class Pressed(msgspec.Struct, frozen=True):
-    """Answer to a press on a page: where ``html`` goes."""
+    """Response to an interaction on a page, with the place in which to insert ``html``."""
 
     into: Literal["block", "modal"]
     html: str
 
 
 def answer_press(context: Context, block: PreparedBlock, body: bytes) -> Pressed:
-    """Return what a block shows after something was pressed. Raises BadRequest, Conflict, Failed, Unavailable."""
+    """Return the new content of a block after an interaction. Raises BadRequest, Conflict, Failed,
+    Unavailable."""
     wanted = read_press(context, body, _name(block))
     try:
         output = _render(context, block, wanted).output
@@ -176,7 +179,7 @@ def _ask(context: Context, block: PreparedBlock) -> KeptBlock:
 
 
 class CannotBeDrawn(Exception):
-    """Raised for an output of the wrong kind or one that is too large."""
+    """Error: an output has the wrong type or is too large."""
 
 
 Sign = Callable[[list[dict[str, Any]], dict[str, ComponentField]], str | None]
@@ -191,8 +194,9 @@ def draw_output(
     frames: Frames | None = None,
     root: Literal["block", "modal"] = "block",
 ) -> str:
-    """Return the HTML of a checked output (``integrations.contentkit``). ``sign(actions, fields)`` makes the offer
-    sent along; without one, controls are inactive. ``frames``: the URLs shown in frames. Raises CannotBeDrawn."""
+    """Return the HTML of a checked output (``integrations.contentkit``). ``sign(actions, fields)``: the
+    function that creates the offer to send along; without it, controls are inactive. ``frames``: the URLs
+    shown in frames. Raises CannotBeDrawn."""
     # The output of a completed component hasn't been checked.
     given = output["element"] if output.get("type") == "element" else None
     if given is None or given["type"] != root:
@@ -265,8 +269,8 @@ class _Reader:
         if kind == "image":
             return ElementView(kind="image", src=_address(given.get("source")))
         if kind == "webframe":
-            # Frames can hold pages of any host. Pages of the integration itself, and of hosts it names when being
-            # installed, are framed inside one of our frames.
+            # Frames can contain pages of any host. Pages of the integration itself, and of hosts that it
+            # declares when it is installed, are placed inside one of Octavo's frames.
             href = _address(given.get("source"))
             if href is not None and self._frames is not None:
                 if href.startswith(self._frames.own):
@@ -322,7 +326,7 @@ class _Reader:
         return self._children(hint) if _is_line(hint) else ()
 
     def _block_hint(self, hint: object) -> tuple[ElementView | str, ...]:
-        """Return a hint made of other elements. Hints of words have their own place."""
+        """Return a hint made of other elements. Text hints have their own place."""
         return () if isinstance(hint, str) or _is_line(hint) else self._children(hint)
 
     def _children(self, given: object) -> tuple[ElementView | str, ...]:
@@ -369,7 +373,7 @@ class _Reader:
         )
 
     def _control(self, given: JsonObject) -> ElementView:
-        """Return a control with its value. It is disabled if it says so or if there is no offer."""
+        """Return a control with its value. It is disabled if it is declared so or if there is no offer."""
         kind, named = given["type"], given.get("state")
         value = self._state.get(named) if isinstance(named, str) else self._value(named)
         if value is None:
@@ -404,7 +408,7 @@ class _Reader:
         many = value if isinstance(value, list) else [value]
         if not isinstance(chosen, str | int | float) or isinstance(chosen, bool):
             return ElementView(kind="tick", checked=value is True)
-        # Compare only text and numbers: nested values could be too deep.
+        # Only text and numbers are compared, because nested values could be too deep.
         checked = value is True or any(one == chosen for one in many if isinstance(one, str | int | float))
         self._record_field(name, ComponentField("one" if kind == "radio" else "many", [chosen]))
         text = msgspec.json.encode(chosen).decode()
@@ -419,7 +423,8 @@ class _Reader:
         )
 
     def _editable_code(self, given: Mapping[str, object]) -> ElementView | None:
-        """Return an editable code block as a field; None for any other, and if its value couldn't be sent back."""
+        """Return an editable code block as a field; None for any other block, and if its value couldn't be
+        sent back."""
         named = given.get("state")
         if given["type"] != "codeblock" or not (self._live and isinstance(named, str) and len(named) <= 100):
             return None
@@ -512,7 +517,7 @@ _ICONS = {
     "eye-off": "eye-slash",
     "check-circle": "circle-check",
 }
-"""Icons whose names differ from ours."""
+"""Icons with a different name in Octavo."""
 
 
 def _icon(name: object) -> Markup | None:
@@ -528,7 +533,7 @@ def _is_line(hint: object) -> bool:
 
 
 def _confirm(given: Mapping[str, object]) -> str:
-    """Return the question asked before a press counts."""
+    """Return the confirmation question to ask before an action is triggered."""
     asked = given.get("confirm")
     parts = [asked.get("title"), asked.get("text")] if isinstance(asked, dict) else []
     return "\n\n".join(part for part in parts if isinstance(part, str))[:500]
@@ -546,7 +551,7 @@ def _address(holder: object) -> str | None:
 
 
 def _find_opened_url(action: Any) -> str | None:
-    """Return the URL that a press opens."""
+    """Return the URL that an interaction opens."""
     named = action.get("action") if isinstance(action, dict) else None
     return _safe_url(action.get("url")) if named == "@ui.url.open" else None
 

@@ -1,7 +1,9 @@
-"""Cards: the images that social networks show when someone shares a page, drawn from its title and its site's look.
+"""Cards: the preview images that social networks show when someone shares a page, rendered with its title and
+its site's appearance.
 
-Typst sets the text in this process and receives what people wrote as data. A logo is the only image from others; it
-is redrawn in a separate process (``kit.pictures``) first."""
+Typst sets the text in this process and receives texts of users as data. A logo is the only external image; it
+is first redrawn in a separate process (``kit.pictures``).
+"""
 
 from __future__ import annotations
 
@@ -39,19 +41,21 @@ log = logging.getLogger(__name__)
 WIDTH, HEIGHT = 1200, 630
 _DEFAULT = "Inter"
 _TITLE, _ABOUT, _ABOVE, _SITE = 110, 110, 70, 50
-"""Longest lines, in columns: a Chinese character takes two."""
+"""Maximum line lengths, in columns; a Chinese character takes two."""
 _SIZES = ((24, 92), (48, 78), (80, 64), (_TITLE, 54))
-"""Font sizes, in points, of titles with up to so many columns."""
+"""Font sizes in points by the maximum number of columns of a title."""
 _LOGO = (520, 72)
 _LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
 _LOGO_KEPT, _LOGO_FAILED = 3_600_000, 600_000
-"""Milliseconds for which a logo is cached, and for which a missing one isn't fetched again."""
+"""Times in milliseconds for which a logo is cached, and for which a missing logo isn't fetched again."""
 _FONTS_KEPT = 32
-"""Sets of fonts kept in memory: one per font of a look, together with those of the scripts that a card needs."""
+"""Number of font sets kept in memory: one per font of an appearance, together with the fonts of the scripts
+that a card needs."""
 
 
 class Card(Struct, frozen=True):
-    """Everything that a card shows. ``above``: the titles of the pages above; ``colors`` by their use."""
+    """Content of a card. ``above``: the titles of the ancestors of the page. ``colors``: the colors by their
+    use."""
 
     title: str
     about: str
@@ -128,8 +132,8 @@ _IMAGES, _LOGOS = share("social preview images", 16), share("logos", 4)
 
 
 class Cards:
-    """Drawing and caching of cards. ``further_fonts``: a folder, or ""; ``allowed``: private addresses from which
-    logos can be fetched."""
+    """Renderer and cache of cards. ``further_fonts``: a folder, or empty. ``allowed``: the private IP
+    addresses from which logos can be fetched."""
 
     def __init__(self, further_fonts: str, allowed: str) -> None:
         self._kept: ByteCache[bytes] = ByteCache(_IMAGES)
@@ -143,7 +147,7 @@ class Cards:
         self._lock = threading.Lock()
 
     def draw(self, card: Card) -> bytes:
-        """Return the PNG, ``WIDTH`` by ``HEIGHT``."""
+        """Return the card as PNG, ``WIDTH`` by ``HEIGHT`` pixels."""
         drawn = self._kept.get(card.version)
         if drawn is None:
             drawn = self._draw(card)
@@ -222,7 +226,7 @@ class Cards:
         try:
             fetched = self._fetcher.fetch(url, limits=_LOGO_LIMITS)
         except FetchError as error:
-            log.info("could not fetch a logo", extra={"url": url, "error": str(error)})
+            log.info("couldn't fetch a logo", extra={"url": url, "error": str(error)})
             return None
         return redraw(fetched.body, *_LOGO) if fetched.status == 200 else None
 
@@ -231,7 +235,7 @@ class Cards:
 
 
 def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> JsonObject:
-    """Return the card as its template reads it, with lines cut to size."""
+    """Return the card in the form that its template reads, with truncated lines."""
     title = _truncate(_replace_missing(card.title, fonts), _TITLE)
     language = card.language.lower().replace("_", "-").partition("-")[0]
     return {
@@ -253,7 +257,8 @@ def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> JsonObject:
 
 
 def _replace_missing(text: str, fonts: _Fonts) -> str:
-    """Return the text as the fonts can show it: without missing symbols, or "" if letters are missing."""
+    """Return the text in the form that the fonts can show: without missing symbols, or empty if letters are
+    missing."""
     kept = []
     for character in " ".join(text.split()):
         if character == " " or fonts.have(character):
@@ -279,7 +284,7 @@ def _template() -> bytes:
 
 
 def _unpack(packed: dict[str, bytes], folder: Path) -> frozenset[int]:
-    """Write font files in the form Typst reads. Returns the characters they cover."""
+    """Write font files in the form that Typst reads, and return the characters they cover."""
     from fontTools.ttLib import TTFont
 
     folder.mkdir(exist_ok=True)

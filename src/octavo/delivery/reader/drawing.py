@@ -1,4 +1,4 @@
-"""Rendering of views as HTML, static files, and the Content-Security-Policy for both."""
+"""Render views as HTML, and serve static files and the Content-Security-Policy for both."""
 
 from __future__ import annotations
 
@@ -70,12 +70,14 @@ _ASSETS = (
     "embed.js",
 )
 _MERMAID = "mermaid.min.js"
-"""Mermaid 11.17.2, as published by its package, with its license beside it."""
+"""Mermaid 11.17.2, as published by its package, with its license next to it."""
+DIAGRAM_FILES = frozenset(["diagrams.html", "diagrams-frame.js", _MERMAID])
+"""Files of the frame in which diagrams are drawn; the app has the same frame."""
 _FRAME_POLICY = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; sandbox allow-scripts"
-"""Policy of the frame in which Mermaid draws: Mermaid adds styles to its drawings, so the frame has no origin and
-can't do anything else."""
+"""Policy of the frame in which Mermaid draws. Mermaid adds styles to its drawings, so the frame has no origin
+and can't do anything else."""
 _SCRIPT_SRC = re.compile(r'(?<=<script src=")([^"]+)')
-# Prefetch pages that a reader is about to open; paths that begin with a tilde aren't pages.
+# Prefetch pages that a reader is about to open; paths that start with a tilde aren't pages.
 _SPECULATION = Markup(
     '{"prefetch":[{"where":{"and":[{"href_matches":"/*"},{"not":{"href_matches":"/*~*"}},'
     '{"not":{"href_matches":"/*\\\\?*"}},{"not":{"selector_matches":"[download],[rel~=noopener]"}}]},'
@@ -90,8 +92,8 @@ _TYPES = {
 
 
 class Static(Struct, frozen=True):
-    """Static file. ``version`` is a hash of its content and part of its URL (``?v=``), so that caches can keep it
-    forever. ``policy``: what a page may load."""
+    """Static file. ``version``: a hash of its content, which is part of its URL (``?v=``) so that caches can
+    keep it forever. ``policy``: the Content-Security-Policy of a page."""
 
     content: bytes
     media_type: str
@@ -100,7 +102,7 @@ class Static(Struct, frozen=True):
 
 
 def _minify_css(css: str) -> str:
-    """Return our style sheet without comments and unneeded whitespace."""
+    """Return Octavo's style sheet without comments and unneeded whitespace."""
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     css = re.sub(r"\s*\n\s*", "", css)
     css = re.sub(r" (\+ (?=[^\d(v])|~ |!(?=important))", lambda found: found[1].strip(), css)
@@ -109,7 +111,7 @@ def _minify_css(css: str) -> str:
 
 
 def _minify_script(script: str) -> str:
-    """Return our script without whole-line comments and indentation."""
+    """Return an Octavo script without whole-line comments and indentation."""
     lines = (line.strip() for line in script.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
@@ -136,7 +138,7 @@ def _load(name: str) -> Static:
 
 
 def _add_versions(page: str) -> str:
-    """Return one of our pages with versions added to its script URLs."""
+    """Return a static page with versions added to its script URLs."""
     return _SCRIPT_SRC.sub(lambda found: f"{found[1]}?v={_version(found[1])}", page)
 
 
@@ -153,8 +155,8 @@ def content_security_policy(
     connect: tuple[str, ...] = (),
     sources: tuple[tuple[str, tuple[str, ...]], ...] = (),
 ) -> str:
-    """Return the Content-Security-Policy of every page of a site with these theme colors. ``connect``: hosts
-    besides its own that the script of the page can connect to; ``sources``: further allowed sources by
+    """Return the Content-Security-Policy of every page of a site with these theme colors. ``connect``: the
+    hosts besides its own to which the script of the page can connect. ``sources``: further allowed sources by
     directive."""
     directives: dict[str, tuple[str, ...]] = {
         "default-src": ("'none'",),
@@ -175,8 +177,8 @@ def content_security_policy(
 
 
 def _flatten_tree(items: Sequence[NavItem]) -> Iterator[tuple[str, NavItem | None]]:
-    """Yield the tags of a tree in writing order: each item, then ``open``, its children, ``close``. A flat list
-    instead of nested macros, so that any depth works."""
+    """Yield the tags of a tree in writing order: each item, followed by ``open``, its children, and
+    ``close``. The list is flat instead of made by nested macros, so that any depth works."""
     stack: list[tuple[str, NavItem | None]] = [("item", item) for item in reversed(items)]
     while stack:
         kind, item = stack.pop()
@@ -200,7 +202,7 @@ def _drawn_entry(item: NavItem) -> str:
 
 
 _kept_entry = lru_cache(maxsize=2048)(_drawn_entry)
-"""Cache: nearly all entries are the same on every page."""
+"""Cache of entries, nearly all of which are the same on every page."""
 
 
 def _version(name: str) -> str:
@@ -286,8 +288,8 @@ def draw_page(site: SiteView, page: SitePageView) -> str:
 
 
 def _structured_data(site: SiteView, page: SitePageView) -> JsonObject | None:
-    """Return a page's structured data for search engines (JSON-LD of schema.org); None for a page they must not
-    list."""
+    """Return a page's structured data for search engines (JSON-LD of schema.org); None for a page that they
+    must not index."""
     here = page.canonical
     if here is None or site.no_index or page.no_index:
         return None
@@ -315,12 +317,12 @@ def _structured_data(site: SiteView, page: SitePageView) -> JsonObject | None:
 
 
 def draw_block(element: ElementView, labels: FrameLabels, offer: str | None = None) -> str:
-    """Return an integration's block as part of a page, with the offer that presses send back."""
+    """Return an integration's block as part of a page, with the offer that interactions send back."""
     return _templates().get_template("block.html").render(root=element, labels=labels, offer=offer)
 
 
 def draw_search(site: SiteView, answer: SearchAnswer, nav: tuple[NavItem, ...] = ()) -> str:
-    """Return the search results as a page, for readers without JavaScript; an empty query shows the form."""
+    """Return the search results as a page, for readers without JavaScript. An empty query shows the form."""
     return _templates().get_template("search.html").render(site=site, answer=answer, nav=nav)
 
 
@@ -355,8 +357,8 @@ def draw_questions(site: SiteView, questions: Sequence[str]) -> str:
 
 
 def draw_signed_in(labels: FrameLabels, locale: str, direction: str, assets: str) -> str:
-    """Return the page that OAuth providers redirect a reader to, in a separate window. ``assets``: the URL of
-    static files."""
+    """Return the page to which OAuth providers redirect a reader, in a separate window. ``assets``: the URL
+    of static files."""
     template = _templates().get_template("signed_in.html")
     return template.render(labels=labels, locale=locale, direction=direction, assets=assets)
 
@@ -368,16 +370,17 @@ def draw_not_found(site: SiteView, message: MessageView | None = None) -> str:
 
 
 def draw_home(site: SiteView, sites: Sequence[tuple[str, str]], more: str | None) -> str:
-    """Return a list of sites by title and URL; ``more`` is the URL of the next page."""
+    """Return a list of sites by title and URL. ``more``: the URL of the next page."""
     return _templates().get_template("home.html").render(site=site, sites=sites, more=more)
 
 
 def draw_agreement(site: SiteView, action: str, agreement: Agreement) -> str:
-    """Return the page that asks a visitor to let an agent read the site. ``action``: where the form is sent."""
+    """Return the page that asks a visitor to let an agent read the site. ``action``: the URL to which the
+    form is sent."""
     template = _templates().get_template("agreement.html")
     return template.render(site=site, action=action, agreement=agreement)
 
 
 def draw_error(site: SiteView, message: MessageView) -> str:
-    """Return an error page when the site is unknown."""
+    """Return an error page for an unknown site."""
     return _templates().get_template("error.html").render(site=site, message=message)

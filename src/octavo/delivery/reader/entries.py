@@ -1,4 +1,4 @@
-"""Dated entries of a page (the block ``updates``), from which feeds are made."""
+"""Dated entries of a page (the block ``updates``), from which feeds are generated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_ENTRIES = 100
 
 
 class DatedEntry(Struct, frozen=True):
-    """Dated entry. ``anchor`` is its place in the page, ``body`` its HTML with URLs as on pages."""
+    """Dated entry. ``anchor``: its anchor on the page. ``body``: its HTML with URLs as on pages."""
 
     anchor: str
     title: str

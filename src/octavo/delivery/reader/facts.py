@@ -1,7 +1,8 @@
-"""Everything that drawing a page asks about its space and others, recorded question by question.
+"""Recorded lookups that rendering a page makes in its space and in others.
 
-A drawn text stays valid as long as the answers are the same, in any revision and for any visitor. So a text is
-redrawn only when something it shows has changed."""
+A rendered text stays valid as long as the answers are the same, in any revision and for any visitor. So a
+text is rendered again only when something it shows has changed.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +25,12 @@ from octavo.extensions.integrations.blocks import find_block_owner, list_code_bl
 from octavo.kit.db.database import Transaction
 
 Notes = tuple[tuple[tuple[Any, ...], Any], ...]
-"""Recorded questions, each the name of a method of ``Facts`` with its arguments, and their answers."""
+"""Recorded lookups, each as the name of a method of ``Facts`` with its arguments, and their answers."""
 
 
 class Facts:
-    """Everything besides its source that the text of a page can depend on. ``link`` and ``file`` return the URLs of
-    resolved references."""
+    """All dependencies of the text of a page besides its source. ``link`` and ``file``: the functions that
+    return the URLs of resolved references."""
 
     def __init__(
         self,
@@ -92,11 +93,11 @@ class Facts:
         return self._asset(msgspec.json.decode(ref))
 
     def list_rendering_states(self, drawn: tuple[Drawn, ...]) -> tuple[str, ...]:
-        """Return the current state of what blocks of these kinds are drawn from."""
+        """Return the current state of the data from which blocks of these kinds are rendered."""
         return list_rendering_states(self._tx, requester_at(self._tx, self._view.state.space_id, None), drawn)
 
     def computed_state(self, page_id: str) -> bytes:
-        """Return the current state of what a computed page is made from."""
+        """Return the current state of the data from which a computed page is computed."""
         page = self._view.tree.page(page_id)
         return computed_state(self._tx, self._view.state.space_id, page) if page is not None else b""
 
@@ -120,12 +121,12 @@ class Facts:
         )
 
     def agree_with(self, notes: Notes) -> bool:
-        """Return whether every recorded question would be answered the same."""
+        """Return whether every recorded lookup would have the same answer now."""
         return all(getattr(self, name)(*arguments) == answer for (name, *arguments), answer in notes)
 
 
 class RecordedFacts:
-    """Recording facade of the facts. Code that draws sees only this part of a visit."""
+    """Recording facade of the facts. Rendering code has access only to this part of a visit."""
 
     members = False
 
@@ -198,7 +199,7 @@ class _RecordedShown(Shown):
 
 
 class _RecordedFiles:
-    """``SpaceFiles`` of a space with every question recorded."""
+    """Implementation of ``SpaceFiles`` for a space that records every lookup."""
 
     def __init__(self, noted: RecordedFacts, space_id: str) -> None:
         self.space_id = space_id

@@ -28,12 +28,12 @@ MAX_PAGES = 50
 """Maximum number of pages in a site's feed."""
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML can't contain, not even escaped."""
-# Elements that only act or decorate, with our style sheet and scripts.
+# Elements that only act or decorate, with Octavo's style sheet and scripts.
 _FRAME = etree.XPath(".//button | .//svg | .//*[@aria-hidden='true'] | .//*[@hidden]")
 
 
 def feed_xml(site: SiteView, page: SitePageView, entries: Sequence[DatedEntry], address: str) -> bytes:
-    """Return the feed at ``address`` of a page that has a canonical URL."""
+    """Return the feed of a page that has a canonical URL. ``address``: the URL of the feed."""
     assert page.canonical is not None
     rss = etree.Element("rss", version="2.0", nsmap={"atom": _ATOM})
     channel = etree.SubElement(rss, "channel")
@@ -61,7 +61,7 @@ def feed_xml(site: SiteView, page: SitePageView, entries: Sequence[DatedEntry], 
 
 
 def site_feed_xml(visit: SiteVisit, pages: Iterable[tuple[SpaceVisit, Page]]) -> bytes:
-    """Return the feed of the site's most recently updated pages, the newest first."""
+    """Return the feed of the site's most recently updated pages, newest first."""
     address = f"{visit.published}{FEED_PATH}"
     return pages_feed_xml(visit, pages, visit.site.title, address, visit.published)
 
@@ -69,8 +69,8 @@ def site_feed_xml(visit: SiteVisit, pages: Iterable[tuple[SpaceVisit, Page]]) ->
 def pages_feed_xml(
     visit: SiteVisit, pages: Iterable[tuple[SpaceVisit, Page]], title: str, address: str, about: str
 ) -> bytes:
-    """Return the feed at ``address`` of the most recently updated of these pages, the newest first. ``about``: the
-    URL of the page that lists them."""
+    """Return the feed of the most recently updated of these pages, newest first. ``address``: the URL of the
+    feed. ``about``: the URL of the page that lists them."""
     entries = nlargest(MAX_PAGES, pages, key=lambda entry: entry[1].updated_at)
     feed = etree.Element(f"{{{_ATOM}}}feed", nsmap={None: _ATOM})
     _add_atom(feed, "id", about)
@@ -118,7 +118,7 @@ def _format_date(day: date) -> str:
 
 
 def _make_standalone(body: str, address: str) -> str:
-    """Return the HTML of a page for use elsewhere: with absolute URLs and without parts that need our
+    """Return the HTML of a page for use elsewhere: with absolute URLs and without parts that need Octavo's
     scripts."""
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
     tree = html.document_fromstring(f"<div>{body}</div>".encode(), parser=parser)

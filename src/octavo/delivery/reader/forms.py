@@ -1,5 +1,5 @@
-"""Choice of a page's form: HTML for people, with all fields of an API expanded on request, and Markdown for clients
-that ask for it."""
+"""Choose the form of a page: HTML for people, with all fields of an API expanded on request, and Markdown for
+clients that request it."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ def _weights(accepted: str) -> dict[str, float]:
 
 
 def prefers_markdown(accepted: str) -> bool:
-    """Return whether an ``Accept`` header prefers Markdown: it names it and doesn't weight HTML higher. If both are
-    named with equal weights, Markdown wins, because browsers never name it. Everything else gets HTML.
+    """Return whether an ``Accept`` header prefers Markdown: it names Markdown and doesn't weight HTML higher.
+    If both are named with equal weights, Markdown wins, because browsers never name it. All other clients get
+    HTML.
 
     >>> prefers_markdown("text/markdown, text/html;q=0.9, */*;q=0.1")
     True
     >>> prefers_markdown("text/html, text/markdown;q=0.5") or prefers_markdown("text/*") or prefers_markdown("*/*")
-    False"""
+    False
+    """
     return "markdown" in accepted.lower() and _prefers_markdown(accepted)
 
 
@@ -46,29 +48,31 @@ def _prefers_markdown(accepted: str) -> bool:
     weights = _weights(accepted)
     wanted = max(weights.get(name, 0.0) for name in _MARKDOWN)
     html = weights.get("text/html", weights.get("text/*", weights.get("*/*", 0.0)))
-    # A wildcard means that something else is accepted too, not that it is preferred to what is named.
+    # A wildcard means that other types are accepted too, not that they are preferred to the named ones.
     return wanted > 0 and (wanted >= html or "text/html" not in weights)
 
 
 def shows_all_fields(query: bytes) -> bool:
-    """Return whether a query asks for all fields.
+    """Return whether a query requests all fields.
 
     >>> [shows_all_fields(query) for query in (b"fields=all", b"q=a&fields=all", b"fields=", b"")]
-    [True, True, False, False]"""
+    [True, True, False, False]
+    """
     return bool(query) and _ALL_FIELDS in query.split(b"&")
 
 
 def name_form(request: Request) -> str:
-    """Return the name of the form a request asks for; each form has its own answer at the same URL."""
+    """Return the name of the form that a request asks for; each form has its own response at the same URL."""
     if prefers_markdown(request.header(b"accept")):
         return "markdown"
     return ALL_FIELDS if shows_all_fields(request.query_string) else ""
 
 
 def is_for_programs(path: str, accepted: str) -> bool:
-    """Return whether a decoded path of a site, or its form, is meant for agents and other programs. This says
-    nothing about the visitor: anyone who requests the same URL and form gets the same answer.
+    """Return whether a decoded path of a site, or its form, is meant for agents and other clients. This is
+    independent of the visitor: anyone who requests the same URL and form gets the same response.
 
     >>> [is_for_programs(path, "*/*") for path in ("/docs/guide.md", "/docs/llms.txt", "/docs/~mcp", "/docs/guide")]
-    [True, True, True, False]"""
+    [True, True, True, False]
+    """
     return prefers_markdown(accepted) or _FOR_PROGRAMS.search(path) is not None

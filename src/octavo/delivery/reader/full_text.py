@@ -1,5 +1,6 @@
-"""All pages of a site in one text, written in pieces while it is sent. So memory use is bounded however many pages
-there are, and other requests run in between. The result is cached, compressed, until something is published."""
+"""Write all pages of a site as one text, in parts while it is sent. So memory use is bounded regardless of
+the number of pages, and other requests run in between. The result is cached, compressed, until the next
+publication."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from octavo.kit.scheduling.permits import compute
 from .pages import PageBuilder
 
 PAGES = 16
-"""Pages of one piece."""
+"""Number of pages in one part."""
 _PIECES = share("pages of llms-full.txt", 16)
 _LEVEL = 1
 
@@ -27,7 +28,7 @@ Build = Callable[[Transaction, SpaceVisit], PageBuilder]
 
 
 class Whole:
-    """Cache of the texts of sites. ``pieces`` returns one."""
+    """Cache of the texts of sites. ``pieces``: the function that returns a text."""
 
     def __init__(self) -> None:
         self._kept: ByteCache[bytes] = ByteCache(_PIECES)
@@ -35,8 +36,8 @@ class Whole:
     def pieces(
         self, context: Context, visit: SiteVisit, pages: Sequence[tuple[SpaceVisit, Page]], build: Build
     ) -> Iterator[bytes]:
-        """Yield the text of these pages, everything a visitor can see, in pieces. Each piece is read in its own
-        transaction. ``build`` returns the page builder of a space."""
+        """Yield the text of these pages in parts, limited to what a visitor can see. Each part is read in its
+        own transaction. ``build``: the function that returns the page builder of a space."""
         made_of = visit.made_of
         shown = msgspec.json.encode((made_of.visitor, visit.base, visit.published), order="sorted")
         key = (visit.site.id, made_of.version, frozenset(made_of.revisions.items()), shown)
@@ -57,7 +58,7 @@ class Whole:
 def _write(
     context: Context, visit: SiteVisit, pages: Sequence[tuple[SpaceVisit, Page]], build: Build
 ) -> tuple[bytes, bool]:
-    """Return pages as Markdown, and whether anything in it can change without a revision."""
+    """Return pages as Markdown, and whether the text can change without a revision."""
     parts, varies = [], False
     builder: PageBuilder | None = None
     at: SpaceVisit | None = None

@@ -1,4 +1,4 @@
-"""Root of the sites domain: the list of public sites, as a page for people and as JSON for programs."""
+"""Root of the sites domain: the list of public sites, as a page for people and as JSON for other clients."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from .sites import own_frame
 from .views import MessageView
 
 _MOST = 100
-"""Sites on one page of the list."""
+"""Number of sites on one page of the list."""
 
 
 def answer_missing(context: Context, request: Request, error: NotFound) -> Answer:
-    """Return the answer for a URL without a site, or with nothing at a restricted one: the same for both."""
+    """Return the response for a URL without a site, or without a page of a restricted site, which is the same
+    for both."""
     if not accepts_page(request.headers):
         return text_error(error)
     frame = own_frame(context.settings.name, "/", "/")

@@ -14,7 +14,7 @@ _RIGHT_TO_LEFT = frozenset({"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur"
 
 @cache
 def read_catalog() -> dict[str, FrameLabels]:
-    """Return the labels of every language. Raises ValueError if a language lacks one."""
+    """Return the labels of every language. Raises ValueError if a language lacks a label."""
     return locales.read_catalog(FrameLabels, __package__, "locales.toml")
 
 

@@ -1,7 +1,8 @@
 """Texts that tell agents how to read a site: llms.txt and its parts, sitemap.md, skill.md, and cards under
 ``.well-known``.
 
-All are made from what the requesting visitor can see, without a model."""
+All are generated without a model, from the content that the requesting visitor can see.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ LLMS_PARTS = "~llms"
 SITEMAP, SKILL = "sitemap.md", "skill.md"
 WELL_KNOWN = ".well-known"
 _MAX_INDEX = 40_000
-"""Maximum characters of one llms.txt: what agents read at once."""
+"""Maximum number of characters of one llms.txt, which is what agents read at once."""
 _MAX_NAMES = 200
 _MAX_SUMMARY = 500
 _SKILL_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
@@ -65,7 +66,8 @@ def _item(entry: ListedSitePage, address: str) -> str:
 
 
 def _section_title(tx: Transaction, space: SpaceVisit) -> str:
-    """Return the name of a space on a site with several: its section, and its variant if there are several."""
+    """Return the name of a space on a site with several spaces: its section, and its variant if there are
+    several."""
     section = space.visit.outline.section(space.site_space.section_id)
     titles = [section.title] if section is not None else []
     if len(space.site_spaces) > 1 or not titles:
@@ -75,7 +77,7 @@ def _section_title(tx: Transaction, space: SpaceVisit) -> str:
 
 
 def list_chapters(tx: Transaction, visit: SiteVisit) -> list[IndexChapter]:
-    """Return all listed pages in reading order, by their section, or else by their group."""
+    """Return all listed pages in reading order, by their section, or otherwise by their group."""
     chapters: list[IndexChapter] = []
     several = len(visit.outline.site_spaces()) > 1
     at: tuple[str, str] | None = None
@@ -173,7 +175,8 @@ def llms_text(tx: Transaction, visit: SiteVisit, mcp: str | None) -> str:
 
 
 def llms_part(tx: Transaction, visit: SiteVisit, name: str) -> str | None:
-    """Return a part of an index that is too long for one text, by its last path segment; None if there is none."""
+    """Return a part of an index that is too long for one text, by its last path segment; None if it does not
+    exist."""
     number = name.removesuffix(".txt")
     parts = _parts(list_chapters(tx, visit))
     if name == number or not number.isascii() or not number.isdecimal() or len(parts) < 2 or len(number) > 6:

@@ -1,4 +1,4 @@
-"""The MCP server of a site, for assistants of readers. Its tools read the site as the visitor sees it."""
+"""MCP server of a site, for assistants of readers. Its tools read the site as the visitor sees it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from octavo.core.pages import Page
 from octavo.core.url_parts import read_address
 from octavo.delivery.visits.admission import SendOn
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit, enter_space
-from octavo.errors import BadRequest, TooLarge
+from octavo.errors import BadRequest, TooLarge, format_size
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.compression import is_text
@@ -51,20 +51,20 @@ from .tracking import MAX_WORDS, location_at, location_of
 from .views import SearchHit
 
 MAX_MESSAGE = 64 * 1024
-"""Maximum bytes of a message."""
+"""Maximum size in bytes of a message."""
 _PAGES = 200
-"""Pages in one list."""
+"""Number of pages in one list."""
 _TEXT = 50_000
-"""Characters of a page in one answer."""
+"""Number of characters of a page in one response."""
 _FILE = 2_000_000
-"""Maximum bytes of a file to read."""
+"""Maximum size in bytes of a file to read."""
 _EXCERPT = 500
 _OPERATIONS = 200
-"""Operations in one list."""
+"""Number of operations in one list."""
 _HEADERS = 8000
-"""Characters of the headers of an API's response."""
+"""Maximum number of characters of the headers of an API's response."""
 _SECTIONS = 100
-"""Sections to list if the requested one doesn't exist."""
+"""Number of sections to list if the requested one doesn't exist."""
 
 
 class Search(Struct, forbid_unknown_fields=True):
@@ -162,7 +162,7 @@ class FoundSection(Struct):
 
 
 class FoundPage(Struct):
-    """``path``: the titles above the page."""
+    """Page that was found. ``path``: the titles of its ancestors."""
 
     title: str
     path: list[str]
@@ -257,25 +257,28 @@ class ToSend(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What tools read: a site as its visitor sees it. ``build`` returns the page builder of a space."""
+    """Access of the tools to a site as its visitor sees it. ``build``: the function that returns the page
+    builder of a space."""
 
     tx: Transaction
     visit: SiteVisit
     build: Callable[[SpaceVisit], PageBuilder]
     note: Callable[..., None]
-    """Records an event for insights: ``tracking.note_event`` for this visit."""
+    """Function that records an event for insights: ``tracking.note_event`` for this visit."""
     open: Callable[[str], bytes]
-    """Returns the content of a file of the site by its hash. Raises NotFound."""
+    """Function that returns the content of a file of the site by its hash. Raises NotFound."""
     takes_feedback: bool
     ask: Callable[[Question], WrittenAnswer] | None = None
-    """Answers a question. Set only for calls that ask one, because no transaction is open meanwhile."""
+    """Function that answers a question. Set only for calls that ask one, because no transaction is open
+    then."""
     send: Callable[[ToSend], None] | None = None
-    """Takes a request to send after the transaction has ended. Set only if the site allows agents to call APIs."""
+    """Function that accepts a request to send after the transaction has ended. Set only if the site allows
+    agents to call APIs."""
 
 
 def _search(site: Reading, asked: Search) -> ToolText:
     site.visit.made_of.depend_on_more()  # of the index
-    # PostgreSQL accepts no NUL in text, and no page contains one.
+    # PostgreSQL accepts no NUL characters in text, and no page contains one.
     query = asked.query.replace("\0", " ").strip()
     found = search_site(site.tx, site.visit, query)
     here = location_at(site.visit, "", "mcp")
@@ -328,7 +331,7 @@ def _list_pages(site: Reading, asked: ListSitePages) -> ToolText:
 
 
 def _enter(site: Reading, address: str) -> tuple[SpaceVisit, str] | None:
-    """Return the space that a URL is in, and the anchor it names, if any."""
+    """Return the space that contains a URL, and the anchor in the URL, if any."""
     url = read_address(address)
     if url is None:
         return None
@@ -347,7 +350,7 @@ def _enter(site: Reading, address: str) -> tuple[SpaceVisit, str] | None:
 
 
 def _find_page(site: Reading, address: str) -> tuple[SpaceVisit, Page, str] | None:
-    """Return the page at a URL, and the anchor it names, if any."""
+    """Return the page at a URL, and the anchor in the URL, if any."""
     entered = _enter(site, address)
     if entered is None:
         return None
@@ -371,8 +374,8 @@ def _read_file(site: Reading, asked: ReadFile) -> ToolText:
     kind = item.content_type or "application/octet-stream"
     if not is_text(kind) or item.size > _FILE:
         raise RefusedTool(
-            f"{item.name} has {item.size} bytes of {kind}. This tool reads text of at most {_FILE} "
-            "bytes; open the URL instead."
+            f"{item.name} has {item.size:,} bytes of {kind}. This tool reads only text of at most "
+            f"{format_size(_FILE)}. Open the URL instead."
         )
     text = site.open(item.content).decode(errors="replace")
     space = entered[0]
@@ -413,13 +416,14 @@ def _write(builder: PageBuilder, page: Page, anchor: str) -> str:
 
 
 def _part(text: str, start: int) -> tuple[str, str, int | None]:
-    """Return the answer of the tool, the part of the text from ``start`` on, and the start of the next part, if any."""
+    """Return the response of the tool with the part of the text that begins at ``start``, and the start of
+    the next part, if any."""
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)
     if left > 0:
         said = f"{part}\n\n[{left} more characters: call again with start={start + _TEXT}.]"
         return said, part, start + _TEXT
-    return part or f"This text has {len(text)} characters, so there is nothing at start={start}.", part, None
+    return part or f"start: must be less than {len(text)}, the number of characters of this text", part, None
 
 
 def _list_operations(site: Reading, asked: ListOperations) -> ToolText:
@@ -463,14 +467,14 @@ def _explain_operation(site: Reading, asked: ExplainOperation) -> ToolText:
     site.visit.made_of.depend_on_more()
     space, page, listed = _find_operation(site, asked.address)
     builder = site.build(space)
-    # An operation named like its page has no separate heading there.
+    # An operation with the same name as its page has no separate heading there.
     text = builder.section(page, listed.anchor) if listed.anchor else None
     said, part, follows = _part(text or builder.markdown(page), asked.start)
     return ToolText(said, data=ExplainedOperation(part, follows))
 
 
 def _call_operation(site: Reading, asked: CallOperation) -> str:
-    """Register a request to an API. ``write_sent`` presents the response later."""
+    """Register a request to an API, whose response ``write_sent`` presents later."""
     space, page, listed = _find_operation(site, asked.address)
     key = f"{listed.method.lower()} {listed.path}"
     operation = site.build(space).find_operation(page, None, key)
@@ -486,7 +490,7 @@ def _call_operation(site: Reading, asked: CallOperation) -> str:
 
 
 def note_sent(site: Reading, sent: ToSend) -> None:
-    """Record a request to an API, with nothing but its operation."""
+    """Record that a request was sent to an API, with nothing but its operation."""
     site.note(sent.location, ApiClientRequest, operation=sent.operation)
 
 
@@ -616,7 +620,7 @@ _TOOLS = {
 }
 
 KEPT = frozenset({"search", "read_page", "read_file", "list_pages", "list_operations", "explain_operation"})
-"""Tools with the same result for all visitors who see the same content, until something changes."""
+"""Tools with the same result for all visitors who see the same content, until the content changes."""
 
 
 def _without(*names: str) -> dict[str, Tool]:
@@ -687,8 +691,8 @@ def _prompts(title: str) -> dict[str, Prompt]:
 
 
 def server_of(visit: SiteVisit, *, asks: bool, calls: bool) -> Server:
-    """Return the MCP server of a site; its tools work on a ``Reading``. ``asks``: whether the site answers questions;
-    ``calls``: whether agents can call the documented APIs."""
+    """Return the MCP server of a site, whose tools work on a ``Reading``. ``asks``: whether the site answers
+    questions. ``calls``: whether agents can call the documented APIs."""
     title = visit.site.title
     return Server(
         title,

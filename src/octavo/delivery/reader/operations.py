@@ -35,12 +35,12 @@ from .views import ApiHit
 
 _LISTED = 5_000
 _HITS = 20
-"""Hits of each kind."""
+"""Maximum number of hits of each kind."""
 
 
 class _Shown(Struct):
-    """Pages of one specification, by operation and model. ``first``: one of its pages; ``crowded``: the ids of
-    pages whose fields have no anchors."""
+    """Pages of one specification, by operation and model. ``first``: one of its pages. ``crowded``: the ids
+    of pages whose fields have no anchors."""
 
     first: Page
     operations: dict[str, tuple[Page, Listed]] = {}
@@ -54,7 +54,8 @@ _indexes: WeakKeyDictionary[ApiDescription, OperationIndex] = WeakKeyDictionary(
 
 
 def _references(tree: PageTree) -> list[_Shown]:
-    """Return the specifications that pages of a space are made from. Cached, because a tree never changes."""
+    """Return the specifications from which pages of a space are computed. Cached, because a tree never
+    changes."""
     found = _shown.get(tree)
     if found is None:
         by_seed: dict[str, _Shown] = {}
@@ -81,7 +82,7 @@ _authentication: WeakKeyDictionary[PageTree, dict[str, str]] = WeakKeyDictionary
 
 
 def find_authentication(tree: PageTree, spec: str) -> str | None:
-    """Return the id of the space's page on authentication with the API of a specification."""
+    """Return the id of the space's authentication page for the API of a specification."""
     found = _authentication.get(tree)
     if found is None:
         told = ((authentication_of(page), page.id) for page in tree if not page.hidden)
@@ -94,8 +95,8 @@ _counts: WeakKeyDictionary[PageTree, dict[str, int]] = WeakKeyDictionary()
 
 
 def count_operations(tree: PageTree, page: Page) -> int:
-    """Return the number of operations that a page shows or links to; 0 for the page of a single one. Computed for
-    all pages at once, because every page of a reference shows it for all tags."""
+    """Return the number of operations that a page shows or links to; 0 for the page of a single operation.
+    Computed for all pages at once, because every page of a reference shows it for all tags."""
     found = _counts.get(tree)
     if found is None:
         found = {}
@@ -115,7 +116,7 @@ def shows_operations(tree: PageTree) -> bool:
 
 
 def list_shown_operations(visit: SpaceVisit) -> list[tuple[str, str, str, str]]:
-    """Return method, path, title, and URL of all operations that pages of a space show."""
+    """Return the method, path, title, and URL of all operations on pages of a space."""
     found = (entry for one in _references(visit.view.tree) for entry in one.operations.values())
     return [
         (each.method.upper(), each.path, each.title, _address(visit, page, each.anchor))
@@ -136,7 +137,7 @@ def list_shown_models(tx: Transaction, visit: SpaceVisit, page_id: str) -> list[
 
 
 def find_access_form(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | None:
-    """Return the fields that an authentication page asks for; None for other pages."""
+    """Return the fields of the form on an authentication page; None for other pages."""
     if authentication_of(page) is None:
         return None
     found = find_reference(tx, requester_at(tx, visit.view.state.space_id, None), page)
@@ -145,14 +146,15 @@ def find_access_form(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | N
 
 
 def _share_specification(one: Page, other: Page) -> bool:
-    """Return whether two computed pages are made from the same specification."""
+    """Return whether two computed pages are computed from the same specification."""
     return (one.computed or {}).get("dependencies") == (other.computed or {}).get("dependencies")
 
 
 def find_in_references(
     tx: Transaction, spaces: Sequence[SpaceVisit], query: str
 ) -> dict[str, tuple[ApiHit, ...]]:
-    """Search operations, fields, and models. Returns hits by these kinds, only from pages this visitor can see."""
+    """Search operations, fields, and models. Return hits of these kinds, only from pages that this visitor
+    can see."""
     found: dict[str, list[ApiHit]] = {"operations": [], "fields": [], "models": []}
     for visit in spaces:
         for one in _references(visit.view.tree):

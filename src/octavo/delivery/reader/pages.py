@@ -1,4 +1,4 @@
-"""View of one page: navigation, text, neighbors. Resolves everything a page links to."""
+"""View of one page: navigation, text, and neighbors. It resolves all links of a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from octavo.content.images.making import is_scaled
-from octavo.content.images.store import ScaledImage, find_pictures, variant_name
+from octavo.content.images.store import ScaledImage, find_scaled_images, variant_name
 from octavo.content.references.resolving import Resolver, page_owner
 from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import ViewFiles
@@ -61,14 +61,14 @@ from .tags import view_tags
 from .views import CoverView, Crumb, Feedback, LayoutView, LinkView, NavItem, SitePageView, SiteView
 
 _WHOLE_TREE = 400
-"""Up to this many pages, the side navigation is complete. Beyond that, closed branches are left out, and long lists
-show only the pages around the current one."""
+"""Maximum number of pages with which the side navigation is complete. With more pages, closed branches are
+omitted, and long lists show only the pages around the current one."""
 _AROUND = 100
-"""Pages of a long list shown before and after the current one."""
+"""Number of pages of a long list shown before and after the current one."""
 _OF_GROUP = 20
-"""Pages shown of a group that isn't open."""
+"""Number of pages shown of a group that isn't open."""
 _VARIANTS = 4
-"""Cached texts per page, for visitors who see it differently."""
+"""Number of cached texts per page, for visitors who see it differently."""
 _NOTE_BYTES = 400
 _ITEM_BYTES = 400
 _HEADING_BYTES = 240
@@ -78,7 +78,7 @@ _WIDE_COLUMN = 1120
 FEEDBACK_PATH = "~feedback"
 """Path for posting ratings of pages, under the base of their space."""
 _ORIGINS = 50
-"""Hosts that the script of one page can connect to."""
+"""Maximum number of hosts to which the script of one page can connect."""
 
 _PAGES, _TEXTS = share("pages of sites", 32), share("page texts", 16)
 _WRITTEN = share("pages as Markdown", 8)
@@ -89,8 +89,8 @@ _closed: WeakKeyDictionary[PageTree, tuple[str, dict[str, NavItem]]] = WeakKeyDi
 
 
 def _closed_entries(tree: PageTree, base: str) -> dict[str, NavItem]:
-    """Return the entries of pages that aren't open, which are the same on every page of a large tree, under the
-    base requested last."""
+    """Return the entries of pages that aren't open, which are the same on every page of a large tree. They
+    are cached for the base that was requested last."""
     kept = _closed.get(tree)
     if kept is None or kept[0] != base:
         kept = _closed[tree] = (base, {})
@@ -98,7 +98,7 @@ def _closed_entries(tree: PageTree, base: str) -> dict[str, NavItem]:
 
 
 def _with_headings(entries: Iterable[tuple[str, NavItem]]) -> Iterator[NavItem]:
-    """Yield adjacent entries, each with the heading it belongs to; "" if none."""
+    """Yield adjacent entries, each with its heading; empty if there is none."""
     for heading, some in groupby(entries, key=lambda entry: entry[0]):
         items = (item for _, item in some)
         if heading:
@@ -109,9 +109,9 @@ def _with_headings(entries: Iterable[tuple[str, NavItem]]) -> Iterator[NavItem]:
 
 _PARAGRAPH = re.compile(r"<p(?:\s[^<>]*)?>(.*?)</p>", re.DOTALL)
 _LOOKED_AT = 5
-"""Paragraphs to search for the first with words, which describes the page."""
+"""Number of paragraphs to search for the first one with words, which describes the page."""
 _SHOWN = 160
-"""Characters of a description that search engines show."""
+"""Number of characters of a description that search engines show."""
 
 
 def first_sentence(body: Markup) -> str | None:
@@ -124,16 +124,16 @@ def first_sentence(body: Markup) -> str | None:
 
 
 class DrawnText(Struct, frozen=True):
-    """Drawn text of a page, valid as long as the answers to ``notes`` are the same."""
+    """Rendered text of a page, valid as long as the answers to ``notes`` are the same."""
 
     notes: Notes
     html: Html
     varies: bool
     """Whether it shows something that can change without a revision."""
     origins: tuple[str, ...] | None
-    """Hosts of operations that can be tried from the text; None if there are none."""
+    """Hosts of operations that can be tried out from the text; None if there are none."""
     blocks: tuple[str, ...]
-    """Integrations whose blocks it shows."""
+    """Integrations with blocks in the text."""
 
 
 def _measure(text: DrawnText) -> int:
@@ -143,8 +143,8 @@ def _measure(text: DrawnText) -> int:
 
 
 class MarkdownText(Struct, frozen=True):
-    """Markdown text of a page or section, valid as long as the answers to ``notes`` are the same. ``text`` is None
-    if the visitor can't see this section; ``varies`` as in ``DrawnText``."""
+    """Markdown text of a page or section, valid as long as the answers to ``notes`` are the same. ``text``:
+    the text; None if the visitor can't see this section. ``varies``: the same as in ``DrawnText``."""
 
     notes: Notes
     text: str | None
@@ -152,8 +152,8 @@ class MarkdownText(Struct, frozen=True):
 
 
 class PageCaches:
-    """Caches of pages, each keyed by what it is made from. ``pages`` holds drawn pages with the views they were
-    drawn from: equal views give the same page."""
+    """Caches of pages, each keyed by its dependencies. ``pages``: the rendered pages, with the views from
+    which they were rendered; equal views produce the same page."""
 
     def __init__(self) -> None:
         self.pages: ByteCache[tuple[SiteView, SitePageView, Answer]] = ByteCache(_PAGES)
@@ -168,8 +168,8 @@ def _column(page: Page) -> int:
 
 
 class PageBuilder:
-    """Builder of one page's view, or of what else a visit needs. ``hosts``: the hosts of this server; ``look``: the
-    look of the site; ``whole``: as returned by ``shows_all_fields``."""
+    """Builder of one page's view, or of other parts that a visit needs. ``hosts``: the hosts of this server.
+    ``look``: the appearance of the site. ``whole``: the result of ``shows_all_fields``."""
 
     def __init__(
         self,
@@ -238,7 +238,7 @@ class PageBuilder:
     def _picture(self, item: Item) -> ScaledImage | None:
         if not is_scaled(item):
             return None
-        return find_pictures(self._tx, self._view.state.space_id, [item.content or ""]).get(
+        return find_scaled_images(self._tx, self._view.state.space_id, [item.content or ""]).get(
             item.content or ""
         )
 
@@ -293,7 +293,7 @@ class PageBuilder:
     # --- text ---------------------------------------------------------------------------------------------
 
     def _authentication(self, spec: str, link: Callable[[JsonObject], HtmlTarget | None]) -> str | None:
-        """Return the URL of the page on authentication with an API."""
+        """Return the URL of the authentication page of an API."""
         found = find_authentication(self._tree, spec)
         target = link({"kind": "page", "page": found}) if found is not None else None
         return target.href if target is not None else None
@@ -309,8 +309,9 @@ class PageBuilder:
     def find_operation(
         self, page: Page, spec: str | None, key: str
     ) -> tuple[ApiDescription, DescribedOperation] | None:
-        """Return an operation that the page shows to its visitor and that can be tried, by the key of its button;
-        ``spec`` is None if the page is made from one specification."""
+        """Return an operation that the page shows to its visitor and that can be tried out, by the key of
+        its button. ``spec``: the name of the specification; None if the page is computed from one
+        specification."""
         if not self._look.customization.api_playground.enabled:
             return None
         blocks = ViewDocuments(self._tx, self._view, self._resolver).find_blocks(page, OPERATIONS)
@@ -339,8 +340,8 @@ class PageBuilder:
         return None
 
     def _context(self, page: Page, noted: RecordedFacts, origins: list[str]) -> HtmlContext:
-        """Return the context for drawing. ``origins`` collects the hosts of operations that can be tried, and ""
-        for each of them."""
+        """Return the context for rendering. ``origins``: collects the hosts of operations that can be tried
+        out, and an empty string for each of these operations."""
         search = f"{self._visit.visit.base}~search"
         ask = f"{self._visit.base}{ASK_PATH}" if self._look.asks else None
         playground = self._look.customization.api_playground.enabled
@@ -362,8 +363,8 @@ class PageBuilder:
         )
 
     def text(self, page: Page) -> DrawnText:
-        """Return the text of a page: the cached one, drawn for any revision and visitor, if it would be drawn the
-        same now."""
+        """Return the text of a page. A cached text, rendered for any revision and visitor, is used if the
+        result would be the same now."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
         look, visit = self._look, self._visit.visit
         key = (
@@ -415,7 +416,7 @@ class PageBuilder:
     def nav(self, current: Page | None) -> tuple[NavItem, ...]:
         tree = self._tree
         if len(tree.links) > _MANY_LINKS:
-            # Checking the dependencies of all entries would take longer than building those shown.
+            # Checking the dependencies of all entries would take longer than building the visible ones.
             return self._make_nav(current)[0]
         linked = (page for id in sorted(tree.links) if (page := tree.page(id)) is not None)
         targets = [self._target(page) for page in linked]
@@ -433,7 +434,7 @@ class PageBuilder:
         return kept
 
     def _make_nav(self, current: Page | None) -> tuple[tuple[NavItem, ...], int]:
-        """Return the entries of the side navigation, and how many there are."""
+        """Return the entries of the side navigation, and their number."""
         tree = self._tree
         opened = {page.id for page in [*tree.ancestors(current), current]} if current else set()
         whole = len(tree) <= _WHOLE_TREE
@@ -460,8 +461,8 @@ class PageBuilder:
                     continue
                 inside = items(page.id) if below else ()
                 if page.kind in ("group", "computed") and not inside:
-                    # The specification was deleted, and with it the pages made from it and the groups that hold
-                    # only these.
+                    # The specification was deleted, and with it the pages computed from it and the groups
+                    # that contain only these.
                     continue
                 count += 1
                 item = NavItem(
@@ -514,7 +515,7 @@ class PageBuilder:
         return (NavItem(title=f"… {len(pages)}", href=self.href(nearest)),) if nearest is not None else ()
 
     def _target(self, page: Page) -> HtmlTarget | None:
-        """Return the target of a link among the pages."""
+        """Return the target of a link page."""
         return self.link(self._resolver.content_ref(page_owner(page), page.target or {}, "link"))
 
     def _cover(self, page: Page) -> CoverView | None:
@@ -602,14 +603,15 @@ class PageBuilder:
         return Feedback(action=f"{self._visit.base}{FEEDBACK_PATH}", page=page.id)
 
     def _is_kept_from_robots(self, page: Page) -> bool:
-        """Return whether search engines must not index a page. The setting is inherited; a subpage can't undo it."""
+        """Return whether search engines must not index a page. The setting is inherited; a subpage can't
+        override it."""
         return any(p.no_robots_index for p in [*self._tree.ancestors(page), page])
 
     def _crumb(self, page: Page | None) -> Crumb | None:
         return Crumb(title=page.link_title or page.title, href=self.href(page)) if page is not None else None
 
     def entries(self, page: Page) -> list[DatedEntry]:
-        """Return the dated entries of a page that this visitor sees, in page order."""
+        """Return the dated entries of a page that this visitor can see, in page order."""
         documents = ViewDocuments(self._tx, self._view, self._resolver)
         document = documents.for_rendering(page, folded=True)
         self.varies = self.varies or bool(documents.drawn or page.computed)
@@ -645,22 +647,24 @@ class PageBuilder:
         )
 
     def section(self, page: Page, anchor: str) -> str | None:
-        """Return one section of the page as Markdown, as ``markdown`` does; None if this visitor sees none at this
-        anchor."""
+        """Return one section of the page as Markdown, like ``markdown``; None if this visitor can see no
+        section at this anchor."""
         return self._markdown(page, section=anchor)
 
     def markdown(self, page: Page, *, alone: bool = True) -> str:
-        """Return the page as Markdown as this visitor sees it, with absolute URLs. ``alone``: the page isn't part
-        of a longer text, so links within it are relative and a note names the index."""
+        """Return the page as Markdown as this visitor sees it, with absolute URLs. ``alone``: whether the
+        page is separate instead of part of a longer text, so that links within it are relative and a note
+        names the index."""
         written = self._markdown(page, alone=alone)
         assert written is not None, "only a section can be missing"
         return written
 
     def _markdown(self, page: Page, *, alone: bool = True, section: str | None = None) -> str | None:
-        """Return the cached Markdown if it would be written the same now."""
+        """Return the cached Markdown if the result would be the same now."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
         visit = self._visit.visit
-        # Links to other parts of the page need its URL if only one section of it is there, or if other pages are.
+        # Links to other parts of the page need its URL if the text is only one section, or if it includes
+        # other pages.
         own = None if alone and section is None else visit.public(self.href(page))
         note = self._note(page) if alone else ""
         key = (
@@ -678,8 +682,8 @@ class PageBuilder:
             visit.published,
             self._hosts,
         )
-        # In the text of all pages, each page is used once; caching it would displace pages that are requested by
-        # themselves.
+        # The text of all pages uses each page once; caching it would displace pages that are requested
+        # individually.
         known = (self._kept.written.get(key) or ()) if alone else ()
         found = next((text for text in known if facts.agree_with(text.notes)), None)
         if found is None:
@@ -716,7 +720,7 @@ class PageBuilder:
         return MarkdownText(noted.notes, text, bool(documents.drawn or page.computed))
 
     def _record_states(self, page: Page, noted: RecordedFacts, documents: ViewDocuments) -> None:
-        """Record what a page depends on that can change without a revision."""
+        """Record the dependencies of a page that can change without a revision."""
         if page.computed:
             noted.ask("computed_state", page.id)
         if documents.drawn:
@@ -726,7 +730,7 @@ class PageBuilder:
             )
 
     def _note(self, page: Page) -> str:
-        """Return the note for agents that read a single page about the rest of the documentation."""
+        """Return the note about the rest of the documentation for agents that read a single page."""
         public, start = self._visit.visit.public, self._visit.visit.published
         return (
             f"> Index of this documentation: [llms.txt]({start}llms.txt). "

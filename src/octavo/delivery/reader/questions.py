@@ -1,6 +1,8 @@
-"""Questions of visitors at a site, answered from the pages it shows them, as a page or as a stream.
+"""Questions of visitors on a site, answered from the pages that they can see, as a page or as a stream.
 
-``octavo.assistants.ask`` composes the answer. This module turns it into HTML in the language of the interface."""
+``octavo.assistants.ask`` composes the answer. This module converts it to HTML in the language of the
+interface.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,10 @@ from .views import AnsweredView, FrameLabels, SourceView
 
 ASK_PATH = "~ask"
 MAX_FORM = 16 * 1024
-"""Bytes of a posted question with the earlier ones."""
+"""Maximum size in bytes of a posted question with the earlier ones."""
 _ASKS = re.compile(rb"(?:^|&)ask=")
 _BEFORE = 4
-"""Earlier questions of a conversation that are sent along."""
+"""Maximum number of earlier questions of a conversation that are sent along."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -46,15 +48,15 @@ class Question(msgspec.Struct, frozen=True):
 
 
 def read_question(form: bytes) -> Question:
-    """Return the posted question: ``q``, and ``before`` for each earlier question. Raises BadRequest."""
+    """Return the posted question: ``q``, with ``before`` for each earlier question. Raises BadRequest."""
     try:
         fields = parse_qs(form.decode(), max_num_fields=20)
     except ValueError:
-        raise BadRequest("body: expected a form") from None
+        raise BadRequest("body: must be a form") from None
     asked, before = fields.get("q", [""])[0], fields.get("before", [])
     for name, text in (("q", asked), *(("before", one) for one in before)):
         if len(text) > MAX_QUESTION or "\0" in text:
-            raise BadRequest(f"{name}: must be at most {MAX_QUESTION} characters of text")
+            raise BadRequest(f"{name}: must be text of at most {MAX_QUESTION} characters")
     if not asked.strip():
         raise BadRequest("q: must not be empty")
     return Question(asked.strip(), tuple(before[-_BEFORE:]))
@@ -74,8 +76,8 @@ def refuse_cross_origin(origin: str, host: str, fetch_site: str) -> None:
 
 
 def make_asker(context: Context, look: SiteLook, space: SpaceVisit) -> QuestionAsker:
-    """Return the asker for a visit at a space of a site. Other variants are left out: they have the same content in
-    other languages or versions."""
+    """Return the asker for a visit at a space of a site. Other variants are omitted, because they have the
+    same content in other languages or versions."""
     visit = space.visit
     shown = visit.outline.site_spaces()
     visitor = Visitor(
@@ -107,7 +109,7 @@ def list_questions(tx: Transaction, asker: QuestionAsker) -> list[str]:
 def answer_question(
     context: Context, asker: QuestionAsker, look: SiteLook, question: Question
 ) -> Iterator[AnsweredView]:
-    """Yield the answer as it grows; the last one is complete."""
+    """Yield the growing answer; the last one is complete."""
     for found in ask(context, asker, question.text, question.before):
         yield _present(found, look, question)
 
@@ -139,7 +141,8 @@ def _present(found: ComposedAnswer, look: SiteLook, question: Question) -> Answe
 
 
 def _without_headings(block: Block) -> Block:
-    """Return a block with headings turned into bold paragraphs: the page around it has its own headings and ids."""
+    """Return a block with headings converted to bold paragraphs, because the surrounding page has its own
+    headings and ids."""
     nodes = [_without_headings(node) if isinstance(node, Block) else node for node in block.nodes]
     if not block.type.startswith("heading-"):
         return replace(block, nodes=nodes)
@@ -172,19 +175,19 @@ def read_agent_question(query_string: bytes) -> Question:
 
 
 def check_question(asked: str, goal: str) -> Question:
-    """Return an agent's question. ``goal``: what it needs the answer for, which is treated like an earlier
+    """Return an agent's question. ``goal``: the purpose of the answer, which is treated like an earlier
     question. Raises BadRequest."""
     for name, text in (("ask", asked), ("goal", goal)):
         if len(text) > MAX_QUESTION or "\0" in text:
-            raise BadRequest(f"{name}: must be at most {MAX_QUESTION} characters of text")
+            raise BadRequest(f"{name}: must be text of at most {MAX_QUESTION} characters")
     if not asked.strip():
         raise BadRequest("ask: must not be empty")
     return Question(asked.strip(), (goal.strip(),) if goal.strip() else ())
 
 
 class WrittenAnswer(NamedTuple):
-    """Answer in Markdown. ``sources``: titles and URLs of the sections that it is based on; ``followups``: suggested
-    follow-up questions."""
+    """Answer in Markdown. ``sources``: the titles and URLs of the sections on which it is based.
+    ``followups``: suggested follow-up questions."""
 
     question: str
     markdown: str
@@ -223,7 +226,8 @@ FAILED = b"event: failed\ndata: {}\n\n"
 
 
 def events_of(parts: Iterator[str]) -> Iterator[bytes]:
-    """Yield server-sent events, each with the HTML of the answer so far; the last one says whether it is complete."""
+    """Yield server-sent events, each with the HTML of the answer so far; the last event says whether it is
+    complete."""
     try:
         for part in parts:
             yield b"data: " + msgspec.json.encode(part) + b"\n\n"

@@ -1,4 +1,4 @@
-"""Search in the reference of our own API: operations and schemas by name, path, and description. Pure."""
+"""Search in the reference of Octavo's API: operations and schemas by name, path, and description. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 class _IndexEntry(Struct, frozen=True):
-    """Entry of the index. ``names`` are its names; ``text`` is everything said about it. Both in lower case."""
+    """Entry of the index. ``names``: its names. ``text``: all text about it. Both are in lowercase."""
 
     hit: SearchHit
     names: tuple[str, ...]
@@ -32,15 +32,15 @@ class ReferenceIndex:
     def __init__(
         self, description: ApiDescription, title: Callable[[str], str], base: str, schemas: str
     ) -> None:
-        """Build the index. ``title`` returns the title of a tag's page, ``base`` is the URL that the pages of tags
-        are under, ``schemas`` the URL that those of schemas are under."""
+        """Build the index. ``title``: the function that returns the title of a tag's page. ``base``: the URL
+        below which the pages of tags are. ``schemas``: the URL below which those of schemas are."""
         self._entries = list(
             chain(_operations(description, title, base), _schemas(description, title, schemas))
         )
 
     def find(self, query: str) -> list[SearchHit]:
-        """Return the best entries whose text contains all words of the query, also as parts of words; exact names
-        first, then names that contain the words."""
+        """Return the best entries whose text contains all words of the query, also as parts of words. Exact
+        names come first, then names that contain the words."""
         words = _WORD.findall(query.lower())
         if not words:
             return []

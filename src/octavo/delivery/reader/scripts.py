@@ -1,7 +1,9 @@
-"""Scripts that integrations add to the pages of a site, and what the Content-Security-Policy allows for them.
+"""Scripts that integrations add to the pages of a site, and the sources that the Content-Security-Policy
+allows for them.
 
-A script can do anything that pages of its origin can. So scripts run only on sites with a custom domain: all others
-share an origin with other people's sites."""
+A script can do anything that pages of its origin can. So scripts run only on sites with a custom domain: all
+other sites share an origin with other people's sites.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ _SOURCES = {
     "img-src": _OTHERS,
     "media-src": _OTHERS,
 }
-"""Directives that an integration can extend, and sources it can add: code of named hosts, never inline or evaluated
-code."""
+"""Directives that an integration can extend, and the sources it can add: code of named hosts, never inline or
+evaluated code."""
 _MOST = 100
 """Maximum number of sources per directive, because proxies limit the size of headers."""
 _SAME_AS = {"script-src-elem": "script-src", "style-src-elem": "style-src"}
@@ -43,8 +45,8 @@ Sources = tuple[tuple[str, tuple[str, ...]], ...]
 def scripts_of(
     tx: Transaction, context: Context, visit: SiteVisit, customization: Customization
 ) -> tuple[tuple[ScriptView, ...], Sources]:
-    """Return the scripts of a site's pages and what its policy allows for them. A script that can set cookies waits
-    until the visitor consents; on a site with a privacy policy, every script does."""
+    """Return the scripts of a site's pages and the sources that its policy allows for them. A script that can
+    set cookies loads only after the visitor consents; on a site with a privacy policy, every script does."""
     if not visit.own_host or visit.admission.preview:
         return (), ()
     asks = isinstance(customization.privacy_policy.url, str)
@@ -58,8 +60,8 @@ def scripts_of(
 
 @lru_cache(maxsize=256)
 def read_sources(addresses: tuple[str, ...], policies: tuple[str, ...]) -> Sources:
-    """Return what scripts at these URLs and with these policies need. Everything else in a policy is ignored: an
-    integration can allow hosts and never weakens the policy for the rest of the page."""
+    """Return the sources that scripts at these URLs and with these policies need. Everything else in a policy
+    is ignored: an integration can allow hosts but never weakens the policy for the rest of the page."""
     found: dict[str, dict[str, None]] = {"script-src": dict.fromkeys(addresses)} if addresses else {}
     for policy in policies:
         for part in policy.split(";"):

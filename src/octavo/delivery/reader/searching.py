@@ -1,4 +1,4 @@
-"""Search of a site: the spaces it shows, and among their pages those this visitor can see."""
+"""Search a site: its spaces, limited to the pages that this visitor can see."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SUGGESTIONS = 3
 
 
 def search_site(tx: Transaction, visit: SiteVisit, query: str) -> SearchAnswer:
-    """Return the matching pages of the site, without hidden ones and those excluded from search."""
+    """Return the matching pages of the site, without hidden pages and those excluded from search."""
     spaces = {space.site_space.space_id: space for space in list_spaces(tx, visit)}
     if not query.strip() or not spaces:
         return SearchAnswer(query=query)

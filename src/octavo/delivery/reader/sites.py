@@ -1,4 +1,4 @@
-"""Parts of a site as a whole: its frame, robots.txt, sitemap.xml."""
+"""Parts of a whole site: its frame, robots.txt, and sitemap.xml."""
 
 from __future__ import annotations
 
@@ -36,21 +36,22 @@ ASSETS_PATH = "/~assets"
 FONTS_PATH = "~fonts"
 """Path of the organization's own fonts, under the base of a site."""
 FEED_PATH = "~feed.xml"
-"""Path of a site's feed, under its base. No page has a path that begins with a tilde."""
+"""Path of a site's feed, under its base. No page has a path that starts with a tilde."""
 _HEADER, _SEARCH, _GAP = 1216, 360, 52
-"""Pixels of the header in a window of 1280, of search and theme, and around a tab or a link with its icon."""
+"""Widths in pixels of the header in a window of 1280 pixels, of search and theme, and of the space around a
+tab or a link with its icon."""
 _FEW_VARIANTS = 12
-"""With more variants than this, their links point to the variants' start pages, because looking up the page
+"""Number of variants beyond which their links point to the variants' start pages, because looking up the page
 in all of them would be slow."""
 
 
 def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:
-    """Return the look of a space's pages on the site."""
+    """Return the appearance of a space's pages on the site."""
     visit = space.visit
     admission = visit.admission
     customization, theme = find_customization(tx, space.site_space.id, admission.look)
     if admission.theme is not None:
-        # Show one theme: ignore what the visitor chose before or could choose.
+        # Show one theme, ignoring the visitor's current or possible choice.
         theme = admission.theme
         customization = replace(customization, themes=replace(customization.themes, toggeable=False))
     styling = customization.styling
@@ -61,15 +62,15 @@ def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:
 
 
 def _assets_path(visit: SiteVisit) -> str:
-    """Return the path of our static files: an owner's proxy forwards only what is under the site."""
+    """Return the path of static files: an owner's proxy forwards only paths below the site."""
     return f"{visit.site.proxy_path}{ASSETS_PATH}" if visit.proxied else ASSETS_PATH
 
 
 def own_frame(
     title: str, home: str, base: str, *, links: tuple[LinkView, ...] = (), searched: bool = False
 ) -> SiteView:
-    """Return the frame of a page outside any site, in the default look. ``searched``: ``~search`` is under the
-    base."""
+    """Return the frame of a page outside any site, with the default appearance. ``searched``: whether
+    ``~search`` exists below the base."""
     look = read_look(Customization(), None, (), ASSETS_PATH)
     return SiteView(
         title=title,
@@ -90,7 +91,7 @@ def site_view(
     tx: Transaction, space: SpaceVisit, look: SiteLook, builder: PageBuilder, page: Page | None = None
 ) -> SiteView:
     """Return the frame of a page of a site, or of a view without a page. Links point only to content that
-    this visitor sees."""
+    this visitor can see."""
     visit = space.visit
     site, base, outline = visit.site, visit.base, visit.outline
     chosen = look.customization
@@ -148,8 +149,8 @@ def site_view(
 def _variants(
     tx: Transaction, space: SpaceVisit, builder: PageBuilder, language: str, page: Page | None
 ) -> tuple[VariantView, ...]:
-    """Return the variants of a section, each linked to the same page if it has it: by its id, as translations and
-    copies do, or by its path."""
+    """Return the variants of a section. Each links to the same page if it exists there: by its id, as in
+    translations and duplicates, or by its path."""
     outline = space.visit.outline
     shown = outline.listed(outline.section(space.site_space.section_id), space.site_space)
     if len(shown) < 2:
@@ -172,7 +173,7 @@ def _variants(
 
 
 class _Links:
-    """Links of header, footer, and announcement that have a target for this visitor."""
+    """Links of the header, footer, and announcement that have a target for this visitor."""
 
     def __init__(self, space: SpaceVisit, builder: PageBuilder, look: SiteLook) -> None:
         self._space = space
@@ -246,8 +247,8 @@ class _Links:
 
 
 def _tab(space: SpaceVisit, node: Node, language: str) -> Tab:
-    """Return the tab of a section or an external link, or of a group with all its nested sections, in the visitor's
-    language if available."""
+    """Return the tab of a section, an external link, or a group with all its nested sections, in the
+    visitor's language if available."""
     visit = space.visit
     if isinstance(node, SectionGroupRow):
         inside = [_tab(space, child, language) for child in visit.outline.children(node.id)]
@@ -278,8 +279,8 @@ def _tab(space: SpaceVisit, node: Node, language: str) -> Tab:
 
 
 def _tabs_overflow(titles: Sequence[str]) -> bool:
-    """Return whether all these tabs are too wide for the header beside the search, so that they need a second row.
-    Estimated from average character widths, because only browsers can measure."""
+    """Return whether all these tabs are too wide for the header next to the search, so that they need a
+    second row. This is estimated from average character widths, because only browsers can measure text."""
     wide = sum(sum(15 if east_asian_width(one) in "WF" else 8 for one in title) + _GAP for title in titles)
     return wide > _HEADER - _SEARCH
 
@@ -291,7 +292,7 @@ def robots_text(visit: SiteVisit) -> str:
 
 
 def listed_pages(tx: Transaction, visit: SiteVisit) -> Iterator[tuple[SpaceVisit, Page]]:
-    """Yield every page of the site that search engines can list, in reading order."""
+    """Yield every page of the site that search engines can index, in reading order."""
     for space in list_spaces(tx, visit):
         tree = space.view.tree
         for page in tree.documents():

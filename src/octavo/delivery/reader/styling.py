@@ -1,7 +1,9 @@
-"""Effect of a site's customization on its pages: colors, fonts, classes of the style sheet, and what is shown.
+"""Effect of a site's customization on its pages: colors, fonts, classes of the style sheet, and visible
+parts.
 
-Customization reaches CSS only as numbers and our own names: colors are parsed and recomputed, fonts are looked up,
-and everything else selects among classes."""
+Customization reaches CSS only as numbers and Octavo's own names: colors are parsed and recomputed, fonts are
+looked up, and all other settings select among classes.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ from .views import FrameLabels, ThemedImage
 
 
 class SiteLook(Struct, frozen=True):
-    """Look of the pages of one space of a site. ``locale`` is the language of the interface, ``language`` that of
-    the text. ``theme`` is system unless one was chosen."""
+    """Appearance of the pages of one space of a site. ``locale``: the language of the interface.
+    ``language``: the language of the text. ``theme``: the theme; system unless one was selected."""
 
     customization: Customization
     locale: str
@@ -65,8 +67,9 @@ def read_look(
     assets: str,
     theme_chosen: Literal["light", "dark"] | None = None,
 ) -> SiteLook:
-    """Return the look. ``language`` is the space's; ``fonts`` are the organization's fonts in use, with URLs;
-    ``assets`` is the path of our static files; ``theme_chosen`` is None to follow the visitor's system."""
+    """Return the appearance. ``language``: the language of the space. ``fonts``: the organization's fonts in
+    use, with URLs. ``assets``: the path of static files. ``theme_chosen``: the selected theme; None to follow
+    the visitor's system."""
     styling = chosen.styling
     colors = site_theme(styling)
     text, text_file = _font(styling.font, "sans", fonts, assets)
@@ -102,15 +105,15 @@ class _FontSet(Struct, frozen=True):
 def _font(
     chosen: object, kind: Kind, custom: tuple[CustomFont, ...], assets: str
 ) -> tuple[_FontSet, str | None]:
-    """Return the font and the file that pages need first. A font that is missing or not licensed becomes the system
-    font."""
+    """Return the font and the file that pages need first. A font that is missing or not licensed is replaced
+    by the system font."""
     if isinstance(chosen, str):
         font = FONTS.get(chosen)
         return _built_in_set(font, kind, assets), f"{assets}/{first_file(font)}" if font is not None else None
     own = next((font for font in custom if font.id == getattr(chosen, "id", None)), None)
     if own is None:
         return _built_in_set(None, kind, assets), None
-    # Our own name: the name people give a font never reaches the style sheet.
+    # The name that people choose for a font never reaches the style sheet, which uses Octavo's own name.
     name = f"custom-{own.id}"
     faces = custom_faces(name, [(face.weight, face.url, face.format) for face in own.faces])
     return _FontSet(faces, f'"{name}",{font_stack(None, kind)}'), None
@@ -126,7 +129,7 @@ def _built_in_set(font: BuiltInFont | None, kind: Kind, assets: str) -> _FontSet
 
 
 def _header_style(customization: Customization, colors: Theme) -> str:
-    """Return the style of a header with its own colors. Its text stays readable with any choice."""
+    """Return the style of a header with its own colors. Its text stays readable with any colors."""
     header = customization.header
     preset = header.preset
     if preset == "default" and customization.styling.theme == "bold":

@@ -1,8 +1,11 @@
-"""Table of all routes of a site: path, method, body limit, rate limit, and the threads that compute the answer.
+"""Table of all routes of a site: path, method, body limit, rate limit, and the threads that compute the
+response.
 
-A handler is declared with its pattern and takes a view of the request and one visit, which identifies the visitor
-and what they visit: ``SiteVisit`` for what a site has once, ``SpaceVisit`` for what each of its spaces has. Values
-of the pattern are further parameters. The modules in ``routes`` declare handlers; ``answering`` makes the visits."""
+A handler is declared with its pattern and takes a view of the request and one visit, which identifies the
+visitor and the visited place: ``SiteVisit`` for routes that a site has once, ``SpaceVisit`` for routes of
+each of its spaces. Values of the pattern are further parameters. The modules in ``routes`` declare handlers;
+``answering`` creates the visits.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +28,15 @@ from .full_text import Whole
 from .pages import PageCaches
 
 Rate = Literal["visits", "questions", "tries"]
-"""What a request counts as besides a visit: a question to a model, or a request sent elsewhere."""
+"""Additional rate limit of a request besides a visit: a question to a model, or a request sent elsewhere."""
 Pool = Literal["visits", "questions", "scripts", "calls", "images"]
-"""Threads that compute an answer: those of all visits, or those for slow work, which organizations share."""
+"""Threads that compute a response: those of all visits, or those for slow work, which organizations share."""
 
 
 class View(Struct, frozen=True):
-    """What a handler needs besides its visit. ``kept``: the caches of drawn pages; ``cards`` draws their images,
-    ``whole`` writes all of them in one text. ``tellings``: cached results of tools. ``events``: the queue for
-    what visitors do. ``body``: of a POST."""
+    """Parameters of a handler besides its visit. ``kept``: the caches of rendered pages. ``cards``: the
+    renderer of their images. ``whole``: the writer of all pages as one text. ``tellings``: the cached results
+    of tools. ``events``: the queue for events of visitors. ``body``: the body of a POST."""
 
     context: Context
     tx: Transaction
@@ -47,9 +50,9 @@ class View(Struct, frozen=True):
 
 
 class Later(NamedTuple):
-    """Answer to compute after the transaction, in the threads of its route, because it is slow, waits for others,
-    or writes. ``pool``: that of its route, or its own if only some answers of a route are slow. ``rate``: what
-    it then counts as."""
+    """Response to compute after the transaction, in the threads of its route, because it is slow, waits for
+    others, or writes. ``pool``: the threads that compute it; by default those of the route, if all its
+    responses are slow. ``rate``: the additional rate limit of the response."""
 
     organization_id: str
     work_out: Callable[[], Answer]
@@ -62,9 +65,10 @@ H = TypeVar("H", bound=Callable[..., Answer | Later])
 
 
 class SiteRoute(NamedTuple):
-    """Route of a site. ``kept``: the answer is the same for every visitor with the same access and can be cached as
-    long as what it is made from is unchanged; for a POST, this can depend on the message.
-    ``body``: maximum bytes of a body. ``pool``: threads that compute what its handler returns as ``Later``."""
+    """Route of a site. ``kept``: whether the response is the same for every visitor with the same access and
+    can be cached as long as its dependencies are unchanged; for a POST, this can depend on the message.
+    ``body``: the maximum size of a body in bytes. ``pool``: the threads that compute a response that its
+    handler returns as ``Later``."""
 
     name: str
     pattern: str
@@ -93,8 +97,8 @@ def route(
     rate: Rate = "visits",
     pool: Pool = "visits",
 ) -> Callable[[H], H]:
-    """Declare ``handler(view, visit, **values)``; the type of ``visit`` says whether it belongs to a site or a
-    space. A POST route needs a body limit and a pattern without parameters. Raises ValueError."""
+    """Declare ``handler(view, visit, **values)``. The type of ``visit`` determines whether it belongs to a
+    site or a space. A POST route needs a body limit and a pattern without parameters. Raises ValueError."""
     if (method == "POST") != (body > 0):
         raise ValueError(f"{pattern}: POST routes need a body limit, and other routes can't have one")
     if method == "GET" and rate != "visits":
@@ -105,7 +109,7 @@ def route(
     def declare(handler: H) -> H:
         hints = typing.get_type_hints(handler)
         visit, answers = hints["visit"], {hints["return"], *typing.get_args(hints["return"])}
-        # A handler that returns both kinds names the threads with each answer that it computes later.
+        # A handler that returns both kinds names the threads with each response that it computes later.
         if (Later in answers) != (pool != "visits") and not (
             pool == "visits" and (method == "POST" or Answer in answers)
         ):
@@ -124,8 +128,8 @@ def route(
 
 
 def find_posted(path: str) -> SiteRoute | None:
-    """Return the POST route for a decoded path, identified by its last segments before anything is looked up. So
-    its rate and body limits apply to everyone. Whether the site exists is checked by the visit."""
+    """Return the POST route for a decoded path, identified by its last segments before anything is looked up,
+    so that its rate and body limits apply to everyone. The visit checks whether the site exists."""
     parts = path.split("/")
     ends = ("/".join(parts[-length:]) for length in (2, 1))
     return next((found["POST"] for end in ends if "POST" in (found := _methods.get(end, {}))), None)

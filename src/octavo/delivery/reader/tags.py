@@ -1,4 +1,4 @@
-"""Tags on sites: those of a page, and the pages of a tag."""
+"""Tags on sites: the tags of a page, and the pages with a tag."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def view_tag(visit: SpaceVisit, slug: str) -> TagView:
 
 
 def tagged_pages(visit: SpaceVisit, slug: str) -> list[Page]:
-    """Return the pages with a tag that this visitor sees in the navigation, in reading order."""
+    """Return the pages with a tag that this visitor can see in the navigation, in reading order."""
     tree = visit.view.tree
     return [page for page in tree.documents() if has_tag(page, slug) and not tree.is_hidden(page)]

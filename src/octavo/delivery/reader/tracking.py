@@ -43,18 +43,18 @@ from octavo.sites.insights.types import (
 )
 
 SEEN_PATH = "~seen"
-"""Path to which the script of a page reports what the server doesn't see."""
+"""Path to which the script of a page reports events that the server doesn't see."""
 MAX_SEEN = 4096
-"""Maximum bytes of a report."""
+"""Maximum size in bytes of a report."""
 MAX_WORDS = 512
-"""Characters of a search or question that are stored."""
+"""Maximum number of characters of a search or question that are stored."""
 _URL, _AGENT = 2048, 1024
 _PREVIEW, _CONSENT = f"{PREVIEW_COOKIE}=".encode(), CONSENT.encode()
 
 
 class _PendingEvent(Struct, frozen=True, gc=False):
-    """What a visitor did at a location, with the relevant request headers: it becomes an event when called. So no
-    visitor has to wait for that work."""
+    """Action of a visitor at a location, with the relevant request headers. Calling it creates the event, so
+    that no visitor has to wait for that work."""
 
     make: Callable[..., Event]
     location: VisitorLocation
@@ -109,7 +109,7 @@ def _make_pending(
 
 
 def session_of(request: Request, location: VisitorLocation) -> VisitorSession:
-    """Return a new session at a location. The referrer is recorded only if it is another host."""
+    """Return a new session at a location. The referrer is recorded only if it is on another host."""
     return _make_pending(request, PageView, location).session()
 
 
@@ -126,7 +126,8 @@ def _authority(url: str) -> str:
 def location_of(
     space: SpaceVisit, page: Page | None = None, form: DisplayContext | None = None
 ) -> VisitorLocation:
-    """Return the location of a visitor at a page, or elsewhere in a space. ``form``: the format for agents."""
+    """Return the location of a visitor on a page, or elsewhere in a space. ``form``: the format for
+    agents."""
     visit = space.visit
     path = quote(space.view.tree.url_path(page)) if page is not None else ""
     return VisitorLocation(
@@ -142,7 +143,7 @@ def location_of(
 
 
 def location_at(visit: SiteVisit, path: str, form: DisplayContext) -> VisitorLocation:
-    """Return the location of an agent at a file of the whole site. ``path``: under its base."""
+    """Return the location of an agent at a file of the whole site. ``path``: the path under its base."""
     return VisitorLocation(
         url=f"{visit.published}{path}"[:_URL],
         site_section=None,
@@ -155,18 +156,18 @@ def location_at(visit: SiteVisit, path: str, form: DisplayContext) -> VisitorLoc
     )
 
 
-# --- what the server sees ---------------------------------------------------------------------------------
+# --- events that the server sees --------------------------------------------------------------------------
 
 
 def record_view(events: Events, request: Request, made_of: MadeOf | None) -> None:
-    """Record a page view if the answer is a page."""
+    """Record a page view if the response is a page."""
     if made_of is None or made_of.location is None or not _is_read(request):
         return
     if _PREVIEW in request.headers.get(b"cookie", b""):
-        return  # Cached answers are also sent to members who would see the same.
+        return  # Cached responses are also sent to members who would see the same.
     location = made_of.location
     if request.query_string:
-        # The query names campaigns; nothing else of it is stored.
+        # The query contains campaign names; nothing else in it is stored.
         location = msgspec.structs.replace(
             location, url=f"{location.url}?{request.query_string.decode('latin-1')}"
         )
@@ -203,7 +204,7 @@ def record_empty_search(events: Events, request: Request, space: SpaceVisit, que
 
 
 class EventNote(NamedTuple):
-    """Event to record: its location, the function that makes it, and further values."""
+    """Event to record: its location, the function that creates it, and further values."""
 
     location: VisitorLocation
     make: Callable[..., Event]
@@ -213,7 +214,7 @@ class EventNote(NamedTuple):
 def record_cached_events(
     events: Events, request: Request, made_of: MadeOf, notes: Iterable[EventNote]
 ) -> None:
-    """Record the events of an answer that is served again."""
+    """Record the events of a response that is served again."""
     for note in notes:
         event = _make_pending(request, note.make, note.location, note.said)
         events.add(made_of.site.organization_id, made_of.site.id, event, made_of.visitor)
@@ -227,7 +228,8 @@ def record_event(
     make: Callable[..., Event],
     **said: object,
 ) -> None:
-    """Record an event at a location: what ``make`` returns for a session and ``said``."""
+    """Record an event at a location. ``make``: the function that creates the event, given a session and
+    ``said``."""
     if not visit.admission.preview:
         record_cached_events(events, request, visit.made_of, [EventNote(location, make, said)])
 
@@ -248,7 +250,7 @@ _PURPOSES = frozenset((b"sec-purpose", b"purpose", b"x-moz"))
 
 
 def _is_read(request: Request) -> bool:
-    """Return whether someone reads the answer, rather than prefetching it."""
+    """Return whether someone reads the response, as opposed to prefetching it."""
     if request.is_head or _PURPOSES.isdisjoint(request.headers):
         return not request.is_head
     return not any(b"prefetch" in request.headers.get(name, b"").lower() for name in _PURPOSES)
@@ -282,7 +284,7 @@ class SeenClick(Struct, tag_field="type", tag="link_click"):
 
 
 class SeenResult(Struct, tag_field="type", tag="search_open_result"):
-    """Click on a search result; ``path`` is its target."""
+    """Click on a search result. ``path``: its target."""
 
     query: Annotated[
         str, Meta(max_length=MAX_WORDS, pattern=pattern(r"^[^\x00]+\Z", "not contain NUL characters"))
@@ -310,7 +312,8 @@ def record_seen(
     seen: Seen,
     find_page: Callable[[str], tuple[SpaceVisit, Page]],
 ) -> None:
-    """Record a report. ``find_page`` returns what this visitor sees at a path of the site, or raises NotFound."""
+    """Record a report. ``find_page``: the function that returns the page that this visitor sees at a path of
+    the site, or raises NotFound."""
     session = session_of(request, location)
     event: Event
     match seen:

@@ -1,8 +1,9 @@
-"""Views: the content of a published page as plain values. The reader fills them in, and the templates only lay them
-out.
+"""Views: the content of a published page as plain values. The reader fills them in, and the templates only
+lay them out.
 
-All text is plain text (templates escape it); ``Markup`` is HTML that we have drawn. Every ``href`` is used as it
-is, so it is either made by the reader or has passed ``core.document.urls.safe_url``."""
+All text is plain text, which templates escape; ``Markup`` is HTML rendered by Octavo. Every ``href`` is used
+unchanged, so it either comes from the reader or has passed ``core.document.urls.safe_url``.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ Sign = Markup | None
 
 
 class FrameLabels(BlockLabels, frozen=True, kw_only=True):
-    """Labels of a page's frame, in the page's language; those of blocks are inherited."""
+    """Labels of a page's frame, in the page's language; labels of blocks are inherited."""
 
     skip: str = "Skip to content"
     menu: str = "Menu"
@@ -203,7 +204,8 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
 
 
 class LinkView(Struct, frozen=True, kw_only=True):
-    """Link of the header or footer. ``children`` make it a menu (one level); ``href`` can then be None."""
+    """Link of the header or footer. ``children``: the links of a menu (one level). ``href``: the target,
+    which can be None for a menu."""
 
     title: str
     href: str | None = None
@@ -221,7 +223,7 @@ class ThemedImage(Struct, frozen=True, kw_only=True):
 
 
 class Image(Struct, frozen=True, kw_only=True):
-    """Image of ours with its absolute URL and its size in pixels."""
+    """Image served by Octavo, with its absolute URL and its size in pixels."""
 
     url: str
     width: int
@@ -242,7 +244,7 @@ class Tab(Struct, frozen=True, kw_only=True):
 
 
 class VariantView(Struct, frozen=True, kw_only=True):
-    """Version or language of the content; ``href`` points to the same page there (``same``), or to its
+    """Version or language of the content. ``href``: the URL of the same page there (``same``), or of its
     start."""
 
     title: str
@@ -253,10 +255,10 @@ class VariantView(Struct, frozen=True, kw_only=True):
 
 
 class NavItem(Struct, frozen=True, kw_only=True):
-    """Entry of the side navigation. Without ``href`` it is a heading (group). ``open``: its children are shown;
-    true for the current page and all its ancestors. ``emoji`` is characters, ``icon`` an inline SVG. ``method``:
-    of the API operation that the page shows, in lower case; ``count``: how many operations under it the tree
-    doesn't show."""
+    """Entry of the side navigation. Without ``href``, it is a heading (group). ``open``: whether its children
+    are shown; true for the current page and all its ancestors. ``emoji``: characters. ``icon``: an inline
+    SVG. ``method``: the method of the API operation that the page shows, in lowercase. ``count``: the number
+    of operations under it that the tree doesn't show."""
 
     title: str
     href: str | None = None
@@ -276,8 +278,8 @@ class Crumb(Struct, frozen=True, kw_only=True):
 
 
 class AnnouncementView(Struct, frozen=True, kw_only=True):
-    """Announcement above the header. ``key`` identifies it, so that a visitor's dismissal is remembered until it
-    changes; announcements of the style danger can't be dismissed."""
+    """Announcement above the header. ``key``: identifies it, so that a visitor's dismissal is remembered
+    until it changes. Announcements of the style danger can't be dismissed."""
 
     message: str
     key: str
@@ -293,7 +295,7 @@ class Feedback(Struct, frozen=True, kw_only=True):
 
 
 class ScriptView(Struct, frozen=True):
-    """Script of an integration. ``waits``: it loads only after the visitor has consented."""
+    """Script of an integration. ``waits``: whether it loads only after the visitor has consented."""
 
     src: str
     waits: bool
@@ -302,19 +304,21 @@ class ScriptView(Struct, frozen=True):
 class SiteView(Struct, frozen=True, kw_only=True):
     """Values shared by all pages of a site.
 
-    ``base`` is the site's path with a slash at both ends; ``assets`` the path of our static files, without a
-    trailing slash (files: ``drawing.asset``). ``theme_css`` is the site's own style: colors and fonts; the header
-    that allows it and the one inline script is ``drawing.content_security_policy``. ``look`` are the classes that
-    customization sets. ``font_file`` is preloaded.
+    ``base``: the site's path with a slash at both ends. ``assets``: the path of static files, without a
+    trailing slash (files: ``drawing.asset``). ``theme_css``: the site's own style: colors and fonts;
+    ``drawing.content_security_policy`` returns the header that allows it and the one inline script. ``look``:
+    the classes that customization sets. ``font_file``: the font file to preload.
 
-    ``language`` is a BCP 47 tag. ``theme`` applies until a visitor chooses. ``search`` and ``search_json`` are the
-    URLs of ``~search`` and ``~search.json``, None on sites without search; ``ask`` is the URL of ``~ask``, None if
-    the site doesn't answer questions, and with ``assistant`` the header has a button for it.
+    ``language``: a BCP 47 tag. ``theme``: the theme until a visitor chooses another. ``search`` and
+    ``search_json``: the URLs of ``~search`` and ``~search.json``; None on sites without search. ``ask``: the
+    URL of ``~ask``; None if the site doesn't answer questions. ``assistant``: whether the header has a button
+    for it.
 
-    ``feed`` is the URL of the feed of updated pages, None on sites that aren't public. ``seen`` is the URL for
-    reports of a page's script, None if nothing is counted. ``variants_by_language``: variants are languages.
-    ``scripts`` are those of integrations; ``sources`` is what the policy of the pages allows for them, by
-    directive."""
+    ``feed``: the URL of the feed of updated pages; None on sites that aren't public. ``seen``: the URL for
+    reports of a page's script; None if nothing is counted. ``variants_by_language``: whether variants are
+    languages. ``scripts``: the scripts of integrations. ``sources``: the sources that the policy of the pages
+    allows for them, by directive.
+    """
 
     title: str
     home: str
@@ -354,8 +358,9 @@ class SiteView(Struct, frozen=True, kw_only=True):
 
 
 class LayoutView(Struct, frozen=True, kw_only=True):
-    """Visible parts of a page; ``landing`` is a page without side columns. Without ``navigation`` the tree stays in
-    the menu of a narrow screen, where there is no other way to the rest."""
+    """Visible parts of a page. ``landing``: whether it is a page without side columns. ``navigation``:
+    whether the tree is shown; otherwise it is only in the menu on narrow screens, where there is no other
+    navigation."""
 
     width: Literal["default", "wide", "landing"] = "default"
     title: bool = True
@@ -367,7 +372,8 @@ class LayoutView(Struct, frozen=True, kw_only=True):
 
 
 class CoverView(Struct, frozen=True, kw_only=True):
-    """Cover. ``hero`` spans the whole width, otherwise it is as wide as the text; height in pixels."""
+    """Cover. ``hero``: whether it spans the whole width; otherwise it is as wide as the text. The height is
+    in pixels."""
 
     light: Asset
     dark: Asset | None = None
@@ -375,13 +381,14 @@ class CoverView(Struct, frozen=True, kw_only=True):
     height: int = 240
 
     def sizes(self, image: Asset) -> str:
-        """Return the displayed width of an image: it fills the screen at the cover's height."""
+        """Return the displayed width of an image, which fills the screen at the cover's height."""
         high = -(-self.height * image.width // image.height) if image.width and image.height else 0
         return f"max(100vw, {high}px)"
 
 
 class TagView(Struct, frozen=True, kw_only=True):
-    """Tag of a page, with a link to the pages that have it. ``color``: its name, without `$`."""
+    """Tag of a page, with a link to the pages with that tag. ``color``: the name of its color, without
+    `$`."""
 
     title: str
     href: str
@@ -391,23 +398,24 @@ class TagView(Struct, frozen=True, kw_only=True):
 
 
 class SitePageView(Struct, frozen=True, kw_only=True):
-    """One page. ``about`` is the description for search engines. ``body`` and ``outline`` come from
-    ``core.document.html.render``; ``updated`` is an ISO date (YYYY-MM-DD) and ``updated_text`` its localized
-    form; ``tags`` are shown under the title. ``alternates`` are the page in each language, including its own,
-    with absolute URLs. ``index`` is the URL of llms.txt.
+    """One page. ``about``: the description for search engines. ``body`` and ``outline``: the results of
+    ``core.document.html.render``. ``updated``: an ISO date (YYYY-MM-DD). ``updated_text``: its localized
+    form. ``tags``: the tags shown under the title. ``alternates``: the page in each language, including its
+    own, with absolute URLs. ``index``: the URL of llms.txt.
 
-    ``markdown``, ``edit``, and ``feed`` are URLs of other forms of the page, None to omit them;
-    ``markdown_actions`` offers the first one to people as well. ``assistants`` open the page elsewhere, ``mcp`` is
-    the URL of the site's MCP server, ``printed`` offers to print the page.
+    ``markdown``, ``edit``, and ``feed``: the URLs of other forms of the page; None to omit them.
+    ``markdown_actions``: whether to offer the Markdown to people as well. ``assistants``: links that open the
+    page elsewhere. ``mcp``: the URL of the site's MCP server. ``printed``: whether to offer printing.
 
-    ``operations``: the page shows operations of an API, to which scripts add; these scripts can connect to the
-    hosts in ``connect``. ``filter``: the URL of a list of all operations that the pages beside it show; ``models``:
-    the URL of a list of all models, some of which the page shows; ``access``: the URL of the fields that an
-    authentication page asks for. ``changes``: the page shows an API's changelog; ``listing``: it lists models or
-    tags as rows; ``heads``: it shows complete operations, which leave no room for an outline. ``exports``: the
-    whole specification in several formats. ``blocks``: the integrations whose blocks the page shows, which a script
-    fetches. ``diagrams``: a script draws diagrams from text. ``social_image`` is the preview image for networks
-    unless the site sets one."""
+    ``operations``: whether the page shows API operations, which scripts extend; these scripts can connect to
+    the hosts in ``connect``. ``filter``: the URL of a list of all operations on the pages next to it.
+    ``models``: the URL of a list of all models, some of which the page shows. ``access``: the URL of the
+    fields of the form on an authentication page. ``changes``: whether the page shows an API's changelog.
+    ``listing``: whether it lists models or tags as rows. ``heads``: whether it shows complete operations,
+    which leave no room for an outline. ``exports``: the whole specification in several formats. ``blocks``:
+    the integrations whose blocks the page shows, which a script fetches. ``diagrams``: whether a script draws
+    diagrams from text. ``social_image``: the preview image for social networks, unless the site sets one.
+    """
 
     title: str
     body: Markup
@@ -461,12 +469,13 @@ class SitePageView(Struct, frozen=True, kw_only=True):
 
 
 class ElementView(Struct, frozen=True, kw_only=True):
-    """Element of an integration's block. ``html`` is drawn by us; an ``href`` or ``src`` has passed ``safe_url``.
-    Controls show their ``text`` or are ``checked``; one with a ``name`` is a form field, and ``act`` is the
-    number of the action that pressing or changing it triggers, after ``confirm`` was answered. ``shape`` is the
-    variant of the control; ``options`` have a value, a label, and whether they are selected. For a frame,
-    ``text`` is JSON to pass to it, ``ratio`` its width divided by its height, and ``shape`` says whose it is.
-    ``line``: a hint of several parts; ``lead`` and ``tools``: the elements before and after the title of a card."""
+    """Element of an integration's block. ``html``: HTML rendered by Octavo. ``href`` and ``src``: URLs that
+    have passed ``safe_url``. ``text`` and ``checked``: the text or state of a control. ``name``: the name of
+    a form field. ``act``: the number of the action that using the control triggers, after ``confirm`` was
+    answered. ``shape``: the variant of the control. ``options``: the options, each with a value, a label, and
+    whether it is selected. For a frame, ``text`` is JSON to pass to it, ``ratio`` is its width divided by its
+    height, and ``shape`` says who owns it. ``line``: whether it is a hint of several parts. ``lead`` and
+    ``tools``: the elements before and after the title of a card."""
 
     kind: Literal[
         "column",
@@ -509,7 +518,7 @@ class ElementView(Struct, frozen=True, kw_only=True):
 
 
 class MarkedText(Struct, frozen=True):
-    """Run of text, ``marked`` if it matched the query."""
+    """Run of text. ``marked``: whether it matched the query."""
 
     text: str
     marked: bool = False
@@ -522,7 +531,7 @@ class SectionHitView(Struct, frozen=True, kw_only=True):
 
 
 class SearchHit(Struct, frozen=True, kw_only=True):
-    """Matching page with its best sections; ``crumbs`` are the titles above it."""
+    """Matching page with its best sections. ``crumbs``: the titles of its ancestors."""
 
     title: str
     href: str
@@ -532,7 +541,7 @@ class SearchHit(Struct, frozen=True, kw_only=True):
 
 
 class TaggedPage(Struct, frozen=True, kw_only=True):
-    """Page in a list; ``crumbs`` are the titles above it."""
+    """Page in a list. ``crumbs``: the titles of its ancestors."""
 
     title: str
     href: str
@@ -541,7 +550,8 @@ class TaggedPage(Struct, frozen=True, kw_only=True):
 
 
 class ApiHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Operation of an API with its ``path``, field with the title of its operation as ``path``, or model."""
+    """Search hit in an API: an operation with its ``path``, a field with the title of its operation as
+    ``path``, or a model."""
 
     title: str
     href: str
@@ -551,8 +561,8 @@ class ApiHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
-    """Response of ``~search.json?q=``, as JSON with these names. ``suggestions`` are similar words, given if
-    nothing was found."""
+    """Response of ``~search.json?q=``, as JSON with these names. ``suggestions``: similar words, if nothing
+    was found."""
 
     query: str
     hits: tuple[SearchHit, ...] = ()
@@ -574,8 +584,8 @@ class SourceView(Struct, frozen=True, kw_only=True):
 
 
 class AnsweredView(Struct, frozen=True, kw_only=True):
-    """Question with its answer, which may be incomplete. ``before``: the questions so far, including this one.
-    ``written``: by a model, based on ``sources``."""
+    """Question with its answer, which may be incomplete. ``before``: the questions so far, including this
+    one. ``written``: whether a model wrote the answer, based on ``sources``."""
 
     question: str
     before: tuple[str, ...]
@@ -596,10 +606,11 @@ class GoneView(Struct, frozen=True, kw_only=True):
 
 
 class Agreement(Struct, frozen=True, kw_only=True):
-    """Page that asks a visitor to let an agent read a site. ``app``: the name the agent gives itself; ``source``: the
-    host of the document that identifies the agent, if there is one. ``place``: where the browser is redirected
-    afterward, a URL with this ``scheme``; ``own_machine``: it is on the visitor's own machine. ``asked``: what the
-    form sends back. ``refusal``: where visitors who decline are redirected."""
+    """Page that asks a visitor to let an agent read a site. ``app``: the name that the agent claims.
+    ``source``: the host of the document that identifies the agent, if there is one. ``place``: the URL to
+    which the browser is redirected afterward. ``scheme``: the scheme of that URL. ``own_machine``: whether
+    that URL is on the visitor's own machine. ``asked``: the value that the form sends back. ``refusal``: the
+    URL to which visitors who decline are redirected."""
 
     app: str
     source: str
@@ -611,8 +622,8 @@ class Agreement(Struct, frozen=True, kw_only=True):
 
 
 class MessageView(Struct, frozen=True, kw_only=True):
-    """Page with only a message: not found, no access, an error. ``suggestions`` are pages the visitor may be
-    looking for, ``reference`` is an error's id."""
+    """Page with only a message: not found, no access, or an error. ``suggestions``: pages that the visitor
+    may be looking for. ``reference``: the id of an error."""
 
     title: str
     text: str

@@ -1,6 +1,7 @@
-"""What a URL of a published site shows to a visitor, for the renderer that draws it.
+"""Resolve the content that a URL of a published site shows to a visitor, for an external renderer.
 
-Access is decided as in the reader: with the same visits, made from another request."""
+Access is decided as in the reader: with the same visits, created from another request.
+"""
 
 from __future__ import annotations
 
@@ -38,18 +39,22 @@ _MISSING = "No site is published at this URL."
 
 
 class Redirection(Struct):
-    """Redirect. ``content``: another URL of a site; ``external``: anything else."""
+    """Redirect. ``content``: whether the target is another URL of a site. ``external``: whether it is any
+    other URL."""
 
     target: Literal["application", "content", "external"]
     redirect: str
 
 
 class PublishedContent(Struct, rename="camel"):
-    """Content shown at a URL of a site. ``complete``: no longer path would select another section, variant, or
-    share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: percent-encoded, for use in headers;
-    ``pathname``: decoded. ``apiToken``: reads what this visitor sees.
+    """Content shown at a URL of a site. ``complete``: whether no longer path would select another section,
+    variant, or share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: percent-encoded values, for use
+    in headers. ``pathname``: the decoded path. ``apiToken``: the token that reads the content as this visitor
+    sees it.
 
-    ``changeRequest`` and ``revision``: what a preview shows instead of the space's current content."""
+    ``changeRequest`` and ``revision``: the content that a preview shows instead of the space's current
+    content.
+    """
 
     organization: str
     site: str
@@ -72,9 +77,9 @@ Published = Redirection | PublishedContent
 
 
 class ResolveRequest(Struct, frozen=True):
-    """Request of a renderer. ``token``: the visitor's, signed with the key of the site; ``unsigned``:
-    unsigned claims of the visitor. ``redirect_on_error``: an invalid token redirects to the sign-in page of
-    visitors."""
+    """Request of a renderer. ``token``: the visitor's token, signed with the key of the site. ``unsigned``:
+    the unsigned claims of the visitor. ``redirect_on_error``: whether an invalid token redirects to the
+    sign-in page of visitors."""
 
     url: str
     token: str | None
@@ -83,8 +88,8 @@ class ResolveRequest(Struct, frozen=True):
 
 
 def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer: Visitor | None) -> Published:
-    """Return what a URL shows. ``previewer``: the caller if they use a preview token. Raises NotFound, or
-    Unauthorized for an invalid token."""
+    """Return the content at a URL. ``previewer``: the caller, if they use a preview token. Raises NotFound,
+    or Unauthorized for an invalid token."""
     parts = read_address(asked.url)
     if parts is None:
         raise NotFound(_MISSING)
@@ -214,5 +219,5 @@ def _is_complete(space: SpaceVisit) -> bool:
 
 
 def _context(admission: Admission) -> str:
-    """Return a key for what this visitor sees that others don't."""
+    """Return a key for the content that this visitor can see and others can't."""
     return hashlib.sha256(admission.audience.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,5 +1,5 @@
-"""Change notifications: renderers, and a content delivery network in front of the sites, learn which of their
-cached content is stale."""
+"""Change notifications: tell renderers, and a content delivery network in front of the sites, which cached
+content is stale."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ _PATH = "/~gitbook/revalidate"
 _LIMITS = Limits(size=64 * 1024, seconds=10, follow=False)
 _OF_SITES = ("site", "siteSpace", "siteSection", "siteSectionGroup", "siteRedirect", "shareLink")
 _AFTER = 500
-"""Milliseconds to wait for further changes, so that they are sent together with the first."""
+"""Time in milliseconds to wait for further changes, so that they are sent together with the first."""
 
 
 @watch_audit
 def _note_change(tx: Transaction, organization_id: str, target: tuple[str, str]) -> None:
-    """Queue a change of sites, or of a space's title, in the transaction that makes it."""
+    """Queue a notification of a change of sites, or of a space's title, in the transaction that makes the
+    change."""
     kind, id = target
     if kind in _OF_SITES:
         emit(tx, "sites_updated", organization_id=organization_id)
@@ -68,8 +69,9 @@ def _enqueue(tx: Transaction, event: Event, key: str, *, space_id: str, spec: st
 
 @jobs.job("tellRenderers", bound="one request to each renderer, and one for thirty sites of an organization")
 def notify_renderers(context: Context, organization_id: str, space_id: str, spec: str = "") -> None:
-    """Notify renderers of a change of one space, of an API specification (``spec`` is its slug), or of the sites of
-    an organization. Raises Unavailable if any could not be reached, so that the job is retried."""
+    """Notify renderers of a change of one space, of an API specification, or of the sites of an organization.
+    ``spec``: the slug of the specification. Raises Unavailable if any renderer could not be reached, so that
+    the job is retried."""
     settings = context.settings
     if not settings.renderers and not settings.purge_url:
         return
@@ -92,7 +94,7 @@ def notify_renderers(context: Context, organization_id: str, space_id: str, spec
     if settings.purge_url and addresses:
         deaf += _purge(fetcher, context, addresses)
     if deaf:
-        raise Unavailable(f"Could not notify renderers of a change: {'; '.join(deaf)}")
+        raise Unavailable(f"Couldn't notify renderers of a change: {'; '.join(deaf)}")
 
 
 def parse_renderers(setting: str) -> list[str]:
@@ -128,7 +130,7 @@ def _purge(fetcher: Fetcher, context: Context, addresses: Sequence[str]) -> list
 
 
 def _send(fetcher: Fetcher, url: str, headers: dict[str, str], body: bytes) -> str:
-    """Send a request. Returns the problem, or ""."""
+    """Send a request. Return the problem, or an empty string."""
     host = host_of(url) or url
     try:
         answer = fetcher.fetch(url, "POST", headers, body, _LIMITS)

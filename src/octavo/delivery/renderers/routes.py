@@ -1,4 +1,4 @@
-"""First request of a renderer for each URL."""
+"""Requests with which a renderer resolves a URL."""
 
 from __future__ import annotations
 
@@ -24,16 +24,24 @@ _MINUTE = 60_000
     quick=True,
 )
 def get_published(call: Call, query: PublishedQuery) -> Published:
-    """Resolve a URL of a published site, as `resolvePublishedContentByUrl` does, with the request in the query."""
+    """Resolve a URL of a published site, like `resolvePublishedContentByUrl`, with the request in the
+    query."""
     return _resolve(call, ResolveRequest(query.url, query.visitor_auth_token, {}, query.redirect_on_error))
 
 
 @operation(
-    "resolvePublishedContentByUrl", "POST", "/urls/published", needs=PUBLIC, errors=(401, 404), quick=True
+    "resolvePublishedContentByUrl",
+    "POST",
+    "/urls/published",
+    needs=PUBLIC,
+    errors=(401, 404),
+    quick=True,
+    in_maintenance=True,
 )
 def resolve_published(call: Call, body: ResolveUrl) -> Published:
-    """Resolve a URL of a published site to the content it shows to a visitor, with a token that reads it over the
-    API, or to a redirect. URLs of restricted sites give the same answer as URLs without a site."""
+    """Resolve a URL of a published site to the content that it shows to a visitor, with a token that reads
+    the content over the API, or to a redirect. URLs of restricted sites have the same response as URLs
+    without a site."""
     token = body.visitor.jwt_token
     asked = ResolveRequest(body.url, or_none(token), body.visitor.unsigned_claims, body.redirect_on_error)
     return _resolve(call, asked)
@@ -50,7 +58,7 @@ def _resolve(call: Call, asked: ResolveRequest) -> Published:
     if asked.token is not None or asked.unsigned or previewer is not None:
         call.leave_loop()
         return make()
-    # Answers for everyone stay valid until the next commit; tokens are the same for an hour.
+    # Responses for everyone stay valid until the next commit; tokens are the same for an hour.
     key = ("published", asked.url, now() // _MINUTE)
     found: Published | None = call.context.fresh.find(key, call.db.generation())
     if found is None:

@@ -18,16 +18,16 @@ class PublishedQuery(Struct, rename="camel"):
 
 
 class VisitorPayload(Struct, rename="camel"):
-    """Visitor to resolve a URL for. ``jwtToken``: signed with the key of the site. ``unsignedClaims``: unsigned
-    claims of the visitor."""
+    """Visitor for whom to resolve a URL. ``jwtToken``: the visitor's token, signed with the key of the site.
+    ``unsignedClaims``: the unsigned claims of the visitor."""
 
     jwt_token: Token | UnsetType = UNSET
     unsigned_claims: dict[str, Any] = field(default_factory=dict)
 
 
 class ResolveUrl(Struct, rename="camel"):
-    """URL to resolve. ``redirectOnError``: redirects a visitor with an invalid token to sign in again, instead of
-    refusing the request."""
+    """URL to resolve. ``redirectOnError``: whether to redirect a visitor with an invalid token to sign in
+    again, instead of rejecting the request."""
 
     url: HttpUrl
     redirect_on_error: bool = False

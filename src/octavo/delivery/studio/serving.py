@@ -1,4 +1,4 @@
-"""URLs of the app, the one page that answers them, and its Content-Security-Policy."""
+"""URLs of the app, the one page that they all return, and its Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from functools import cache
 from pathlib import Path
 
 from octavo.core.icons import icon
+from octavo.delivery.reader.drawing import DIAGRAM_FILES, find_asset
 from octavo.errors import NotFound
-from octavo.kit.http.edge import Action, Answer, Request, Route, accepts_page
+from octavo.kit.http.edge import Action, Answer, Request, Route, accepts_page, etag_of
 from octavo.kit.http.static_files import read_built, static_route
 from octavo.settings import Settings
 
@@ -25,19 +26,20 @@ _ICON = {
 
 
 def find_missing() -> str | None:
-    """Return why the app can't be served and how to fix it; None if it can."""
+    """Return the reason why the app can't be served and how to fix it; None if it can be served."""
     if SHELL.exists():
         return None
     return "the app hasn't been built; run `make setup`, which builds it with packages from the npm registry"
 
 
 def content_security_policy(sites_url: str) -> str:
-    """Return what the app can load: its own files, and images and frames of sites. Scripts and markup enter the
-    document only through the two named policies, of the library that draws screens and of the editor."""
+    """Return the Content-Security-Policy of the app: it can load its own files, and images and frames of
+    sites. Scripts and markup enter the document only through two named policies: that of the library that
+    renders screens and that of the editor."""
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self';"
         f" img-src 'self' data: blob: {sites_url}; media-src 'self' {sites_url}; connect-src 'self';"
-        f" frame-src {sites_url}; manifest-src 'self'; form-action 'self'; base-uri 'none';"
+        f" frame-src 'self' {sites_url}; manifest-src 'self'; form-action 'self'; base-uri 'none';"
         " frame-ancestors 'none'; require-trusted-types-for 'script';"
         " trusted-types svelte-trusted-html ProseMirrorClipboard"
     )
@@ -46,8 +48,9 @@ def content_security_policy(sites_url: str) -> str:
 def studio_routes(
     settings: Settings, home: Callable[[Request], Answer], draw_missing: Callable[[str], Answer]
 ) -> list[Route]:
-    """Return the routes of the app. At the root, browsers get the app; other clients get ``home``, as do browsers
-    if the app hasn't been built. ``draw_missing`` makes the page that says what is missing."""
+    """Return the routes of the app. At the root, browsers get the app; other clients get ``home``, and so do
+    browsers if the app hasn't been built. ``draw_missing``: the function that renders the page about a
+    missing build."""
     headers = {
         "cache-control": "no-cache",
         "content-security-policy": content_security_policy(settings.sites_url),
@@ -82,7 +85,18 @@ def studio_routes(
             raise NotFound("There is no icon with this name.")
         return Answer(200, found.encode(), "image/svg+xml", _ICON)
 
+    async def diagram_file(request: Request) -> Answer:
+        name = request.parameters["file"]
+        found = find_asset(name) if name in DIAGRAM_FILES else None
+        if found is None:
+            raise NotFound("This URL doesn't exist. Check its path.")
+        headers = {"cache-control": "no-cache", "x-content-type-options": "nosniff"}
+        if found.policy:
+            headers["content-security-policy"] = found.policy
+        return Answer(200, found.content, found.media_type, headers, etag_of(found.content))
+
     return [
+        Route("/~diagrams/{file}", {"GET": Action("diagramFile", diagram_file)}),
         Route("/~icons/{file}", {"GET": Action("pageIcon", page_icon)}),
         Route("/", {"GET": Action("home", root)}),
         *(Route(path, {"GET": Action("app", screen)}) for path in _ADDRESSES),

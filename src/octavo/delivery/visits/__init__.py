@@ -1,1 +1,1 @@
-"""Visits at published sites: from a request to the proof that its sender can see a site, and a space of it."""
+"""Visits of published sites: verify that the sender of a request can see a site, and a space of it."""

@@ -1,8 +1,10 @@
-"""Admission to a site: whether a visitor can see it, and what is known about them.
+"""Admission to a site: whether a visitor can see it, and the visitor's claims.
 
-Visitors of a site with authentication send a token in the URL, or in a cookie that we set after receiving one.
-Members who preview a site send one of our tokens the same way. A share link's key is part of the path. Verified and
-unsigned claims become the ``visitor`` in conditions, limited to the schema of the site."""
+Visitors of a site with authentication send a token in the URL, or in a cookie that Octavo sets after
+receiving one. Members who preview a site send one of Octavo's tokens in the same way. A share link's key is
+part of the path. Verified and unsigned claims become the ``visitor`` in conditions, limited to the schema of
+the site.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ _THIRD_TOKEN, _THIRD_CLAIMS = "gitbook-visitor-token", "gitbook-visitor-public"
 _TOKEN, _CLAIM = "jwt_token", "visitor."
 _WEEK = 7 * 86_400
 MCP_PATHS = ("~gitbook/mcp", "~mcp")
-"""Paths of the MCP server below the base of a site; the first one is the path that tools look for."""
+"""Paths of the MCP server below the base of a site; the first one is the path at which tools look for it."""
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 """Prefix of the path of an MCP server's metadata (RFC 9728)."""
 CONNECT_PATH = "~oauth/authorize"
@@ -52,11 +54,13 @@ _LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
 
 
 class Coming(Struct, frozen=True):
-    """What a request says about its sender. ``query`` in the order of the URL; ``secure``: it arrived over https.
+    """Data in a request about its sender. ``query``: the query in the order of the URL. ``secure``: whether
+    the request arrived over https.
 
-    ``bearer``: a visitor's token from a header; ``said``: unsigned claims. ``site``: the site whose id is in
-    our cookies' names. ``agent``: the request is for a format for agents. ``until``: when the agent's token
-    in the request expires, in milliseconds."""
+    ``bearer``: a visitor's token from a header. ``said``: the unsigned claims. ``site``: the site whose id is
+    in the names of Octavo's cookies. ``agent``: whether the request is for a format for agents. ``until``:
+    the expiration of the agent's token in the request, in milliseconds.
+    """
 
     query: list[tuple[str, str]]
     cookies: Mapping[str, str]
@@ -68,17 +72,17 @@ class Coming(Struct, frozen=True):
     until: int | None = None
 
     def own(self, name: str) -> str:
-        """Return the name of one of our cookies."""
+        """Return the name of one of Octavo's cookies."""
         return f"{name}-{self.site}" if self.site else name
 
     def cookie(self, name: str) -> str | None:
-        """Return the value of one of our cookies."""
+        """Return the value of one of Octavo's cookies."""
         return self.cookies.get(self.own(name))
 
 
 class SendOn(Exception):  # noqa: N818
-    """Redirect before the visit; ``cookies`` are set or removed with it. ``keeps_query``: the target has the
-    requested content, so the query stays."""
+    """Redirect before the visit. ``cookies``: the cookies to set or remove with it. ``keeps_query``: whether
+    to keep the query, because the target has the requested content."""
 
     def __init__(self, location: str, cookies: tuple[str, ...] = (), *, keeps_query: bool = False) -> None:
         super().__init__(location)
@@ -88,12 +92,13 @@ class SendOn(Exception):  # noqa: N818
 
 
 class Admission(Struct, frozen=True):
-    """Admitted visitor. ``key``: of the share link, part of the path. ``claims``: the ``visitor`` of conditions.
-    ``personal``: what they see depends on more than the path and must not be shared. ``until``: when their proof
-    expires, in milliseconds. ``drafted``: a change request that a preview shows as if it were merged, ``drafts``:
-    it shows drafts of the structure, ``look``: the person whose unsaved customization it shows, ``theme``: light or
-    dark, overriding the look, ``framed``: it can be shown in a frame of the app. ``proof``: the token of an
-    authenticated visitor or of a preview, by which they were let in."""
+    """Admitted visitor. ``key``: the key of the share link, which is part of the path. ``claims``: the
+    ``visitor`` value of conditions. ``personal``: whether the visible content depends on more than the path
+    and must not be shared. ``until``: the expiration of their proof in milliseconds. ``drafted``: a change
+    request that a preview shows as if it were merged. ``drafts``: whether it shows drafts of the structure.
+    ``look``: the person whose unsaved customization it shows. ``theme``: light or dark, overriding the
+    customization. ``framed``: whether it can be shown in a frame of the app. ``proof``: the token of an
+    authenticated visitor or of a preview that admitted them."""
 
     key: str = ""
     claims: JsonObject = field(default_factory=lambda: NOBODY)
@@ -109,12 +114,12 @@ class Admission(Struct, frozen=True):
 
     @property
     def has_open_path(self) -> bool:
-        """Return whether nothing in the path grants access, as it does for share links and framed previews."""
+        """Return whether nothing in the path grants access, unlike for share links and framed previews."""
         return not self.key and not self.framed
 
     @property
     def audience(self) -> str:
-        """Return a key for everyone who sees the same; part of every cache key."""
+        """Return a key for everyone who sees the same content, which is part of every cache key."""
         if self.personal:
             key = f"{self.key} drafts" if self.drafts else self.key
             return f"{key} {msgspec.json.encode(self.claims, order='sorted').decode()}"
@@ -126,8 +131,8 @@ class Admission(Struct, frozen=True):
 
 
 class AgentProof(NamedTuple):
-    """What an agent's token represents: the token of the visitor who connected it, or of their ``preview``.
-    ``until``: when the agent's own token expires, in milliseconds."""
+    """Access that an agent's token represents: the token of the visitor who connected it, or of their
+    ``preview``. ``until``: the expiration of the agent's own token in milliseconds."""
 
     token: str
     preview: bool
@@ -139,8 +144,8 @@ _agents: list[FindProof] = []
 
 
 def recognize_site_agents(find: FindProof) -> None:
-    """Register ``find(tx, context, site_id, token)``, which returns what a token for the MCP server of a site
-    represents."""
+    """Register ``find(tx, context, site_id, token)``, which returns the access that a token for the MCP
+    server of a site represents."""
     _agents.append(find)
 
 
@@ -152,7 +157,7 @@ def read_coming(query_string: bytes, cookie: str, secure: bool) -> Coming:
 
 
 def asks_for_preview(query_string: bytes, cookie: bytes) -> bool:
-    """Return whether a request may come from a member previewing a site, and must bypass caches for others."""
+    """Return whether a request may come from a member who previews a site, and must bypass shared caches."""
     if _PREVIEW_COOKIE in cookie:
         return True
     return bool(query_string) and any(
@@ -181,8 +186,9 @@ def admit_framed(tx: Transaction, context: Context, token: str) -> tuple[str, Ad
 def admit(
     tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
 ) -> tuple[Admission, str, str]:
-    """Return the visitor, the base of the site for them, and the rest of the path. Raises NotFound if the existence
-    of the site is secret, Unauthorized for an invalid token and at the MCP server for who is not signed in, SendOn."""
+    """Return the visitor, the base of the site for them, and the rest of the path. Raises NotFound if the
+    existence of the site is secret; Unauthorized for an invalid token, and on the MCP server for visitors who
+    are not signed in; SendOn."""
     coming = _of_agent(tx, context, site, coming, rest)
     preview = _preview(tx, context, site, coming, base, rest)
     if preview is not None:
@@ -204,8 +210,8 @@ def admit(
 
 
 def _of_agent(tx: Transaction, context: Context, site: SiteRow, coming: Coming, rest: str) -> Coming:
-    """Return the request of an agent as the visitor who connected it would send it. An agent's token is valid
-    only for the MCP server of one site."""
+    """Return the request of an agent in the form in which the visitor who connected it would send it. An
+    agent's token is valid only for the MCP server of one site."""
     if coming.bearer is None or rest not in MCP_PATHS or site.visibility != "visitor-auth":
         return coming
     found = (find(tx, context, site.id, coming.bearer) for find in _agents)
@@ -251,7 +257,7 @@ def _require_token(
     if signed is None:
         asked = f"/{rest}"
         if rest == CONNECT_PATH:
-            # Many sign-in pages put a query of their own behind the location.
+            # Many sign-in pages add their own query after the location.
             asked += f"/{fold_query(urlencode(coming.query))}"
         sent = _sign_in(tx, context, site, asked)
         is_mcp = rest in MCP_PATHS and isinstance(sent, SendOn)
@@ -275,14 +281,15 @@ def unfold_query(part: str) -> bytes:
 def _challenge(tx: Transaction, context: Context, site: SiteRow, coming: Coming, rest: str) -> Unauthorized:
     """Return the header that tells an agent where to find out how its user signs in (RFC 9728)."""
     sites_url = context.settings.sites_url.rstrip("/")
-    # A proxy of the owner's forwards what is below the site, and nothing else.
+    # An owner's proxy forwards only paths below the site.
     start = f"{sites_url}{PROXIED}{site.id}/" if site.proxy is not None else public_url(tx, context, site)
     address = own_address(start)
     told = f'Bearer resource_metadata="{address.origin}{METADATA_PATH}{address.path}{rest}"'
     if coming.bearer is not None:
         told += ', error="invalid_token"'
     return Unauthorized(
-        "Only authenticated visitors can use this MCP server. Sign in, or send a token: Authorization: Bearer <token>.",
+        "Only authenticated visitors can use this MCP server. Sign in, or send a token in the "
+        "header: Authorization: Bearer <token>.",
         **{"www-authenticate": told},
     )
 
@@ -301,16 +308,16 @@ def signs_visitors_in(tx: Transaction, context: Context, site: SiteRow) -> bool:
 def _find_token(
     tx: Transaction, context: Context, site: SiteRow, coming: Coming
 ) -> AuthenticatedVisitor | None:
-    """Return what a valid token in a cookie proves."""
+    """Return the claims and expiration of a valid token in a cookie."""
     found = (coming.bearer, coming.cookie(TOKEN_COOKIE), coming.cookies.get(_THIRD_TOKEN))
     read = (read_visitor_token(tx, context, site, token) for token in found if token is not None)
     return next((signed for signed in read if signed is not None), None)
 
 
 def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) -> Exception:
-    """Return a redirect to sign-in: to the owner's URL, or else through an integration on the site."""
-    # Only a path of this site: the sign-in service may redirect there without checks. Browsers drop tabs and line
-    # breaks in URLs, so `/\t/host` is another host.
+    """Return a redirect to sign-in: to the owner's URL, or otherwise through an integration on the site."""
+    # Use only a path of this site: the sign-in service may redirect there without checks. Browsers drop tabs
+    # and line breaks in URLs, so `/\t/host` is another host.
     if not _LOCATION.fullmatch(location):
         location = "/"
     auth = site.settings.visitor_auth
@@ -322,7 +329,8 @@ def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) ->
 
 
 def _after_sign_out(tx: Transaction, context: Context, site: SiteRow) -> str | None:
-    """Return where the sign-in service also signs visitors out: the owner's URL, or an integration."""
+    """Return the URL at which the sign-in service also signs visitors out: the owner's URL, or that of an
+    integration."""
     auth = site.settings.visitor_auth
     told = sign_out_address(tx, context, site.id) if auth.takes_others else None
     return told or auth.login_url
@@ -357,7 +365,7 @@ def _preview(
 
 
 def _unsigned(coming: Coming) -> JsonObject:
-    """Return unsigned claims: those of cookies, overridden by those of the URL (`visitor.beta=true`)."""
+    """Return unsigned claims: those in cookies, overridden by those in the URL (`visitor.beta=true`)."""
     claims: JsonObject = dict(coming.said)
     for name in (_THIRD_CLAIMS, CLAIMS_COOKIE):
         try:
@@ -374,7 +382,7 @@ def _unsigned(coming: Coming) -> JsonObject:
 
 
 def _typed(text: str) -> object:
-    """Return the value of a claim in a URL: text, boolean, or number."""
+    """Return the value of a claim in a URL: text, a boolean, or a number."""
     try:
         return msgspec.json.decode(text, type=bool | float)
     except msgspec.MsgspecError:
@@ -385,7 +393,7 @@ def _typed(text: str) -> object:
 
 
 def _without(here: str, coming: Coming, name: str) -> str:
-    """Return the URL without one parameter: tokens must not end up in bookmarks and logs."""
+    """Return the URL without one parameter, because tokens must not be stored in bookmarks and logs."""
     rest = urlencode([(key, value) for key, value in coming.query if key != name])
     return f"{here}?{rest}" if rest else here
 

@@ -1,12 +1,13 @@
-"""From a URL to its content: a visit at a site, then at a space of it, and the rest of the path.
+"""Resolve a URL to its content: a visit at a site, then at a space of it, and the rest of the path.
 
 A visit is the proof that the visitor can see its location; every route of a site takes one.
 
-A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` under the sites domain. An
-owner's proxy requests ``/~proxied/{site id}/`` there, and every answer to it uses the paths that the visitor's
-browser knows. Within a site, the first path segment may name a section, and the next one a variant of it; by
-default the site shows its default section, and a section its default variant. Content that a visitor can't see is
-treated as missing."""
+A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` on the sites domain.
+An owner's proxy requests ``/~proxied/{site id}/`` there, and every response to it uses the paths in the
+visitor's browser. Within a site, the first path segment may name a section, and the next one a variant of it;
+by default, the site shows its default section, and a section its default variant. Content that a visitor
+can't see is treated as missing.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +47,10 @@ EMBEDDED = "~embed/"
 
 
 class MadeOf(Struct):
-    """Dependencies of an answer besides its URL: if they are unchanged, so is the answer. ``revisions``: of the
-    spaces it used; ``empty``: those without pages. ``more``: it also has other dependencies. ``visitor``: who it
-    was made for, as conditions see them; ``location``: where they are, if it is a page that counts as a view."""
+    """Dependencies of a response besides its URL; if they are unchanged, so is the response. ``revisions``:
+    the revisions of the spaces that it used. ``empty``: the spaces without pages. ``more``: whether it has
+    other dependencies. ``visitor``: the visitor for whom it was rendered, as conditions see them.
+    ``location``: their location, if it is a page that counts as a view."""
 
     site: SiteRow
     version: int | None
@@ -62,11 +64,12 @@ class MadeOf(Struct):
         self.revisions[space_id] = revision_id
 
     def depend_on_more(self, does: bool = True) -> None:
-        """Record that the answer has dependencies other than those of here, so that it is never reused."""
+        """Record that the response has dependencies other than the ones recorded here, so that it is never
+        reused."""
         self.more = self.more or does
 
     def count_view(self, location: VisitorLocation) -> None:
-        """Record that the answer counts as a view of a page."""
+        """Record that the response counts as a page view."""
         self.location = location
 
     def is_still_so(self, tx: Transaction, host: str, path: str) -> bool:
@@ -86,12 +89,14 @@ class MadeOf(Struct):
 
 
 class SiteVisit(Struct, frozen=True):
-    """Visit at a site. ``path`` is the requested path and ``rest`` what follows the base, both decoded; ``base`` is
-    the site's path with slashes at both ends, escaped for use in URLs. All three are as the visitor's browser
-    has them. ``published``: the public URL of the site's start.
+    """Visit at a site. ``path``: the requested path, decoded. ``rest``: the decoded part of it after the
+    base. ``base``: the site's path with slashes at both ends, escaped for use in URLs. All three match the
+    visitor's browser. ``published``: the public URL of the site's start.
 
-    ``own_host``: the visitor uses the site's own host name, which has no other site. ``proxied``: through a proxy
-    of the owner. ``embedded``: in a frame of another site, under a separate base so that links stay in the frame."""
+    ``own_host``: whether the visitor uses the site's own host name, which serves no other site. ``proxied``:
+    whether the visit goes through a proxy of the owner. ``embedded``: whether it is in a frame of another
+    site, under a separate base so that links stay in the frame.
+    """
 
     site: SiteRow
     organization_id: str
@@ -112,22 +117,22 @@ class SiteVisit(Struct, frozen=True):
 
     @property
     def indexed(self) -> bool:
-        """Return whether search engines can list it."""
+        """Return whether search engines can index it."""
         return self.site.visibility == "public" and not self.admission.preview and not self.embedded
 
     def public(self, path: str) -> str:
-        """Return the absolute public URL of a path that begins with ``base``."""
+        """Return the absolute public URL of a path that starts with ``base``."""
         return f"{self.published}{path.removeprefix(self.base)}"
 
     def host(self, asked: str) -> str:
-        """Return the host that the visitor's browser uses. ``asked``: that of the request, which the owner's proxy
-        sets."""
+        """Return the host that the visitor's browser uses. ``asked``: the host of the request, which the
+        owner's proxy sets."""
         return (self.site.proxy_host or asked) if self.proxied else asked
 
 
 class SpaceVisit(Struct, frozen=True):
-    """Visit at one space of a site; ``base`` is where the space starts, escaped. ``site_spaces``: its sibling
-    variants."""
+    """Visit at one space of a site. ``base``: the path at which the space starts, escaped. ``site_spaces``:
+    its sibling variants."""
 
     visit: SiteVisit
     site_space: SiteSpaceRow
@@ -138,7 +143,7 @@ class SpaceVisit(Struct, frozen=True):
 
 
 class _Place(NamedTuple):
-    """Site that a URL names; the path, its escaped base, and the rest, as browsers see them."""
+    """Site that a URL names, with the path, its escaped base, and the rest, as in the visitor's browser."""
 
     site: SiteRow
     path: str
@@ -196,14 +201,14 @@ def _find_proxied(tx: Transaction, path: str) -> _Place | None:
     if site is None or site.proxy is None:
         return None
     base = f"{site.proxy_path}/"
-    # Many proxies remove the trailing slash: redirecting visitors to it would cause a loop.
+    # Many proxies remove the trailing slash, so redirecting visitors to it would cause a loop.
     seen = f"{base}{rest}" if rest.endswith("/") or not rest else f"{base}{rest}/"
     return _Place(site, seen, base, rest, proxied=True)
 
 
 def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: Coming) -> SiteVisit:
-    """Return the visit at the site that a URL names. ``path`` is decoded and begins with a slash. Raises NotFound
-    if the existence of a site is secret, and the errors of ``admitting.admit``."""
+    """Return the visit at the site that a URL names. ``path``: the decoded path, which starts with a slash.
+    Raises NotFound if the existence of a site is secret, and the errors of ``admission.admit``."""
     found = _find_by_host(tx, host, path)
     if found is None:
         framed = path.startswith(PREVIEWED)
@@ -225,7 +230,7 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
     start = elsewhere or f"{sites_url.rstrip('/')}{found.base}"
     embedded = rest.startswith(EMBEDDED) and rest != f"{EMBEDDED}script.js"
     if embedded:
-        # Pages of others would show what a visitor's cookies give access to.
+        # Pages of other sites would show content to which a visitor's cookies grant access.
         if not context.settings.embed_origins or site.visibility == "visitor-auth" or admission.preview:
             raise NotFound("This site can't be embedded.")
         base, rest = f"{base}{EMBEDDED}", rest.removeprefix(EMBEDDED)
@@ -271,8 +276,8 @@ def list_spaces(tx: Transaction, visit: SiteVisit) -> list[SpaceVisit]:
 
 
 def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
-    """Return the visit at the space that the rest of the path is in; None if the visitor sees none there. Raises
-    SendOn if this visitor can't see the default of a section or the site."""
+    """Return the visit at the space that contains the rest of the path; None if the visitor can't see it.
+    Raises SendOn if this visitor can't see the default of a section or the site."""
     shown, rest, begins_there = visit.outline.locate(visit.rest)
     if shown is None:
         return None
@@ -282,7 +287,7 @@ def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
 
 
 class VisitRedirect(NamedTuple):
-    """Redirect of a visitor. ``permanent``: everyone is redirected there, and will be."""
+    """Redirect of a visitor. ``permanent``: whether it applies to everyone and permanently."""
 
     target: str
     permanent: bool = False
@@ -298,7 +303,7 @@ def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> VisitRed
 
 
 class OtherSpaces:
-    """Other spaces of a site, each as visited from a space: those in its own section first."""
+    """Other spaces of a site, each as visited from a space, starting with those in its own section."""
 
     def __init__(self, tx: Transaction, space: SpaceVisit) -> None:
         self._tx = tx

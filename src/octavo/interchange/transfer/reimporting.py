@@ -38,7 +38,7 @@ from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import get_space, set_language_if_unset
 
 from . import store
-from .importing import ImportOutcome, StagedFiles, replace_all, stage_for
+from .importing import ImportOutcome, StagedFiles, imported_from, replace_all, stage_for
 from .recording import record
 from .updating import Base, Update, add, base_of_state, find_base, parts_of, update
 
@@ -61,9 +61,10 @@ def import_source(
     """Import a source into main, as one revision. Content from an earlier import follows the source if no one
     edited it, and is merged otherwise. Content that people added stays.
 
-    ``identity`` identifies the source. ``whole`` replaces the content of the space with the source. ``state_of``
-    returns an identifier of the state of the source, if known (``known_state``). Raises BadRequest if both sides
-    changed the same content and the organization has no administrator to resolve the conflict.
+    ``identity``: the identity of the source. ``whole``: whether to replace the content of the space with the
+    source. ``state_of``: the function that returns an identifier of the state of the source, if known
+    (``known_state``). Raises BadRequest if both sides changed the same content and the organization has no
+    administrator to resolve the conflict.
     """
     staged = stage_for(context, source, space_id, progress)
     with context.db.read() as tx:
@@ -72,7 +73,13 @@ def import_source(
     bringing = _CommandImport(context, space_id, identity, state_of, staged, author, git)
     if whole or is_empty:
         state, changed = replace_all(
-            context, space_id, staged, author=author, git=git, also=bringing.record_whole
+            context,
+            space_id,
+            staged,
+            author=author,
+            message=imported_from(staged),
+            git=git,
+            also=bringing.record_whole,
         )
     else:
         state, changed = retry_on_conflict(bringing.merge)
@@ -114,7 +121,7 @@ def begin_source(tx: Transaction, space_id: str, identity: str, name: str) -> No
 
 
 class NotedChange(Struct, frozen=True):
-    """The change request that a change request from elsewhere was imported into. ``is_whole`` tells whether the
+    """The change request that a change request from elsewhere was imported into. ``is_whole``: whether the
     import was completed."""
 
     change_id: str | None
@@ -162,7 +169,8 @@ def _begin(
 
 
 class _CommandImport:
-    """An import by the command. ``changes`` tells how existing content changed if the source was merged with it."""
+    """An import by the command. ``changes``: the changes to existing content if the source was merged with
+    it."""
 
     def __init__(
         self,
@@ -200,7 +208,7 @@ class _CommandImport:
         with new_revision(
             self._context, state, edited.changes, edited.bodies, edited.keys, if_any=True
         ) as revision:
-            made = revision.write(author=self._author, git=self._git)
+            made = revision.write(author=self._author, message=imported_from(self._staged), git=self._git)
             self._record(revision.tx, made, space)
         return made, len(edited.changes)
 
@@ -212,8 +220,8 @@ class _CommandImport:
         return add(tx, state, self._staged, folder=slugify(name) or "import", into=None, with_sources=True)
 
     def _find_base(self, tx: Transaction) -> Base | None:
-        """Return what an earlier import of this source created: one from the same location, or one that shares at
-        least half of its files with the source."""
+        """Return the content that an earlier import of this source created. It is the import from the same
+        location, or one that shares at least half of its files with the source."""
         known = store.origins_in(tx, self._space_id, _LOOKED_AT)
         for origin, identity in known:
             if identity == self._identity and (base := find_base(tx, self._space_id, origin)):
@@ -233,8 +241,8 @@ class _CommandImport:
         return bool(before) and 2 * len(before & now_there) >= len(before)
 
     def _before_runs(self, tx: Transaction) -> Base | None:
-        """Return what the last import of the command created before its imports were kept as runs. That revision
-        has no author, and made the space equal to its source."""
+        """Return the content that the last import of the command created before its imports were kept as
+        runs. That revision has no author, and made the space equal to its source."""
         place = None
         while True:
             found = list_revisions(tx, self._space_id, 100, place)

@@ -41,7 +41,7 @@ from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import set_language_if_unset
 
 from . import store
-from .importing import StagedFiles, stage_files
+from .importing import StagedFiles, imported_from, stage_files
 from .platforms import platform_at
 from .previewing import plan_source
 from .readme import ReadMe
@@ -282,7 +282,7 @@ def _place(
     while not is_over:
         deadlines.check()
         done = (
-            edit_live(context, space, make, end)
+            edit_live(context, space, make, end, message=imported_from(staged))
             if change is None
             else revise_change(context, change, make, end)
         )

@@ -27,6 +27,7 @@ from octavo.core.sources import Source, SourceError, SourceFiles, source_of
 from octavo.core.space_config import ASSETS
 from octavo.core.summary import Summary, SummaryEntry, title_of_name, write_summary
 from octavo.core.url_parts import join_address, path_of, read_address
+from octavo.errors import format_size
 from octavo.interchange.readers.converting import MAX_PAGE
 from octavo.interchange.readers.formats.html import convert, language_of, parse_html
 from octavo.interchange.readers.scratch import TemporaryFiles
@@ -45,7 +46,8 @@ _LONGEST_DELAY = 5.0
 
 
 class CrawlLimits(Struct, frozen=True, kw_only=True):
-    """Limits of a crawl. ``bytes`` counts pages and images together; ``seconds`` is for the whole crawl."""
+    """Limits of a crawl. ``bytes``: the number of bytes of all pages and images together. ``seconds``: the
+    time limit for the whole crawl."""
 
     pages: int = 5000
     images: int = 10_000
@@ -54,7 +56,7 @@ class CrawlLimits(Struct, frozen=True, kw_only=True):
 
 
 class _Page(Struct):
-    """A fetched page. ``place`` is the number of the file with its HTML."""
+    """A fetched page. ``place``: the number of the file with its HTML."""
 
     url: str
     place: Any
@@ -65,7 +67,7 @@ class _Page(Struct):
 
 
 class Crawled(Struct, frozen=True):
-    """A crawled website. ``urls`` maps paths to the URLs of the pages."""
+    """A crawled website. ``urls``: the map from paths to the URLs of the pages."""
 
     source: Source
     urls: dict[str, str]
@@ -182,7 +184,7 @@ class _Crawl:
 
     def _exhausted(self) -> str | None:
         if self.bytes > self.limits.bytes:
-            return f"the limit of {self.limits.bytes} bytes was reached; the rest was skipped"
+            return f"the limit of {format_size(self.limits.bytes)} was reached; the rest was skipped"
         if time.monotonic() > self.deadline:
             return f"the limit of {self.limits.seconds:g} seconds was reached; the rest was skipped"
         return None
@@ -331,7 +333,7 @@ class _Crawl:
         name = title_of_name(page.segments[-1]) if page.segments else self.source.name
         try:
             if tree is None:
-                raise DocumentError("it is empty")
+                raise DocumentError("the page is empty")
             made = convert(
                 tree,
                 link=lambda href: self._link(page, base, href),

@@ -1,5 +1,5 @@
-"""Limits on how often something may be done within a time, counted in the database so that all processes
-count together."""
+"""Limits on how often an action is allowed within a time, counted in the database so that the limit applies
+across all processes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ DAY = 24 * 3_600_000
 
 
 def key_of(*parts: str) -> str:
-    """Return the key of a counter. The parts themselves are not stored."""
+    """Return the key of a counter. Its parts are not stored."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def count_more(tx: Transaction, key: str, window: int, number: int = 1) -> int:
-    """Add ``number`` to a counter and return the sum within its current window of so many milliseconds."""
+    """Add ``number`` to a counter and return the sum in its current window. The length of the window is in
+    milliseconds."""
     used: int = tx.value(
         """INSERT INTO attempts (key, window_start, count) VALUES (:key, :window, :number)
            ON CONFLICT (key, window_start) DO UPDATE SET count = attempts.count + :number RETURNING count""",
@@ -31,9 +32,9 @@ def count_more(tx: Transaction, key: str, window: int, number: int = 1) -> int:
 
 
 def spend(tx: Transaction, what: str, who: str, allowed: int, message: str, number: int = 1) -> None:
-    """Add ``number`` to what someone may do ``allowed`` times a day, from midnight to midnight UTC.
+    """Add ``number`` to the use of a daily limit of ``allowed``, counted from midnight to midnight UTC.
 
-    Raises TooManyRequests with the message; the transaction is then rolled back, the count included.
+    Raises TooManyRequests with the message; the transaction, including the count, is then rolled back.
     """
     if count_more(tx, key_of("day", what, who), DAY, number) > allowed:
         left = max(1, (DAY - now() % DAY) // 1000)

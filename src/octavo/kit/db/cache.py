@@ -1,5 +1,5 @@
-"""Caches of one process with a common memory limit: limited by bytes for immutable values, and valid until
-the database's next generation for all others."""
+"""Caches of one process with a common memory limit. Caches of immutable values are limited by bytes; all
+others are also valid only until the database's next generation."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .database import Database, Transaction
 T = TypeVar("T")
 
 _ROOM = 32
-"""Fraction of the memory that is freed when it is full: more than one value needs, so that it is not freed
-again for each."""
+"""Fraction of the memory that is freed when it is full. It is larger than one value needs, so that memory is
+not freed again for each value."""
 
 
 class Share:
-    """Weight of a cache among all when memory is scarce. Safe between threads, except that a hit may go
-    uncounted."""
+    """Weight of a cache relative to others when memory is scarce. It is thread-safe, except that a hit may
+    not be counted."""
 
     __slots__ = ("hits", "misses", "name", "weight")
 
@@ -52,10 +52,11 @@ class Use(NamedTuple):
 
 
 class Memory:
-    """Memory that caches may use together, in bytes.
+    """Total memory that caches can use, in bytes.
 
-    Each may take what is free; if nothing is, the cache that exceeds its share the most drops its oldest
-    values. ``entry``: bytes that a value takes in addition to itself, for its key and its place.
+    Each cache can use any free memory; if none is free, the cache that exceeds its share the most drops its
+    oldest values. ``entry``: the number of bytes that a value takes in addition to itself, for its key and
+    its entry.
     """
 
     def __init__(self, limit: int, entry: int = 0) -> None:
@@ -67,7 +68,8 @@ class Memory:
 
     @property
     def largest(self) -> int:
-        """Return the maximum bytes of one value: a larger one would leave too little for everything else."""
+        """Return the maximum size of one value in bytes: a larger one would leave too little for everything
+        else."""
         return self.limit // 2
 
     def join(self, cache: ByteCache[object]) -> None:
@@ -75,8 +77,8 @@ class Memory:
             self._caches.add(cache)
 
     def take(self, more: int) -> None:
-        """Record that a cache uses more memory, or less, and free some if it is too much. Called without its
-        lock."""
+        """Record that a cache uses more memory, or less, and free some if it is too much. Called without the
+        cache's lock."""
         with self._lock:
             self._taken += more
             if self._taken <= self.limit:
@@ -115,10 +117,9 @@ MEMORY = Memory(384 * 1024 * 1024, entry=400)
 
 
 class ByteCache(Generic[T]):
-    """Cache of values with their sizes in bytes, which drops the least recently used ones first. Safe between
-    threads.
+    """Cache of values with their sizes in bytes, which drops the least recently used ones first. Thread-safe.
 
-    For values of immutable things (a content hash, a revision): nothing is ever invalidated.
+    It is for immutable values (keyed by a content hash or a revision), so nothing is ever invalidated.
     """
 
     def __init__(self, share: Share, memory: Memory = MEMORY) -> None:
@@ -143,7 +144,7 @@ class ByteCache(Generic[T]):
             return entry[0]
 
     def put(self, key: Hashable, value: T, size: int) -> None:
-        """Store a value. ``size`` is the caller's estimate; a value that would take half of all memory is not
+        """Store a value. ``size``: the caller's estimate; a value that would take half of all memory is not
         stored."""
         size += self._memory.entry
         with self._lock:
@@ -157,8 +158,8 @@ class ByteCache(Generic[T]):
             self._memory.take(more)
 
     def drop_oldest(self) -> int:
-        """Drop the least recently used value and return its bytes, or 0 if there is none. For ``Memory``,
-        which counts them."""
+        """Drop the least recently used value and return its size in bytes, or 0 if there is none. For
+        ``Memory``, which counts the bytes."""
         with self._lock:
             if not self._entries:
                 return 0
@@ -175,8 +176,8 @@ class ByteCache(Generic[T]):
 
 
 class OwnCache(Generic[T]):
-    """``ByteCache`` of which each application in this process has its own: a module declares it with its
-    share, and the database stores it."""
+    """Cache with a separate ``ByteCache`` for each application in this process. A module declares it with its share,
+    and the database stores it."""
 
     def __init__(self, name: str, weight: int) -> None:
         self._share = share(name, weight)
@@ -187,11 +188,11 @@ class OwnCache(Generic[T]):
 
 
 class FreshCache(Generic[T]):
-    """Cache of values read from the database, each valid until the next commit by any process, and then
+    """Cache of values read from the database. Each is valid until the next commit by any process, and is then
     checked again.
 
-    ``cost`` returns how many bytes a value takes, or None for one that is not cached. Never use it inside a
-    write transaction: what it sees may yet be rolled back.
+    ``cost``: the function that returns the size of a value in bytes, or None for a value that is not cached.
+    Never use the cache inside a write transaction, because data that it reads may yet be rolled back.
     """
 
     def __init__(
@@ -204,19 +205,21 @@ class FreshCache(Generic[T]):
         self._database = database
         self._cost = cost
         self._values: ByteCache[tuple[int, T]] = ByteCache(share, memory)
-        """Values with the generation they are valid for."""
+        """Values with the generation for which they are valid."""
 
     def get(self, key: Hashable, make: Callable[[], T], is_good: Callable[[T], bool] | None = None) -> T:
-        """Return the cached value, or that of ``make()``, which reads the database; None is a value too.
+        """Return the cached value, or the result of ``make()``, which reads the database; None is a valid
+        value.
 
-        ``is_good`` tells whether ``make()`` would return the same for a value from before the last commit.
+        ``is_good``: the function that returns whether ``make()`` would return the same value as before the
+        last commit.
         """
         generation = self._database.generation()
         if generation is None:
             return make()
         kept = self._values.get(key)
         if kept is not None and kept[0] > generation:
-            # An open read with an earlier snapshot, which needs values of its own.
+            # An open read with an earlier snapshot, which needs its own values.
             return make()
         if kept is not None and (kept[0] == generation or (is_good is not None and is_good(kept[1]))):
             value = kept[1]
@@ -228,8 +231,8 @@ class FreshCache(Generic[T]):
         return value
 
     def renew(self, key: Hashable, is_good: Callable[[T], bool]) -> T | None:
-        """Return the cached value if it is valid or ``is_good`` says so, as in ``get``; None if only ``make``
-        can tell."""
+        """Return the cached value if it is valid or ``is_good`` accepts it, like ``get``; return None if only
+        ``make`` can tell."""
         generation, kept = self._database.generation(), self._values.get(key)
         if generation is None or kept is None or kept[0] > generation:
             return None
@@ -241,7 +244,7 @@ class FreshCache(Generic[T]):
         return kept[1]
 
     def find(self, key: Hashable, generation: int | None) -> T | None:
-        """Return the cached value, or None. ``generation``: the database's current one, which a caller with
-        several keys looks up only once."""
+        """Return the cached value, or None. ``generation``: the database's current generation, which a caller
+        with several keys looks up only once."""
         kept = self._values.get(key)
         return kept[1] if kept is not None and kept[0] == generation else None

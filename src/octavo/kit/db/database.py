@@ -1,4 +1,4 @@
-"""Transactions on SQLite and PostgreSQL, which only ``db.read()`` and ``db.write()`` start.
+"""Transactions on SQLite and PostgreSQL, which are started only with ``db.read()`` and ``db.write()``.
 
 SQL is written once, with ``:name`` parameters; a list parameter written ``IN :ids`` is expanded. Rows are
 returned as tuples. All differences between the engines are in this file, except for search.
@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from contextvars import ContextVar
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
 from weakref import WeakSet
@@ -23,6 +24,8 @@ from weakref import WeakSet
 import msgspec
 
 from octavo.errors import Damaged, OutOfReach, OutOfRoom
+from octavo.kit.ids import new_id
+from octavo.kit.observability.slowness import watched
 from octavo.kit.observability.tracing import timed
 from octavo.kit.private_files import close_file
 from octavo.kit.scheduling import deadlines
@@ -42,25 +45,26 @@ log = logging.getLogger("octavo.db")
 TURN_SECONDS = 10.0
 """Seconds that a write waits for its turn before it fails and the caller has to try again."""
 _LEAST_TURN_SECONDS = 1.0
-"""Seconds that a write waits for its turn if its request has already waited ``TURN_SECONDS`` for a thread:
-others would wait behind it."""
+"""Seconds that a write waits for its turn if its request has already waited ``TURN_SECONDS`` for a thread,
+because other requests would wait behind it."""
 
 _LEAST_PROCESS_SECONDS = 0.1
 """Seconds that a write waits for the turn of its process if nearly all of the time was spent waiting for
 threads of this process."""
 _THREADS = 1000
-"""Number above the number of threads of any process."""
+"""Number greater than the number of threads of any process."""
 _LATELY = 0.001
-"""Seconds for which the counter of other processes' commits may be reused."""
+"""Seconds for which the counter of other processes' commits can be reused."""
 REQUEST_SECONDS = 60.0
-"""Seconds that one statement of a request may take, where the engine can stop it."""
+"""Time limit in seconds for one statement of a request, where the engine can stop it."""
 _patience: ContextVar[float | None] = ContextVar("octavo_patience", default=None)
 _waited: ContextVar[float] = ContextVar("octavo_waited", default=0.0)
 
 
 class statements_within:  # noqa: N801
-    """Limits how long each statement of the block's transactions may take, because someone is waiting.
-    ``waited``: seconds already spent waiting, which are subtracted from the time to wait for a turn to write."""
+    """Limit on the duration of each statement of the block's transactions, because a client is waiting.
+    ``waited``: the seconds already spent waiting, which are subtracted from the time to wait for a turn to
+    write."""
 
     # Each request enters one: a class takes a third of a generator's time.
     __slots__ = ("_before", "_seconds", "_token", "_waited")
@@ -78,20 +82,20 @@ class statements_within:  # noqa: N801
 
 
 def turn_seconds() -> float:
-    """Return how long a write that starts now waits for its turn."""
+    """Return the number of seconds that a write starting now waits for its turn."""
     return max(min(_LEAST_TURN_SECONDS, TURN_SECONDS), TURN_SECONDS - _waited.get())
 
 
 def statement_seconds() -> float | None:
-    """Return how long a statement that starts now may take; None without a limit. Jobs are limited by their
-    deadline, commands not at all."""
+    """Return the time limit in seconds of a statement starting now; None without a limit. Jobs are limited by
+    their deadline, and commands have no limit."""
     left = deadlines.left()
     limits = [limit for limit in (_patience.get(), left) if limit is not None]
     return max(0.001, min(limits)) if limits else None
 
 
 def out_of_reach(error: Exception) -> OutOfReach:
-    """Return the error for callers when the engine fails through no fault of the statement; the reason is
+    """Return the error for callers if the engine fails for a reason unrelated to the statement; the reason is
     logged."""
     log.error("database: %s", error)
     return OutOfReach("The database is not reachable right now. Try again in a moment.")
@@ -102,7 +106,7 @@ _full_until = [0.0]
 
 
 def out_of_room(error: Exception) -> OutOfRoom:
-    """Return the error for callers when there is no room for what they write; the reason is logged."""
+    """Return the error for callers if there is no space for the data they write; the reason is logged."""
     log.error("database: %s", error)
     _full_until[0] = time.monotonic() + _FULL_SECONDS
     return OutOfRoom()
@@ -115,7 +119,7 @@ def was_full_lately() -> bool:
 
 def taking_turns(name: str, size: int) -> Shares:
     """Return the slots that the threads of a process share to read or write a database. A quarter is reserved
-    for organizations that hold none. Requests are never refused because of waiting threads, because the
+    for organizations that hold none. Requests are never rejected because of waiting threads, because the
     number of threads is limited."""
     reserved = size // 4 if size >= 4 else min(1, size - 1)
     most = max(1, size - reserved)
@@ -123,26 +127,27 @@ def taking_turns(name: str, size: int) -> Shares:
 
 
 def no_turn() -> OutOfReach:
-    """Return the error for callers when other writes leave no turn."""
+    """Return the error for callers if other writes leave no turn."""
     return OutOfReach(
-        "Too many changes are being written right now. Nothing was changed; try again in a moment."
+        "Too many changes are being written right now. Nothing was changed. Try again in a moment."
     )
 
 
 class RetryTransaction(Exception):
-    """Conflict with another transaction (a deadlock, a serialization failure): run the transaction again."""
+    """Error: conflict with another transaction (a deadlock, a serialization failure). Run the transaction
+    again."""
 
 
 class NotKept(Exception):
-    """Read that can't continue with cached rows: its opener has to start another one."""
+    """Error: a read can't continue with cached rows. The code that opened it has to start another one."""
 
 
 class LockTimeout(Exception):
-    """Lock of another transaction that lasted longer than a migration waits."""
+    """Error: another transaction held a lock for longer than a migration waits."""
 
 
 def json_list(values: Iterable[str | int]) -> str:
-    """Return values in the form of parameters of ``Transaction.given`` and ``among``."""
+    """Return values in the form of parameters of ``Transaction.given`` and ``Transaction.among``."""
     return msgspec.json.encode(list(values)).decode()
 
 
@@ -156,22 +161,27 @@ class Cursor(Protocol):
 
 
 class Live(str):
-    """Statement whose rows depend on more than its parameters and the snapshot: on a clock, chance, a
-    sequence, or the state of the server. They are never cached."""
+    """Statement whose rows depend on more than its parameters and the snapshot, such as a clock, random
+    numbers, a sequence, or the state of the server. Its rows are never cached."""
 
     __slots__ = ()
 
 
 class Transaction:
-    """Transaction, the first parameter of every store function. Valid inside the ``with`` block that created
-    it."""
+    """Transaction, the first parameter of every store function. It is valid inside the ``with`` block that
+    created it."""
 
     engine: Engine
 
     def __init__(self, caches: dict[Any, Any]) -> None:
-        """Create a transaction. ``caches``: those of the database."""
+        """Create a transaction. ``caches``: the caches of the database."""
         self.caches = caches
         self._after_commit: list[Callable[[], None]] = []
+
+    @cached_property
+    def id(self) -> str:
+        """Id of the transaction, for rows that tell what was written together."""
+        return new_id()
 
     def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
         raise NotImplementedError
@@ -189,7 +199,7 @@ class Transaction:
         return row[0] if row else None
 
     def run(self, sql: str, **parameters: object) -> int:
-        """Execute a statement and return how many rows it changed."""
+        """Execute a statement and return the number of rows it changed."""
         return self._execute(*_spread(sql, parameters)).rowcount
 
     def run_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
@@ -204,8 +214,8 @@ class Transaction:
         self._after_commit.append(effect)
 
     def given(self, name: str, *columns: str) -> str:
-        """Return SQL of a table with these text columns, whose rows are the parameter ``name``: a JSON array
-        of arrays, or for one column of texts (``json_list``)."""
+        """Return SQL of a table with these text columns. Its rows are the parameter ``name``: a JSON array of
+        arrays, or for a single column an array of strings (``json_list``)."""
         rows = columns[1:] != ()
         if self.engine == "sqlite":
             values = [f"json_extract(value, '$[{n}]')" if rows else "value" for n in range(len(columns))]
@@ -219,7 +229,8 @@ class Transaction:
 
     def among(self, name: str, type: Literal["TEXT", "BIGINT"] = "TEXT") -> str:
         """Return SQL to follow a column that must be one of the values in the parameter ``name``
-        (``json_list``). The statement is the same for any number of values, and the index is read in one go."""
+        (``json_list``). The statement is the same for any number of values, and the index is read in one
+        pass."""
         if self.engine == "sqlite":
             return f"IN (SELECT value FROM json_each(:{name}))"
         values = (
@@ -229,7 +240,7 @@ class Transaction:
 
     @property
     def for_update(self) -> str:
-        """Row lock to follow a SELECT; on SQLite the whole transaction holds the lock already."""
+        """Row lock to follow a SELECT; on SQLite, the whole transaction already holds the lock."""
         return " FOR UPDATE" if self.engine == "postgresql" else ""
 
     @property
@@ -239,7 +250,7 @@ class Transaction:
     def wait_for_writers(self, table: str) -> None:
         """Wait until every transaction that has written to ``table`` so far has ended.
 
-        New writers wait until this transaction ends: do nothing else in it.
+        New writers wait until this transaction ends, so do nothing else in it.
         """
         if self.engine == "postgresql":
             self._execute(f"LOCK TABLE {table} IN SHARE MODE", {})
@@ -260,74 +271,78 @@ def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 class Database:
-    """Database, safe to share between threads."""
+    """Database, which is thread-safe."""
 
     engine: Engine
     row_errors: tuple[type[Exception], ...]
-    """Exceptions of the engine for a row that it can't store, or that breaks a rule of the schema."""
+    """Exceptions of the engine for a row that it can't store, or that violates a rule of the schema."""
 
     def __init__(self) -> None:
         self.caches: dict[Any, Any] = {}
-        """Values read and computed from the database, by what declares them (``cache.OwnCache``)."""
+        """Values read and computed from the database, by their declaration (``cache.OwnCache``)."""
 
     @property
     def replica_reads(self) -> dict[str, int]:
-        """Return how many reads a replica answered, was too far behind for, or was not reachable for; empty
-        without a replica."""
+        """Return the numbers of reads that a replica answered, for which it was too far behind, and for which
+        it was unreachable; empty without a replica."""
         return {}
 
     def check_replica(self, seconds: float) -> str | None:
-        """Return why the replica answers no reads, after waiting so many seconds for it to catch up with the
-        server; empty if it does, None without a replica."""
+        """Return the reason why the replica answers no reads, after waiting for it to catch up with the
+        server; empty if it answers reads, None without a replica. The parameter is the time to wait in
+        seconds."""
         return None
 
     def read(self) -> AbstractContextManager[Transaction]:
-        """Start a read transaction: one snapshot. Inside another read of the same thread it joins that one."""
+        """Start a read transaction with one snapshot. Inside another read of the same thread, it joins that
+        read."""
         raise NotImplementedError
 
     def read_kept(self, begins: bool = True) -> AbstractContextManager[Transaction]:
-        """Start a read that may be answered with rows of earlier reads, until the next commit, or by a
-        replica; still one snapshot.
+        """Start a read that can use rows of earlier reads, cached until the next commit, or a replica; it
+        still has one snapshot.
 
-        For callers that can start again: raises NotKept when it needs rows of another snapshot than those it
-        has returned. Not ``begins``: also when it would have to query another process at all.
+        It is for callers that can start again: it raises NotKept when it needs rows of a different snapshot
+        than those it has returned. ``begins``: whether it can query another process; if not, it raises
+        NotKept in that case, too.
         """
         return self.read()
 
     def write(self) -> AbstractContextManager[Transaction]:
-        """Start a write transaction: it commits at the end of the block and rolls back on any exception.
+        """Start a write transaction, which commits at the end of the block and rolls back on any exception.
 
-        Raises RetryTransaction when the engine asks for another run.
+        Raises RetryTransaction if the engine requests another run.
         """
         raise NotImplementedError
 
     def generation(self) -> int | None:
-        """Return a number that grows with each commit by any process; None when it can't be known right now.
+        """Return a number that increases with each commit by any process; None if it can't be known right
+        now.
 
-        All threads see the same numbers. Inside an open read it is the number its snapshot started with, so
-        values computed there may be cached under it.
+        All threads see the same numbers. Inside an open read, it is the number with which its snapshot
+        started, so values computed there can be cached under it.
         """
         raise NotImplementedError
 
     def generation_lately(self) -> int | None:
-        """Return the ``generation`` of at most a millisecond ago, and since this process last committed: for
-        answers that are faster than looking it up."""
+        """Return the ``generation`` of at most a millisecond ago, and no older than this process's last
+        commit: for responses that are faster than looking it up."""
         return self.generation()
 
     def is_damaged(self) -> bool:
-        """Return whether the engine found the database damaged. Nothing is written from then on."""
+        """Return whether the engine found the database damaged. Nothing is written after that."""
         return False
 
     def find_damage(self) -> list[str]:
-        """Return what the engine finds wrong in its own structures, one line each. It reads the whole
+        """Return the damage that the engine finds in its own structures, one line each. This reads the whole
         database."""
         return []
 
     def migration(self) -> AbstractContextManager[Transaction]:
-        """Start a write transaction that may change the schema. Migrations of other processes wait until it
+        """Start a write transaction that can change the schema. Migrations of other processes wait until it
         ends.
 
-        Raises LockTimeout when something else holds what it needs for too long.
+        Raises LockTimeout if something else holds a required lock for too long.
         """
         raise NotImplementedError
 
@@ -350,7 +365,7 @@ _FAILURES = frozenset(
         sqlite3.SQLITE_READONLY,
     )
 )
-"""Results that concern the disk or other processes rather than the statement."""
+"""Result codes that concern the disk or other processes instead of the statement."""
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MOST_DAMAGE = 20
 """Maximum number of reported lines of damage."""
@@ -361,8 +376,8 @@ def _is_busy(error: BaseException | None) -> bool:
 
 
 def is_damage(error: Exception) -> bool:
-    """Return whether the engine reports that the database is damaged. A damaged word index alone can be
-    rebuilt."""
+    """Return whether the engine reports that the database is damaged. Damage of a word index alone doesn't
+    count, because it can be rebuilt."""
     code = getattr(error, "sqlite_errorcode", 0)
     if code & 0xFF in _DAMAGE:
         return code != sqlite3.SQLITE_CORRUPT_VTAB
@@ -376,7 +391,11 @@ class _SqliteTransaction(Transaction):
     def __init__(self, connection: sqlite3.Connection, caches: dict[object, object]) -> None:
         super().__init__(caches)
         self._connection = connection
-        self._execute = timed(connection.execute)  # type: ignore[method-assign,assignment]
+        self._execute = timed(watched(connection.execute, self._explain))  # type: ignore[method-assign,assignment]
+
+    def _explain(self, sql: str, parameters: Mapping[str, object]) -> list[str]:
+        """Return the plan of a statement."""
+        return [row[3] for row in self._connection.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)]
 
     def run_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
         self._connection.executemany(sql, rows)
@@ -393,7 +412,7 @@ class _SqliteTransaction(Transaction):
 
 
 class _Connection(sqlite3.Connection):
-    """Connection that can be weakly referenced: it closes with the thread that opened it."""
+    """Connection that can be weakly referenced, so that it closes with the thread that opened it."""
 
 
 class _SqliteRead(AbstractContextManager[Transaction]):
@@ -424,10 +443,9 @@ class SqliteDatabase(Database):
         super().__init__()
         self._path = path
         Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # SQLite gives its other files the mode of the database; those of an older version may be readable by
-        # others.
-        # A file that exists is not opened here: closing it would drop the locks of this process, and another process
-        # would then remove the log that is in use.
+        # SQLite gives its other files the mode of the database; files of an older version may be readable by
+        # others. An existing file is not opened here: closing it would drop the locks of this process, and
+        # another process would then remove the log that is in use.
         with contextlib.suppress(FileExistsError):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         for suffix in ("", "-wal", "-shm"):
@@ -439,19 +457,19 @@ class SqliteDatabase(Database):
         self._turns = taking_turns("changes are being written", 1)
         self._of_processes = ProcessTurns(path)
         self._writing: int | None = None
-        """Thread that writes."""
+        """Thread that is writing."""
         self._all: WeakSet[_Connection] = WeakSet()
         self._all_lock = threading.Lock()
-        """A different lock than that of writes: readers that start don't wait for a writer."""
+        """A separate lock from that of writes, so that readers that start don't wait for a writer."""
         self._writer = self._connect()
         self._busy_timeout = 0
-        # data_version differs between connections, so one of them counts for all threads.
+        # data_version differs between connections, so one of them is used for all threads.
         self._watcher = self._connect()
         self._watcher_lock = threading.Lock()
         self._counted = (0.0, 0)
-        """Until when the generation counts as known, and its value."""
+        """Time until which the generation counts as known, and its value."""
         if self._mark.exists() and not self.find_damage():
-            # It has been restored since.
+            # The database has been restored since.
             self._mark.unlink(missing_ok=True)
 
     def _explained(self, error: sqlite3.Error) -> Exception:
@@ -563,7 +581,8 @@ class SqliteDatabase(Database):
                 effect()
 
     def _written(self, busy_timeout: int) -> Generator[Transaction, None, Transaction]:
-        """Run a write transaction. ``busy_timeout``: milliseconds to wait for another process that writes."""
+        """Run a write transaction. ``busy_timeout``: the time in milliseconds to wait for another process
+        that writes."""
         try:
             if busy_timeout != self._busy_timeout:
                 self._writer.execute(f"PRAGMA busy_timeout={busy_timeout}")

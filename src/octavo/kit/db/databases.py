@@ -1,4 +1,4 @@
-"""Opening the database that a URL names."""
+"""Open the database that a URL names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .database import Database, SqliteDatabase, is_damage
 def open_database(url: str, connections: int = 8, direct_url: str = "", replica_url: str = "") -> Database:
     """Open ``sqlite:///path`` or ``postgresql://...``.
 
-    ``connections``: maximum number to PostgreSQL; ``direct_url``: of the server itself, if ``url`` points to
-    a connection pooler; ``replica_url``: of a streaming replica that answers reads. Raises Unavailable that
-    names the problem.
+    ``connections``: the maximum number of connections to PostgreSQL. ``direct_url``: the URL of the server
+    itself, if ``url`` points to a connection pooler. ``replica_url``: the URL of a streaming replica that
+    answers reads. Raises Unavailable that names the problem.
     """
     if url.startswith("sqlite:///"):
         try:
@@ -23,7 +23,7 @@ def open_database(url: str, connections: int = 8, direct_url: str = "", replica_
             hint = ": restore it from a backup" if is_damage(error) else ""
             raise Unavailable(f"database {url}: {error}{hint}") from None
     if url.startswith(("postgresql://", "postgres://")):
-        # Loaded only if it is used: the driver takes longer to load than all of SQLite.
+        # Loaded only if it is used, because the driver takes longer to load than all of SQLite.
         from .postgres import PostgresDatabase
 
         return PostgresDatabase(url, connections, direct_url, replica_url)

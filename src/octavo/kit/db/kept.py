@@ -11,18 +11,19 @@ from .database import Row
 
 _ROWS = share("rows", 16)
 _LARGEST = 128 * 1024
-"""Maximum bytes of one statement's rows; larger results are not cached."""
+"""Maximum size in bytes of one statement's rows; larger results are not cached."""
 _OF_AN_ENTRY = 400
-"""Bytes that an entry takes in addition to its rows and parameters."""
+"""Number of bytes that an entry takes in addition to its rows and parameters."""
 _VALUES = frozenset((str, int, float, bytes, bool, type(None)))
 """Types of immutable values."""
 
 
 class KeptRows:
-    """Results of statements in one snapshot, that of reads which started at one ``generation``. Safe between
-    threads.
+    """Results of statements in one snapshot, shared by the reads that started at one ``generation``.
+    Thread-safe.
 
-    ``snapshot``: as the engine writes it; if it is the same, the same transactions have committed.
+    ``snapshot``: the snapshot in the engine's notation; two equal snapshots contain the same committed
+    transactions.
     """
 
     def __init__(self, generation: int, snapshot: str) -> None:
@@ -38,7 +39,7 @@ class KeptRows:
         return self._rows.get(key)
 
     def keep(self, key: tuple[Any, ...], rows: list[Row]) -> None:
-        """Store rows. ``key``: the statement, then its parameters as pairs."""
+        """Store rows. ``key``: the statement, followed by its parameters as pairs."""
         size = _OF_AN_ENTRY + sum(getsizeof(value) for _, value in key[1:])
         for row in rows:
             if not _VALUES.issuperset(map(type, row)):
@@ -51,4 +52,4 @@ class KeptRows:
 
 
 NOTHING: Final = KeptRows(-1, "")
-"""Cache of no generation: never added to."""
+"""Cache of no generation, to which nothing is ever added."""

@@ -1,10 +1,10 @@
 """Runner of SQL migrations, forward only and ordered by time.
 
-A migration is ``YYYYMMDDHHMM_name.sql``; its number is that time. The table ``migrations`` records which ones a
-database has. Octavo refuses a file that was changed afterwards, a migration older than the latest one in the
-database, and a database that is newer than Octavo.
+A migration is ``YYYYMMDDHHMM_name.sql``; its number is that time. The table ``migrations`` records the
+migrations that a database has run. Octavo rejects a file that was changed afterwards, a migration older than
+the latest one in the database, and a database that is newer than Octavo.
 
-A migration that replaces older ones has a file ``NUMBER_name.upgrade.sql`` beside it. Its line ``--
+A migration that replaces older ones has a file ``NUMBER_name.upgrade.sql`` next to it. Its line ``--
 replaces:`` lists their numbers: a database with exactly these runs it instead; one with only some of them
 must first be upgraded with the version that its line ``-- first upgrade with:`` names.
 
@@ -45,7 +45,7 @@ _TABLE = """CREATE TABLE migrations (
 
 
 class Upgrade(NamedTuple):
-    """Upgrade of a database with the migrations ``replaces``, instead of running this migration; ``first`` is
+    """Upgrade of a database with the migrations ``replaces``, instead of running this migration. ``first``:
     the version to upgrade with."""
 
     sql: str
@@ -61,7 +61,7 @@ class Migration(NamedTuple):
 
     @property
     def checksum(self) -> str:
-        """Return the checksum of the statements: comments may be improved."""
+        """Return the checksum of the statements without comments, which can be improved later."""
         bare = " ".join(re.sub(r"--(?! only: | end$).*", "", self.sql, flags=re.M).split())
         return hashlib.sha256(bare.encode()).hexdigest()
 
@@ -70,7 +70,8 @@ class Migration(NamedTuple):
 
 
 class RefusedDatabase(Unavailable):
-    """Database that this program must not change, or can't work with. The message says why and what to do."""
+    """Error: this program must not change the database, or can't work with it. The message says why and how
+    to fix it."""
 
 
 def load_migrations(package: str) -> list[Migration]:
@@ -108,10 +109,10 @@ def for_engine(sql: str, engine: Engine) -> str:
 
 
 def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migration]:
-    """Run missing migrations, each in a transaction of its own; return those that ran.
+    """Run missing migrations, each in its own transaction, and return those that ran.
 
-    Several processes may start at once: one migrates, the others wait for it. Raises RefusedDatabase, and
-    Unavailable when others keep using what a migration has to change.
+    Several processes may start at once: one migrates, and the others wait for it. Raises RefusedDatabase, and
+    Unavailable if other transactions keep using tables that a migration has to change.
     """
     applied: list[Migration] = []
     with database.read() as tx:
@@ -192,9 +193,9 @@ def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration
 
 
 def _recorded(tx: Transaction) -> dict[int, tuple[str, str]] | None:
-    """Return names and checksums by number, as the database has them; None in a new database.
+    """Return the recorded names and checksums by number; None for a new database.
 
-    Until the first release only the numbers were recorded: there, names and checksums are empty.
+    Until the first release only the numbers were recorded, so names and checksums are empty for these.
     """
     columns = {row[0] for row in tx.all(_COLUMNS[tx.engine])}
     if not columns:

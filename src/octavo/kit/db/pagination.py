@@ -22,14 +22,14 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 _WIDTH = 2**63
-"""Integers of a key are below this: larger ones never were in a database."""
+"""Limit of the integers of a key: larger ones never occurred in a database."""
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 1000
 
 
 class PageQuery(Struct, rename="camel", forbid_unknown_fields=False):
-    """``page`` and ``limit`` of every list operation."""
+    """Query of every list operation. ``page``: the cursor of the page; ``limit``: the maximum number of items."""
 
     page: str | None = None
     limit: Annotated[int, Meta(ge=0, le=MAX_LIMIT)] = DEFAULT_LIMIT
@@ -43,7 +43,8 @@ class Next(Struct):
 
 
 class Listing(Struct, Generic[T]):
-    """Page of a list. `next` is left out on the last page, and `count` is the total of all pages."""
+    """Page of a list. ``next``: the next page; omitted on the last page. ``count``: the total of all
+    pages."""
 
     items: list[T]
     count: int
@@ -55,7 +56,8 @@ def encode_token(*key: str | int) -> str:
 
 
 def decode_token(token: str | None, *types: type) -> tuple[Any, ...] | None:
-    """Decode the key in a page token; None for the first page. Raises BadRequest that names ``page``."""
+    """Decode the key in a page token; return None for the first page. Raises BadRequest that names
+    ``page``."""
     if token is None:
         return None
     try:
@@ -69,8 +71,8 @@ def decode_token(token: str | None, *types: type) -> tuple[Any, ...] | None:
 
 
 class Slice(Struct, Generic[T], frozen=True):
-    """Result of a store's ``list_*`` function: up to ``limit`` rows, the total, and the key to continue
-    after."""
+    """Result of a store's ``list_*`` function: up to ``limit`` rows, the total, and the key after which to
+    continue."""
 
     rows: Sequence[T]
     count: int
@@ -104,13 +106,13 @@ def list_page(
     count: int | None = None,
     **given: object,
 ) -> Slice[T]:
-    """Return one page of the rows of ``source``, SQL from `FROM` to the end of its `WHERE`.
+    """Return one page of the rows of ``source``, which is SQL from `FROM` to the end of its `WHERE`.
 
-    ``columns``: what is selected; ``make`` makes an item of such a row. ``by``: columns that together are
-    unique and never NULL, as in ``a.created_at, a.id``, with the ``key_types`` of their values; all of them
-    ascend, or all are ``descending``. ``before``: a `WITH` that ``source`` needs. ``count``: the total of all
-    pages, if it is known without counting. ``given``: the parameters of ``source``. Raises BadRequest for a
-    ``page`` of another list.
+    ``columns``: the columns to select. ``make``: the function that makes an item of a row. ``by``: the
+    columns to sort by, such as ``a.created_at, a.id``, which together are unique and never NULL.
+    ``key_types``: the types of their values. ``descending``: whether all of them descend. ``before``: a
+    `WITH` that ``source`` needs. ``count``: the total of all pages, if it is known without counting.
+    ``given``: the parameters of ``source``. Raises BadRequest for a ``page`` of another list.
     """
     key = decode_token(page, *key_types)
     names = by.split(", ")

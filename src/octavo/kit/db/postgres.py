@@ -1,35 +1,37 @@
 """Transactions on PostgreSQL. Only ``databases.open_database`` uses this module.
 
-Nothing relies on state that a connection keeps from one transaction to the next, so all of them may go through a
-pooler that gives each transaction another connection. Listening and migrating need the server itself.
+Nothing relies on state that a connection keeps from one transaction to the next, so all transactions can go
+through a pooler that assigns each transaction another connection. Listening and migrating need the server
+itself.
 
-Why reads may be answered with cached rows
-------------------------------------------
+Why reads can use cached rows -----------------------------
 
-``KeptRows`` holds the results of statements in one snapshot, and is identified by the generation at which its reads
-started. A read that may use it (``read_kept``) starts at a generation too, and uses only rows of the same one.
+``KeptRows`` holds the results of statements in one snapshot, and is identified by the generation at which its
+reads started. A read that can use it (``read_kept``) also starts at a generation, and uses only rows of the
+same one.
 
-*It sees one snapshot.* As long as everything it asks for is cached, all its rows come from the snapshot of its one
-``KeptRows``. When something is not cached, it starts a transaction, whose snapshot the server returns in the same
-message. If that is written the same, exactly the same transactions have committed (an aborted one never will), and
-the read continues. If it differs, there are two cases. Either the read has used no cached rows yet, and all its rows
-will come from this snapshot. Or it has, and raises NotKept: its caller starts again with a read that begins a
-transaction at once, so no read starts again twice. A transaction that has started never raises NotKept, unless it is
-at a replica that fails it. A read starts before its thread writes, and raises NotKept no longer once it has written:
-nothing is written twice.
+*It sees one snapshot.* As long as everything it requests is cached, all its rows come from the snapshot of
+its one ``KeptRows``. When something is not cached, it starts a transaction, whose snapshot the server returns
+in the same message. If both snapshots are equal, exactly the same transactions have committed (an aborted one
+never will), and the read continues. If it differs, there are two cases. Either the read has used no cached
+rows yet, and all its rows will come from this snapshot. Or it has, and raises NotKept: its caller starts
+again with a read that begins a transaction at once, so no read starts again twice. A transaction that has
+started never raises NotKept, unless it is at a replica that fails it. A read starts before its thread writes,
+and raises NotKept no longer once it has written: nothing is written twice.
 
-*It sees what this process committed.* Each commit makes a new generation before its caller learns that it succeeded,
-and a read that starts afterwards uses nothing older.
+*It sees what this process committed.* Each commit makes a new generation before its caller learns that it
+succeeded, and a read that starts afterwards uses nothing older.
 
 *It sees what others committed as soon as their notice has arrived*, like everything that is cached under a
-generation, including permissions. A read checks whether a notice has arrived at the socket that the listening thread
-has not read yet. A snapshot is taken after the generation was looked up: rows cached under a generation lack at most
-commits whose notice is still on its way, and expire with that notice. So the transaction may be at a replica that has
-caught up that far (``replica``).
+generation, including permissions. A read checks whether a notice has arrived at the socket that the listening
+thread has not read yet. A snapshot is taken after the generation was looked up: rows cached under a
+generation lack at most commits whose notice is still on its way, and expire with that notice. So the
+transaction may be at a replica that has caught up that far (``replica``).
 
 *Without a listener nothing is cached.* The generation counts as known for a few seconds after the server last
-responded to the listener. By then all earlier notices have arrived, so a connection that died unnoticed ends it as
-well. A listener that reconnects starts a new generation after LISTEN, which covers everything it missed.
+responded to the listener. By then all earlier notices have arrived, so a connection that died unnoticed ends
+it as well. A listener that reconnects starts a new generation after LISTEN, which covers everything it
+missed.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from secrets import token_hex
 
 import psycopg
@@ -48,6 +51,7 @@ from psycopg import sql as pg_sql
 from psycopg.pq.abc import PGresult
 
 from octavo.errors import Damaged, OutOfReach, Unavailable
+from octavo.kit.observability.slowness import watched
 from octavo.kit.observability.tracing import timed
 
 from .database import (
@@ -107,6 +111,20 @@ def _statement(sql: str) -> str:
     return found
 
 
+def _measured(connection: Connection) -> Callable[[str, Mapping[str, object]], Cursor]:
+    """Return the function that executes statements, which measures them if traces or the log need it."""
+    return timed(watched(connection.execute, partial(_explain, connection)))
+
+
+def _explain(connection: Connection, sql: str, parameters: Mapping[str, object]) -> list[str]:
+    """Return the plan of a statement. A failure leaves the transaction as it was."""
+    connection.execute("SAVEPOINT explaining")
+    try:
+        return [row[0] for row in connection.execute(f"EXPLAIN {sql}", parameters).fetchall()]
+    finally:
+        connection.execute("ROLLBACK TO SAVEPOINT explaining")
+
+
 class _PostgresTransaction(Transaction):
     engine: Engine = "postgresql"
 
@@ -115,7 +133,7 @@ class _PostgresTransaction(Transaction):
         self._connection = connection
 
     def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
-        return timed(self._connection.execute)(_statement(sql), parameters)
+        return _measured(self._connection)(_statement(sql), parameters)
 
     def run_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
         with self._connection.cursor() as cursor:
@@ -132,25 +150,26 @@ _DAMAGED = "damaged"
 """Notice that tells the other processes that the database is damaged."""
 _NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_id() AS text)),
                      CAST(CAST(pg_current_xact_id() AS text) AS bigint)"""
-"""Notifies others of a change, with the number of its transaction."""
-_MIGRATION = 0x6F637461766F  # "octavo", as a number: the advisory lock of migrations
+"""Statement that notifies other processes of a change, with the number of its transaction."""
+_MIGRATION = 0x6F637461766F  # "octavo" as a number: the advisory lock of migrations
 _LOCK_TIMEOUT = "5s"
 _HEARD_SECONDS = 5.0
 """Seconds for which the server's last response counts as current."""
 _SNAPSHOT = "; SELECT pg_current_snapshot()"
-# In one message, and for this transaction alone: so it also works through a proxy that shares connections.
+# Sent in one message, and for this transaction alone, so that it also works through a proxy that shares
+# connections.
 _BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = {:.0f}"
 
 
 def _is_pooled(connection: Connection) -> bool:
-    """Return whether there is a pooler between us and the server: it then greets with another process id than
-    the server has."""
+    """Return whether a pooler is between this process and the server. In that case, the greeting has a
+    different process id than the server."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
 
 
 def _last_completed(snapshot: str) -> int:
-    """Return a number that grows as transactions end."""
+    """Return a number that increases as transactions end."""
     return int(snapshot.split(":")[1])
 
 
@@ -189,7 +208,7 @@ class _KeptRead(Transaction):
         self._replica: Replica | None = None
         """Replica that runs the transaction, if it is not the server."""
         self.has_written = False
-        """Whether its thread may have written meanwhile: then it is not started again."""
+        """Whether its thread may have written in the meantime, in which case it is not started again."""
 
     def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
         statement = _statement(sql)
@@ -206,9 +225,9 @@ class _KeptRead(Transaction):
 
     def _ask(self, statement: str, parameters: Mapping[str, object]) -> Cursor:
         try:
-            return timed(self.begin().execute)(statement, parameters)
+            return _measured(self.begin())(statement, parameters)
         except psycopg.errors.QueryCanceled:
-            raise  # It took too long, and would take too long at the server as well.
+            raise  # It took too long, and would also take too long on the server.
         except (*FAILURES, *DAMAGE) as error:
             if self._replica is None:
                 raise
@@ -219,12 +238,12 @@ class _KeptRead(Transaction):
             raise self._no_more() from None
 
     def run(self, sql: str, **parameters: object) -> int:
-        # The server refuses statements that change something.
+        # The server rejects statements that change data.
         return super().run(Live(sql), **parameters)
 
     def begin(self) -> Connection:
-        """Start a transaction whose snapshot all further rows come from. Raises NotKept when rows of another
-        one were returned before, or where nothing may start."""
+        """Start a transaction whose snapshot all further rows come from. Raises NotKept if rows of another
+        snapshot were already returned, or if no transaction is allowed to start."""
         if self._connection is not None:
             return self._connection
         if not self._begins:
@@ -264,15 +283,16 @@ class PostgresDatabase(Database):
     def __init__(self, url: str, connections: int, direct_url: str = "", replica_url: str = "") -> None:
         """Connect to PostgreSQL.
 
-        ``connections``: maximum number, one of them to listen; half of the others are for writes, so that
-        waiting for a row does not block readers. ``direct_url``: the server, if ``url`` points to a pooler.
-        ``replica_url``: of a streaming replica, which gets as many connections as reads have.
+        ``connections``: the maximum number of connections, one of them for listening; half of the others are
+        for writes, so that waiting for a row does not block readers. ``direct_url``: the URL of the server,
+        if ``url`` points to a pooler. ``replica_url``: the URL of a streaming replica, which gets as many
+        connections as reads have.
         """
         super().__init__()
         self._url = url
         self._damaged = False
         self._most = 1 if direct_url else connections
-        """Connections of this process to the server itself."""
+        """Maximum number of connections of this process to the server itself."""
         self._direct_url = direct_url or url
         self._local = threading.local()
         writes = max(1, (connections - 1) // 2)
@@ -293,11 +313,11 @@ class PostgresDatabase(Database):
         self._generation = 0
         self._generation_lock = threading.Lock()
         self._heard_until = 0.0
-        """Time until which the generation counts as known; 0 when there is no listener."""
+        """Time until which the generation counts as known; 0 if there is no listener."""
         self._ear = -1
         """Socket of the listening thread."""
         self._lost_at: float | None = None
-        """Since when the server is known to be unreachable."""
+        """Time since which the server is known to be unreachable."""
         self._closing = threading.Event()
         self._listener: threading.Thread | None = None
         self._kept = NOTHING
@@ -306,7 +326,7 @@ class PostgresDatabase(Database):
     def _open_pools(self, pooled: bool) -> None:
         """Open the pools. Raises Unavailable that names the wrong setting."""
         try:
-            # Asked once without the pool, which would retry without saying what is wrong.
+            # Checked once without the pool, which would retry without reporting the problem.
             with connect(self._url) as connection:
                 if pooled:
                     self._require_heard(connection)
@@ -321,8 +341,8 @@ class PostgresDatabase(Database):
             raise Unavailable(f"OCTAVO_DATABASE_URL: {in_one_line(error)}") from None
 
     def _require_heard(self, connection: Connection) -> None:
-        """Check that notices on this connection are received at the direct URL: that it points to the same
-        database, and to the server itself."""
+        """Check that notices on this connection are received at the direct URL, which must point to the same
+        database and to the server itself."""
         name = "OCTAVO_DATABASE_DIRECT_URL"
         try:
             with connect(self._direct_url) as direct:
@@ -346,7 +366,7 @@ class PostgresDatabase(Database):
         return self._damaged
 
     def _explained(self, error: psycopg.Error) -> Unavailable:
-        """Return the error for callers see failure is not the statement's."""
+        """Return the error for callers, if the failure is not caused by the statement."""
         if not isinstance(error, DAMAGE):
             return out_of_reach(error)
         if not self._damaged:
@@ -364,7 +384,7 @@ class PostgresDatabase(Database):
 
     def _take(self, pool: Pool, begin: str, seconds: float, more: str = "") -> tuple[Connection, PGresult]:
         """Return a connection of a pool with a started transaction, and the result of ``more``, within
-        ``seconds``. Connections that died while unused are replaced."""
+        ``seconds``. Connections that broke while unused are replaced."""
         moment = time.monotonic()
         until = moment + seconds
         if self._lost_at is not None:
@@ -409,8 +429,8 @@ class PostgresDatabase(Database):
         return self._replica.check(place, row[0], seconds)
 
     def begin_at_replica(self, snapshot: str | None) -> tuple[Replica, Connection, str] | None:
-        """Start a read at the replica and return its snapshot; ``snapshot``: the only acceptable one. None:
-        not possible there."""
+        """Start a read on the replica and return its snapshot; None if that is not possible. ``snapshot``:
+        the only acceptable snapshot."""
         if self._replica is None or self._place is None or not self._knows:
             return None
         begun = self._replica.begin(self._place, self._known, snapshot)
@@ -468,7 +488,7 @@ class PostgresDatabase(Database):
             raise self._explained(error) from error
 
     def begin_kept(self, generation: int, snapshot: str) -> KeptRows:
-        """Return the cache for rows of this snapshot, in reads that started at this generation."""
+        """Return the cache for rows of this snapshot, for reads that started at this generation."""
         with self._kept_lock:
             kept = self._kept
             if kept.generation == generation and kept.snapshot == snapshot:
@@ -481,7 +501,7 @@ class PostgresDatabase(Database):
             return made
 
     def _has_news(self) -> bool:
-        """Return whether something has arrived that the listening thread has not read yet."""
+        """Return whether a message has arrived that the listening thread has not read yet."""
         poll = select.poll()
         poll.register(self._ear, select.POLLIN)
         return bool(poll.poll(0))
@@ -496,7 +516,8 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def _written(self, begin: Callable[[], AbstractContextManager[Connection]]) -> Iterator[Transaction]:
-        """Run a write transaction on the connection with a started transaction that ``begin`` returns."""
+        """Run a write transaction on a connection. ``begin``: the function that returns the connection with a
+        started transaction."""
         if self._damaged:
             raise Damaged
         try:
@@ -524,7 +545,9 @@ class PostgresDatabase(Database):
             # A server accepts no writes while it is a standby of another one or its disk is full.
             raise self._explained(error) from error
         assert row is not None
-        self._changed(row[1])  # Don't wait for our own notice, so that a thread reads what it wrote.
+        self._changed(
+            row[1]
+        )  # Don't wait for the process's own notice, so that a thread reads its own writes.
         for effect in transaction._after_commit:
             effect()
 
@@ -543,18 +566,19 @@ class PostgresDatabase(Database):
         return self._generation if time.monotonic() < self._heard_until else None
 
     def _changed(self, transaction: int = 0) -> None:
-        """Record a commit. ``transaction``: its number; 0: unknown."""
+        """Record a commit. ``transaction``: its number; 0 if it is unknown."""
         with self._generation_lock:
             self._known = max(self._known, transaction)
             self._generation += 1
 
     def _disown(self) -> None:
-        """Treat our transaction like another process's: it is unknown whether it has committed, or will."""
+        """Treat this transaction like another process's, because it is unknown whether it has committed or
+        will commit."""
         self._name = token_hex(8)
         self._changed()
 
     def _hear(self, connection: Connection, seconds: float) -> None:
-        """Receive notices for so many seconds."""
+        """Receive notices for a number of seconds."""
         for notice in connection.notifies(timeout=seconds, stop_after=1):
             name, _, transaction = notice.payload.partition(" ")
             if name == _DAMAGED:
@@ -565,7 +589,7 @@ class PostgresDatabase(Database):
                 self._changed(int(transaction) if transaction.isdigit() else 0)
 
     def _learn(self, connection: Connection) -> None:
-        """Check that the server responds, and if there is a replica, how far transactions are."""
+        """Check that the server responds and, if there is a replica, how far transactions have progressed."""
         if self._place is None:
             connection.execute("SELECT 1")
             return
@@ -592,7 +616,7 @@ class PostgresDatabase(Database):
                     connection.execute(f"LISTEN {_CHANNEL}")
                     self._knows, self._place = False, self._find_place(connection)
                     self._learn(connection)
-                    # Changes before LISTEN were missed: a new number drops everything that was cached.
+                    # Changes before LISTEN were missed: a new number invalidates all cached values.
                     self._changed()
                     self._ear, self._lost_at = connection.fileno(), None
                     self._heard_until = time.monotonic() + _HEARD_SECONDS
@@ -602,7 +626,7 @@ class PostgresDatabase(Database):
                         if asked > self._heard_until - _HEARD_SECONDS / 2:
                             # A server that vanished would never send anything.
                             self._learn(connection)
-                            self._hear(connection, 0)  # Notices that arrived before the answer.
+                            self._hear(connection, 0)  # Notices that arrived before the response.
                             self._heard_until = asked + _HEARD_SECONDS
             except psycopg.Error as error:
                 if self._heard_until or self._lost_at is None:

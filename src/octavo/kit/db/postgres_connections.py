@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that end when the server falls silent, and pools of them that owners share."""
+"""Connections to PostgreSQL that end if the server stops responding, and pools of them that owners share."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from .database import Row, statement_seconds, taking_turns
 T = TypeVar("T")
 
 FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
-"""The server is gone, full, or overloaded; nothing is wrong with the statement."""
+"""Errors if the server is unreachable, full, or overloaded; nothing is wrong with the statement."""
 DAMAGE = (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)
-"""Errors raised when the server read something other than it had written."""
+"""Errors if the server read data other than it had written."""
 CONNECT_SECONDS = 5
 """Seconds for the server to respond to a new connection, the start of a read, or a check."""
 LEAST_SECONDS = 0.5
@@ -39,20 +39,20 @@ _NETWORK = {
     "tcp_user_timeout": 20_000,
     "application_name": "octavo",
 }
-"""Detects a server that vanished by its silence. Options in the URL take precedence."""
+"""Options that detect a server that vanished. Options in the URL take precedence."""
 _PROCESS = re.compile(r"octavo process, at most (\d+)")
 BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
 class Connection(psycopg.Connection[Row]):
-    """Connection that ends when the server is silent for longer than ``patience`` seconds: the server's own
-    limits don't help when it hangs, or a pooler in front of it does."""
+    """Connection that ends if the server does not respond for ``patience`` seconds: the server's own limits
+    don't help if it hangs, or if a pooler in front of it does."""
 
     patience: float | None = None
     give_back: Callable[[], None]
-    """Returns the place in its pool."""
+    """Function that returns the slot in its pool."""
     place: Hashable | None = None
-    """The server that it is connected to, once that is known (``replica``)."""
+    """Server to which it is connected, once that is known (``replica``)."""
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         patience = self.patience if timeout is None else timeout
@@ -63,10 +63,12 @@ class Connection(psycopg.Connection[Row]):
             if timeout is not None:
                 raise
             self.pgconn.finish()
-            raise psycopg.OperationalError(f"the server was silent for {self.patience:.0f} seconds") from None
+            raise psycopg.OperationalError(
+                f"the server did not respond for {self.patience:.0f} seconds"
+            ) from None
 
     def send(self, statements: str) -> PGresult:
-        """Run statements without parameters, whose failure only concerns the server, and return the last
+        """Run statements without parameters, which can fail only because of the server, and return the last
         result.
 
         Bypasses the driver's cursors, which take longer than the server here. Raises OperationalError.
@@ -78,8 +80,8 @@ class Connection(psycopg.Connection[Row]):
         return result
 
     def begin(self, begin: str, seconds: float, more: str = "") -> PGresult:
-        """Start a transaction, which the server may take so many seconds for, as for each of its statements.
-        Return the result of the last statement, which may be ``more``."""
+        """Start a transaction, and return the result of the last statement, which can be ``more``. The time
+        limit in seconds applies to the start and to each of its statements."""
         self.patience = seconds
         most = statement_seconds()
         limit = "" if most is None else f"; SET LOCAL statement_timeout = {most * 1000:.0f}"
@@ -89,16 +91,16 @@ class Connection(psycopg.Connection[Row]):
 
 
 class Clients(NamedTuple):
-    """Clients of a server. ``processes``: how many connections each process of Octavo may take; ``others``:
-    how many connections all other clients have."""
+    """Clients of a server. ``processes``: the maximum number of connections of each Octavo process.
+    ``others``: the number of connections of all other clients."""
 
     processes: list[int]
     others: int
 
 
 def count_clients(names: Mapping[str, int], own: str) -> Clients:
-    """Count the clients. ``names``: how many connections have each ``application_name``; ``own``: our own
-    connections in pools."""
+    """Count the clients. ``names``: the number of connections by ``application_name``. ``own``: the number of
+    this process's connections in pools."""
     processes: list[int] = []
     others = 0
     for name, count in names.items():
@@ -110,7 +112,8 @@ def count_clients(names: Mapping[str, int], own: str) -> Clients:
 
 
 def connect(url: str, most: int | None = None) -> Connection:
-    """Open a connection without a pool. ``most``: it stands for its process, which may take so many."""
+    """Open a connection without a pool. ``most``: the maximum number of connections of the process that it
+    represents."""
     given = (
         _bounds(url)
         if most is None
@@ -127,7 +130,7 @@ def _bounds(url: str) -> dict[str, Any]:
 
 
 def in_one_line(error: Exception) -> str:
-    """Return an error in one line: the driver's message may have several, and this one also goes into a
+    """Return an error on one line: the driver's message may have several lines, and this one also goes into a
     table."""
     return " ".join(str(error).split())
 
@@ -174,7 +177,8 @@ class Pool:
 
 
 def make_pool(name: str, url: str, size: int, *, pooled: bool = False) -> Pool:
-    """Return a pool that is not open yet. ``name``: as of ``Shares``; ``pooled``: through a pooler."""
+    """Return a pool that is not open yet. ``name``: the same as for ``Shares``. ``pooled``: whether
+    connections go through a pooler."""
     return Pool(
         name,
         ConnectionPool(
@@ -184,7 +188,7 @@ def make_pool(name: str, url: str, size: int, *, pooled: bool = False) -> Pool:
             max_size=size,
             open=False,
             configure=configure,
-            # Then the next request starts again, instead of retrying less and less often.
+            # This makes the next request start again, instead of retrying less and less often.
             reconnect_timeout=CONNECT_SECONDS,
             # A statement is prepared on one connection, and a pooler may run it on another.
             kwargs={

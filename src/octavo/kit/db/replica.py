@@ -1,22 +1,23 @@
 """Streaming replica that answers reads as long as its results are the same as the server's.
 
-A read may start at a replica if its snapshot has every transaction that this process knows to have committed: its
-own, and those whose notice has arrived (``postgres.PostgresDatabase``). A read with cached rows promises the same, so
-people see their own changes in their next read, and lose access at once when it is revoked, however far a replica is
-behind. When it lags, is not reachable, or follows another server, reads use the server itself.
+A read can start on a replica if its snapshot has every transaction that this process knows to have committed:
+its own, and those whose notice has arrived (``postgres.PostgresDatabase``). A read with cached rows has the
+same guarantee, so people see their own changes in their next read, and lose access immediately when it is
+revoked, no matter how far a replica is behind. If the replica lags, is unreachable, or follows another
+server, reads use the server itself.
 
-Why the snapshot tells
-----------------------
+Why the snapshot is sufficient ------------------------------
 
-Numbers of transactions grow. A replica's snapshot names two of them, ``xmin:xmax``: all below ``xmin`` have ended,
-and none from ``xmax`` on has started. Unlike the server's, it does not list what runs in between, so it is only used
-if there is nothing in between. ``N:N`` means that all transactions below N have ended and no other, on both servers:
-rows cached from one are valid with the other. It is up to date if N is above the highest known number. That is
-checked in the message that starts the transaction: the progress of a replica is never remembered.
+Numbers of transactions grow. A replica's snapshot names two of them, ``xmin:xmax``: all below ``xmin`` have
+ended, and none from ``xmax`` on has started. Unlike the server's, it does not list transactions in between,
+so it is only used if there are none. ``N:N`` means that all transactions below N have ended and no other, on
+both servers: rows cached from one are valid with the other. It is up to date if N is above the highest known
+number. That is checked in the message that starts the transaction: the progress of a replica is never
+remembered.
 
-Numbers belong to one history. After a failover the new server and a replica of the old one may have given the same
-numbers to different transactions; so both name their cluster, their timeline, and their database, which have to
-match.
+Numbers belong to one history. After a failover the new server and a replica of the old one may have given the
+same numbers to different transactions; so both name their cluster, their timeline, and their database, which
+have to match.
 """
 
 from __future__ import annotations
@@ -80,25 +81,25 @@ def place_of_replica(connection: Connection) -> ServerPlace:
 
 
 class Replica:
-    """Replica for the reads of a process. ``connections``: maximum number. Safe between threads."""
+    """Replica for the reads of a process. ``connections``: the maximum number of connections. Thread-safe."""
 
     def __init__(self, url: str, connections: int) -> None:
         self._url = url
         self._pool = make_pool("requests read at the replica", url, connections)
         self._rests_until = 0.0
         self._said = ""
-        """Last state in the log: empty while it is usable."""
+        """Last state in the log; empty while the replica is usable."""
         self._is_open = False
         self._answered_at = -_AWAY_SECONDS
-        """When it last started a read, by the monotonic clock."""
+        """Time at which it last started a read, by the monotonic clock."""
         self.counts: Counter[Outcome] = Counter()
 
     def close(self) -> None:
         self._pool.connections.close()
 
     def check(self, place: ServerPlace, reached: str, seconds: float) -> str:
-        """Return why it answers no reads; empty if it does. ``reached``: the place in the log that it has to
-        reach."""
+        """Return the reason why it answers no reads; empty if it does. ``reached``: the position in the log
+        that it has to reach."""
         until = time.monotonic() + seconds
         try:
             with connect(self._url) as connection:
@@ -121,16 +122,16 @@ class Replica:
             return f"{in_one_line(error)}: reads use the server"
 
     def begin(self, place: ServerPlace, known: int, snapshot: str | None) -> tuple[Connection, str] | None:
-        """Return a connection with a started read, and its snapshot; None: use the server.
+        """Return a connection with a started read, and its snapshot; None to use the server.
 
-        ``place``: that of the server. ``known``: the highest transaction that is known to have committed.
-        ``snapshot``: the only acceptable one.
+        ``place``: the place of the server. ``known``: the highest transaction that is known to have
+        committed. ``snapshot``: the only acceptable snapshot.
         """
         if time.monotonic() < self._rests_until:
             self.counts["away" if self._said else "behind"] += 1
             return None
         if not self._is_open:
-            # Not before the first read: commands never read from it.
+            # Not before the first read, because commands never read from it.
             self._is_open = True
             self._pool.connections.open(wait=False)
         try:
@@ -139,8 +140,8 @@ class Replica:
             self.counts["behind"] += 1
             return None
         except FAILURES as error:
-            # All of its connections are in use, or one more is being opened: other reads are answered
-            # meanwhile.
+            # All of its connections are in use, or one more is being opened: other reads are answered in the
+            # meantime.
             if isinstance(error, PoolTimeout) and time.monotonic() - self._answered_at < _AWAY_SECONDS:
                 self._rest()
             else:
@@ -158,7 +159,7 @@ class Replica:
             self._pool.put(connection)
             raise
         if found is None:
-            # Checked again: servers change their roles without closing connections.
+            # Checked again, because servers change their roles without closing connections.
             connection.close()
             self._pool.put(connection)
             self._leave(_OTHER)
@@ -190,7 +191,7 @@ class Replica:
         return (result.get_value(0, 1) or b"").decode()
 
     def end(self, connection: Connection) -> None:
-        """End a read. Raises nothing: its results are valid."""
+        """End a read. Raises no errors, because its results are valid."""
         try:
             if not connection.broken:
                 connection.patience = _ANSWER_SECONDS
@@ -202,7 +203,7 @@ class Replica:
             self._pool.put(connection)
 
     def _rest(self) -> None:
-        """Stop using it for a moment."""
+        """Stop using the replica for a moment."""
         self.counts["behind"] += 1
         self._rests_until = time.monotonic() + _BEHIND_SECONDS
 

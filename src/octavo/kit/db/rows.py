@@ -1,4 +1,4 @@
-"""Generic access to tables, to move rows between servers: columns, keys, and rows.
+"""Generic access to the columns, keys, and rows of tables, to move rows between servers.
 
 The results are the same on both engines. Names come from the database's own catalog, never from outside.
 """
@@ -20,9 +20,9 @@ _GREATEST = {"INTEGER": 2**31 - 1, "BIGINT": 2**63 - 1}
 class Schema(Struct, frozen=True):
     """Schema of a table.
 
-    ``key``: the columns of the primary key. ``required``: those that are never NULL and have no default.
-    ``numbers``: columns of integers, with the maximum of each. ``binary``: columns of bytes. All others are
-    text. ``refers``: (column, other table).
+    ``key``: the columns of the primary key. ``required``: the columns that are never NULL and have no
+    default. ``numbers``: the columns of integers, with the maximum of each. ``binary``: the columns of bytes.
+    All others are text. ``refers``: pairs of a column and the table to which it refers.
     """
 
     name: str
@@ -40,7 +40,8 @@ class Schema(Struct, frozen=True):
 
 
 def read_schema(database: Database, tx: Transaction) -> dict[str, Schema]:
-    """Return the tables by name, each after those it refers to; without virtual ones and their parts."""
+    """Return the tables by name, each after the tables to which it refers; without virtual tables and their
+    parts."""
     read = _sqlite_tables if database.engine == "sqlite" else _postgres_tables
     found = {table.name: table for table in read(tx)}
     ordered: dict[str, Schema] = {}
@@ -137,7 +138,8 @@ def read_rows(tx: Transaction, table: Schema, where: str = "1 = 1", **given: obj
 
 
 def insert_rows(tx: Transaction, table: Schema, rows: Iterable[RowDict]) -> int:
-    """Insert rows that have columns of the table; other columns get their defaults. Return how many."""
+    """Insert rows that have columns of the table, and return their number; other columns get their
+    defaults."""
     count = 0
     for row in rows:
         _insert(tx, table, row, "")
@@ -146,7 +148,7 @@ def insert_rows(tx: Transaction, table: Schema, rows: Iterable[RowDict]) -> int:
 
 
 def insert_new(tx: Transaction, table: Schema, row: RowDict) -> bool:
-    """Insert a row; False if its key, or another value that must be unique, exists already."""
+    """Insert a row; return False if its key, or another value that must be unique, already exists."""
     return _insert(tx, table, row, " ON CONFLICT DO NOTHING") == 1
 
 
@@ -160,7 +162,7 @@ def _insert(tx: Transaction, table: Schema, row: RowDict, otherwise: str) -> int
 
 
 def parents_first(table: Schema, rows: Iterable[RowDict]) -> Iterator[RowDict]:
-    """Yield the same rows, each after the one of its table that it refers to."""
+    """Yield the same rows, each after the row of its table to which it refers."""
     parent = table.parent
     if parent is None:
         yield from rows

@@ -1,11 +1,11 @@
-"""Reading SQLite's write-ahead log beside the processes that write it: which pages were committed since a
-moment.
+"""Read SQLite's write-ahead log in parallel with the processes that write it, to find the pages committed
+since a moment.
 
 This relies only on SQLite's documented file format (https://sqlite.org/walformat.html). A log is restarted
-only when no read needs it, and pages go from it into the database only as far as every read has them. So a
-process that always has a read open, and opens the next one before the last one ends, misses no commit: a log
-is restarted at most once between two checks, and only after all of it was seen. The first half of its salt
-counts the restarts.
+only when no read needs it, and pages are moved from it to the database only as far as every read has them. So
+a process that always has a read open, and opens the next one before the last one ends, misses no commit: a
+log is restarted at most once between two checks, and only after all of it was seen. The first half of its
+salt counts the restarts.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ _INDEX = struct.Struct("=IIIBBHIIII8sII")
 initialized, byte order, page size, frames, pages, checksum of the last frame, salt, checksum of this head."""
 _LOG_HEAD = 32
 _FRAME = struct.Struct(">II8sII")
-"""Header of each page in the log: its number, the pages of the database after a commit (else 0), salt,
-checksum."""
+"""Header of each page in the log: its number, the number of pages of the database after a commit (otherwise
+0), salt, checksum."""
 _PAGE = struct.Struct(">I")
 _TRIES = 1000
 
 
 class LogEnd(Struct, frozen=True):
-    """End of the last commit. ``salt`` and ``checksum`` in hex; ``frame``: how many frames the log has, of
-    which the last one has this checksum."""
+    """End of the last commit. ``salt`` and ``checksum``: the values in hex. ``frame``: the number of frames
+    in the log, the last of which has this checksum."""
 
     salt: str
     frame: int
     checksum: str
 
     def follows(self, before: LogEnd) -> bool:
-        """Return whether this is the same log, or the one that was started after it. The first one after an
+        """Return whether this is the same log, or the one that was started after it. The first log after an
         empty file has a random salt."""
         first, second = int(before.salt[:8], 16), int(self.salt[:8], 16)
         same = self.salt == before.salt and self.frame >= before.frame
@@ -50,8 +50,9 @@ class LogEnd(Struct, frozen=True):
 
 
 class ChangedPages(Struct):
-    """Changed pages. ``size``: pages of the database afterwards, each of ``page_size`` bytes; ``wanted``: the
-    place of the last version of each page in the log with this salt, by page number."""
+    """Changed pages. ``size``: the number of pages of the database after the change, each of ``page_size``
+    bytes. ``wanted``: the position of the last version of each page in the log with this salt, by page
+    number."""
 
     salt: str
     size: int
@@ -60,11 +61,11 @@ class ChangedPages(Struct):
 
 
 class LostTrack(Exception):
-    """Changes that are no longer in the log."""
+    """Error: changes are no longer in the log."""
 
 
 class SqliteLog:
-    """Log of one database, read by one thread in a process that ends afterwards: the files it opens stay
+    """Log of one database, read by one thread in a process that ends afterwards. The files that it opens stay
     open, because closing one would release SQLite's locks on it in the whole process."""
 
     def __init__(self, path: Path) -> None:
@@ -89,14 +90,14 @@ class SqliteLog:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
     def snapshot(self) -> sqlite3.Connection:
-        """Return a connection of its own with an open read."""
+        """Return a separate connection with an open read."""
         connection = self._connect()
         self._begin(connection)
         return connection
 
     def hold(self) -> LogEnd:
-        """Open a read in addition to the current one, and return where the log ends now. Call ``let_go`` when
-        everything up to there was read."""
+        """Open a read in addition to the current one, and return the current end of the log. Call ``let_go``
+        after reading everything up to there."""
         self._begin(self._next)
         return self._end()[0]
 
@@ -106,11 +107,11 @@ class SqliteLog:
         self._held, self._next = self._next, self._held
 
     def move(self) -> None:
-        """Move pages from the log into the database, as far as no reader needs the older ones."""
+        """Move pages from the log to the database, as far as no reader needs the older ones."""
         self._mover.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
 
     def _end(self) -> tuple[LogEnd, int]:
-        """Return where the log ends, and the page size."""
+        """Return the end of the log and the page size."""
         for _ in range(_TRIES):
             both = os.pread(self._index, 2 * _INDEX.size, 0)
             head = both[: _INDEX.size]
@@ -131,7 +132,7 @@ class SqliteLog:
 
     def _frame(self, salt: str, number: int, page_size: int) -> tuple[int, int, str]:
         """Return the page in a frame, the number of pages of the database after it if it ends a commit, and
-        its checksum. Raises LostTrack if it is not of this log."""
+        its checksum. Raises LostTrack if it does not belong to this log."""
         at = _LOG_HEAD + (number - 1) * (_FRAME.size + page_size)
         head = os.pread(self._log, _FRAME.size, at)
         if len(head) < _FRAME.size:
@@ -142,10 +143,9 @@ class SqliteLog:
         return page, size, f"{first:08x}{second:08x}"
 
     def changed(self, before: LogEnd, end: LogEnd) -> ChangedPages | None:
-        """Return the pages committed between two ends, the second one from ``hold``; None when there are
-        none.
+        """Return the pages committed between two ends, the second one from ``hold``; None if there are none.
 
-        ``before`` is the result of the previous ``hold``, or of the same log. Raises LostTrack.
+        ``before``: the result of the previous ``hold``, or of the same log. Raises LostTrack.
         """
         if not end.follows(before):
             raise LostTrack("the log was restarted more than once")
@@ -162,7 +162,7 @@ class SqliteLog:
             wanted[page] = _LOG_HEAD + (number - 1) * (_FRAME.size + page_size) + _FRAME.size
         if checksum != end.checksum or not size:
             raise LostTrack("the log does not end where its index says")
-        # Pages that a commit removed from the database are useless.
+        # Pages that a commit removed from the database are not needed.
         return ChangedPages(
             end.salt, size, page_size, {page: at for page, at in sorted(wanted.items()) if page <= size}
         )
@@ -184,8 +184,8 @@ class SqliteLog:
 
 
 def write_pages(database: BinaryIO, source: IO[bytes], page_size: int, size: int) -> None:
-    """Write the result of ``SqliteLog.read`` into the file of a database, which has ``size`` pages
-    afterwards. Raises ValueError for anything else."""
+    """Write the result of ``SqliteLog.read`` to the file of a database, which then has ``size`` pages. Raises
+    ValueError for other input."""
     while entry := source.read(_PAGE.size + page_size):
         if len(entry) != _PAGE.size + page_size:
             raise ValueError("ends in the middle of a page")

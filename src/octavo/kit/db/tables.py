@@ -1,4 +1,4 @@
-"""Declarations of tables, each made once by the package that owns the table.
+"""Declarations of tables, each created once by the package that owns the table.
 
 Backup, restore, archives of organizations, the removal of unused texts and files, the purging of spaces, the
 end of memberships, and the verification of a server rely on these declarations. A test requires one for every
@@ -24,12 +24,12 @@ _SPACES_OF_ORGANIZATION = "(SELECT id FROM spaces WHERE organization_id = :org)"
 
 
 class Column(Struct, frozen=True):
-    """Column whose values refer to something else.
+    """Column whose values refer to other data.
 
-    ``names``: ``text`` or ``file`` by its hash, or the ``TABLE.COLUMN`` that has the value (any one of
-    several). ``when``: another column and its values: it refers to that only in such rows. ``path``: the
-    value is JSON, and the references are found in it by these keys, through all lists; empty: it is a list of
-    references.
+    ``names``: the kind of reference: ``text`` or ``file`` by its hash, or the ``TABLE.COLUMN`` that has the
+    value (any one of several). ``when``: another column and the values for which this column is a reference.
+    ``path``: the keys at which to find the references in a JSON value, through all lists; empty if it is a
+    list of references.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Column(Struct, frozen=True):
 
     @property
     def condition(self) -> str:
-        """SQL condition of rows that refer to something."""
+        """SQL condition of rows that refer to other data."""
         found = f"{self.name} IS NOT NULL AND {self.name} <> ''"
         if self.when is not None:
             found += f" AND {self.when[0]} IN ({', '.join(_quoted(value) for value in self.when[1])})"
@@ -50,7 +50,7 @@ class Column(Struct, frozen=True):
         return self.names in (("users.id",), ("members.user_id",))
 
     def read(self, row: Mapping[str, Any]) -> list[str]:
-        """Return the references of a row. Raises ValueError for JSON of another shape."""
+        """Return the references of a row. Raises ValueError for JSON of another form."""
         value = row.get(self.name)
         if not value or (self.when is not None and row.get(self.when[0]) not in self.when[1]):
             return []
@@ -72,7 +72,8 @@ class Column(Struct, frozen=True):
 
 
 class Count(Struct, frozen=True):
-    """Column that is kept equal to what ``query`` (of one value, for a row of ``table``) counts."""
+    """Column that is kept equal to a count. ``query``: the SQL that counts, with one value, for a row of
+    ``table``."""
 
     table: str
     column: str
@@ -82,17 +83,18 @@ class Count(Struct, frozen=True):
 class Table(Struct, frozen=True, kw_only=True):
     """Declaration of a table.
 
-    ``of_space``: SQL condition of rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized list
-    of spaces. ``of_organization``: SQL condition of rows that belong to the organization ``:org``, if those are
-    not just the rows of its spaces. ``derived``: its rows are made from others, and rebuilt instead of backed
-    up. ``stays``: why rows are not exported with an organization; empty: they are. ``columns``: references
-    without a foreign key in the schema. ``membership``: the column with the person whose rows are deleted when
-    they leave the organization. ``values``: all values a column can have besides NULL. ``json``: columns of
-    JSON, and the type it decodes to. ``long``: columns of text of any length. ``secrets``: columns with hashes
-    of secrets. ``counts``: columns, of any table, that count rows of this one. ``many``: a space can have so
-    many rows that they are deleted in batches before it is purged. ``check``: raises BadRequest or Conflict,
-    with a message that starts with the column, for a row of an archive that could not be created here over the
-    API, because of this server's URLs or data.
+    ``of_space``: the SQL condition of rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized
+    list of spaces. ``of_organization``: the SQL condition of rows that belong to the organization ``:org``,
+    if these are not just the rows of its spaces. ``derived``: whether its rows are derived from others, and
+    are rebuilt instead of backed up. ``stays``: the reason why rows are not exported with an organization;
+    empty if they are. ``columns``: the references without a foreign key in the schema. ``membership``: the
+    column with the person whose rows are deleted when they leave the organization. ``values``: all values
+    that a column can have besides NULL. ``json``: the columns of JSON, with the types to which they decode.
+    ``long``: the columns of text of any length. ``secrets``: the columns with hashes of secrets. ``counts``:
+    the columns, of any table, that count rows of this one. ``many``: whether a space can have so many rows
+    that they are deleted in batches before it is purged. ``check``: the function that raises BadRequest or
+    Conflict, with a message that starts with the column, for a row of an archive that could not be created on
+    this server over the API because of the server's URLs or data.
     """
 
     name: str
@@ -122,7 +124,7 @@ class Table(Struct, frozen=True, kw_only=True):
 
     @property
     def goes_along(self) -> bool:
-        """Whether its rows are part of an exported organization."""
+        """Return whether its rows are part of an exported organization."""
         return not self.derived and not self.stays
 
 
@@ -145,8 +147,8 @@ def declare(*tables: Table) -> None:
 
 
 def text(name: str, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the hash of a Markdown source; ``when``: only in rows where another column has
-    these values. It needs an index."""
+    """Declare a column with the hash of a Markdown source. ``when``: another column and the values for which
+    the column is a hash. It needs an index."""
     return _column(name, ("text",), when)
 
 
@@ -161,7 +163,7 @@ def person(name: str, path: tuple[str, ...] | None = None, **when: tuple[str, ..
 
 
 def member(name: str, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the id of a member of the organization, who gets permissions by it."""
+    """Declare a column with the id of a member of the organization, to whom it grants permissions."""
     return _column(name, ("members.user_id",), when)
 
 
@@ -192,7 +194,7 @@ def _places(value: str, path: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
 
 
 def _walk(holder: Any, key: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
-    """Yield the places (container, key) of the strings at a path of keys, through all lists."""
+    """Yield the positions (container, key) of the strings at a path of keys, through all lists."""
     value = holder[key]
     if isinstance(value, list):
         for index in range(len(value)):
@@ -206,18 +208,18 @@ def _walk(holder: Any, key: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, A
         raise ValueError(f"must be a string, got {type(value).__name__}")
 
 
-# --- what is read from the declarations -------------------------------------------------------------------
+# --- data derived from the declarations ------------------------------------------------------------------
 
 
 def content_columns(content: Content) -> list[tuple[Table, Column]]:
-    """Return all columns that refer to texts, or files."""
+    """Return all columns that refer to texts, or to files."""
     return [
         (table, column) for table in TABLES.values() for column in table.columns if column.names == (content,)
     ]
 
 
 def end_membership(tx: Transaction, organization_id: str, user_id: str) -> None:
-    """Delete everything that a person has in an organization as its member."""
+    """Delete everything that a person has as a member of an organization."""
     for table in TABLES.values():
         if table.membership is None:
             continue
@@ -232,7 +234,7 @@ def end_membership(tx: Transaction, organization_id: str, user_id: str) -> None:
 
 
 def recount(tx: Transaction, organization_id: str | None = None) -> int:
-    """Correct all columns that count; return how many rows were wrong."""
+    """Correct all count columns, and return the number of wrong rows."""
     wrong = 0
     for count in (count for table in TABLES.values() for count in table.counts):
         where = f" AND ({TABLES[count.table].rows_of_organization})" if organization_id else ""
@@ -244,7 +246,8 @@ def recount(tx: Transaction, organization_id: str | None = None) -> int:
 
 
 def find_wrong(tx: Transaction, limit: int) -> Iterator[str]:
-    """Yield rows that refer to missing rows, and counter columns with wrong values; at most ``limit`` of each kind."""
+    """Yield rows that refer to missing rows, and count columns with wrong values; at most ``limit`` of each
+    kind."""
     for table in TABLES.values():
         if table.derived:
             continue

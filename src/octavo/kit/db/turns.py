@@ -1,4 +1,4 @@
-"""Writing many rows in several short transactions, so that others can write in between."""
+"""Write many rows in several short transactions, so that others can write in between."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from octavo.kit.scheduling.permits import waiting
 from .database import Database, Transaction
 
 PAUSE = 0.1
-"""Seconds between two transactions: each commit causes the caches of all processes to be checked again."""
+"""Seconds between two transactions, because each commit makes all processes check their caches again."""
 
 
 @contextmanager
 def short_write(db: Database) -> Iterator[Transaction]:
-    """Run one of many short write transactions, with a pause after it. Call it outside of any transaction.
-    Raises like ``deadlines.check``."""
+    """Run one of many short write transactions, with a pause after it. Call it outside any transaction.
+    Raises the errors of ``deadlines.check``."""
     deadlines.check()
     with db.write() as tx:
         yield tx

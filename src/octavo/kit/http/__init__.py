@@ -1,1 +1,1 @@
-"""HTTP: the ASGI application, the table of operations and its dispatcher."""
+"""HTTP: the ASGI application, the table of operations, and its dispatcher."""

@@ -1,9 +1,9 @@
-"""ASGI 3: requests as the server delivers them, and the responses it sends. No other module knows the
+"""ASGI 3: requests as the server delivers them, and the responses it sends. No other module depends on the
 protocol.
 
 The server parses HTTP and limits heads and connections. Everything else is limited here: the host, the
-framing headers, the rate and the number of pieces of a body, and the time that a client takes to read a
-streamed response.
+framing headers, the rate and number of chunks of a body, and the time that a client takes to read a streamed
+response.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ Headers = list[tuple[bytes, bytes]]
 
 _BODY_GRACE = 10.0
 _RESPONSE_GRACE = 30.0
-"""Seconds that a body, or a client that reads a response, may be slower than the minimum rate."""
+"""Seconds by which a body, or a client that reads a response, can be slower than the minimum rate."""
 _LINGER = 5.0
 """Seconds for which the rest of a body is read and dropped after an early response. A connection that is
 closed with unread bytes is reset, and the client loses the response."""
 _FREE_PIECES = 4096
 _PIECE = 64
-"""Number of pieces of any size that a body may have, plus one for each so many bytes: each piece costs a turn
-of the loop."""
+"""Number of bytes that allow a body one more chunk in addition to a fixed number of chunks, because each
+chunk costs a turn of the loop."""
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 
 
 class Disconnected(Exception):
-    """The client left before its request was complete."""
+    """Error: the client left before its request was complete."""
 
 
 class Exchange:
     """Request and its response.
 
-    ``path`` and ``query`` are as sent, ``headers`` have lower-case names, ``peer`` is the address of the
-    other end. The response is sent whole (``send``) or in pieces (``begin``, ``write``, ``end``). When the
-    client has left, nothing is sent, and nothing is raised.
+    ``path`` and ``query``: the path and query exactly as sent. ``headers``: the headers with lowercase names.
+    ``peer``: the IP address of the other end. The response is sent whole (``send``) or in chunks (``begin``,
+    ``write``, ``end``). When the client has left, nothing is sent and no error is raised.
     """
 
     __slots__ = (
@@ -90,7 +90,8 @@ class Exchange:
     # --- the request ------------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Raise BadRequest for a request that a proxy in front may have understood differently."""
+        """Raise BadRequest for a request that a proxy in front of the server may have understood
+        differently."""
         if self.path[:1] != b"/" or not self.path.isascii() or not self.query.isascii():
             raise BadRequest("The request target must be an absolute path in ASCII.")
         hosts, framing = [], []
@@ -108,14 +109,14 @@ class Exchange:
             raise BadRequest("The body must have exactly one Content-Length, or Transfer-Encoding: chunked.")
 
     async def read(self) -> tuple[bytes, bool]:
-        """Return the next bytes of the body and whether more follow. Raise Disconnected, RequestTimeout for a body that
-        arrives too slowly, and BadRequest for one in too many small pieces."""
+        """Return the next bytes of the body and whether more follow. Raises Disconnected, RequestTimeout for
+        a body that arrives too slowly, and BadRequest for one in too many small chunks."""
         began = time.monotonic()
         try:
             async with asyncio.timeout(self._patience):
                 message = await self._receive()
         except TimeoutError:
-            raise RequestTimeout("body: was sent too slowly") from None
+            raise RequestTimeout("body: was sent too slowly. Check the connection, and try again") from None
         if message["type"] != "http.request":
             self._more = False
             raise Disconnected
@@ -126,19 +127,19 @@ class Exchange:
         self._size += len(body)
         self._pieces += 1
         if self._pieces > _FREE_PIECES + self._size // _PIECE:
-            raise BadRequest("body: was sent in too many small chunks")
+            raise BadRequest("body: was sent in too many small chunks. Send larger chunks")
         return body, self._more
 
     async def gone(self) -> None:
-        """Return when the client has left."""
+        """Return once the client has left."""
         while (await self._receive())["type"] == "http.request":
             pass
 
     # --- the response -----------------------------------------------------------------------------------
 
     async def send(self, status: int, headers: Headers, body: bytes, close: bool = False) -> None:
-        """Send a whole response. ``close``: end the connection after it, even if the client continues to
-        send."""
+        """Send a whole response. ``close``: whether to end the connection after it, even if the client
+        continues to send."""
         await self._start(status, headers, close)
         await self._send({"type": "http.response.body", "body": body})
         if close and self._more:
@@ -147,17 +148,17 @@ class Exchange:
                     await self.gone()
 
     async def begin(self, status: int, headers: Headers, size: int | None) -> None:
-        """Start a response whose body follows in pieces: so many bytes, or until ``end``."""
+        """Start a response whose body follows in chunks, with a fixed number of bytes or until ``end``."""
         self._left = size
         await self._start(status, headers, close=False)
 
     async def write(self, piece: bytes) -> None:
-        """Send a piece of the body. Raise RuntimeError for more than was announced, Disconnected when the
-        client does not read it in time."""
+        """Send a chunk of the body. Raises RuntimeError for more bytes than declared, Disconnected if the
+        client does not read them in time."""
         if self._left is not None:
             self._left -= len(piece)
             if self._left < 0:
-                raise RuntimeError("more bytes were sent than announced")
+                raise RuntimeError("more bytes were sent than declared")
         try:
             async with asyncio.timeout(_RESPONSE_GRACE + len(piece) / self._application.least_rate):
                 await self._send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -165,10 +166,10 @@ class Exchange:
             raise Disconnected from None
 
     async def end(self) -> None:
-        """Finish the body. Raise RuntimeError for less than was announced: servers do not check, and the client would
-        take the next response for the rest."""
+        """Finish the body. Raises RuntimeError for fewer bytes than declared: servers don't check this, and
+        the client would take the next response for the rest."""
         if self._left:
-            raise RuntimeError("fewer bytes were sent than announced")
+            raise RuntimeError("fewer bytes were sent than declared")
         await self._send({"type": "http.response.body", "body": b""})
 
     async def _start(self, status: int, headers: Headers, close: bool) -> None:
@@ -185,8 +186,8 @@ async def _nothing() -> None:
 class Application:
     """ASGI application that passes each request to ``handle``.
 
-    ``least_rate``: minimum bytes per second of bodies and streamed responses. ``start`` and ``stop`` run with
-    the server if it supports the lifespan protocol.
+    ``least_rate``: the minimum rate in bytes per second of bodies and streamed responses. ``start`` and
+    ``stop``: run with the server if it supports the lifespan protocol.
     """
 
     def __init__(
@@ -199,7 +200,7 @@ class Application:
     ) -> None:
         self.least_rate = least_rate
         self.leaving = False
-        """Whether connections end with their pending response, as another process takes over."""
+        """Whether connections end with their pending response, because another process takes over."""
         self.open: set[asyncio.Task[Any]] = set()
         """Requests that are being answered."""
         self._handle = handle

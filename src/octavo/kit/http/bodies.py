@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def given(body: Struct) -> dict[str, Any]:
-    """Return the fields of a body that were sent, by their names here."""
+    """Return the fields of a body that were sent, by their Python names."""
     fields = ((name, getattr(body, name)) for name in body.__struct_fields__)
     return {name: value for name, value in fields if value is not UNSET}
 

@@ -1,4 +1,4 @@
-"""Choice of the form in which a client gets a body: plain, or compressed in a way it accepts."""
+"""Choose the form in which a client gets a body: plain, or with a compression that it accepts."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ else:
 _ENDLESS = 4
 """Level of gzip for long bodies that are sent once."""
 SMALLEST = 1024
-"""Bytes from which compression is worthwhile."""
+"""Minimum number of bytes for which compression is worthwhile."""
 LARGE = 32 * 1024
-"""Bytes from which compression takes long enough (a millisecond) to be done outside of the event loop."""
+"""Number of bytes from which compression takes long enough (a millisecond) to be done outside of the event
+loop."""
 _TEXT = re.compile(r"text/|application/(json|xml|javascript|[\w.-]+\+(json|xml))\b|image/svg\+xml")
 
-# Measured on a page of 27 KB: zstd 3 takes 0.1 ms; brotli 1 and gzip 1 take slightly more for 9% larger results;
-# brotli 5 takes 0.7 ms for the smallest. So content made once and sent often uses brotli, the rest zstd.
+# Measured on a page of 27 KB: zstd 3 takes 0.1 ms; brotli 1 and gzip 1 take slightly more for 9% larger
+# results; brotli 5 takes 0.7 ms for the smallest result. So content that is compressed once and sent often
+# uses brotli, the rest zstd.
 _ONCE: dict[str, Callable[[bytes], bytes]] = {
     "zstd": partial(zstd.compress, level=3),
     "br": partial(brotli.compress, quality=1),
@@ -63,8 +65,8 @@ def _weights(accepted: str) -> dict[str, float]:
 
 
 def choose_coding(accepted: str, *, kept: bool) -> str | None:
-    """Return the content coding for an ``Accept-Encoding`` header: the one with the highest weight, and our
-    preferred one of equals; None to send the body as it is.
+    """Return the content coding for an ``Accept-Encoding`` header: the one with the highest weight, with ties
+    resolved by preference; None to send the body uncompressed.
 
     >>> choose_coding("gzip, deflate, br;q=0.5", kept=True)
     'gzip'
@@ -90,7 +92,7 @@ def takes_gzip(accepted: str) -> bool:
 
 
 def gzip_pieces(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Compress pieces as they arrive."""
+    """Compress chunks as they arrive."""
     packer = zlib.compressobj(_ENDLESS, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     for piece in pieces:
         packed = packer.compress(piece)
@@ -103,7 +105,7 @@ _COMPRESSED = share("compressed responses", 32)
 
 
 class Compressor:
-    """Compressor of bodies; those that are sent repeatedly are cached by their identity."""
+    """Compressor of bodies; bodies that are sent repeatedly are cached by their identity."""
 
     def __init__(self, memory: Memory = MEMORY) -> None:
         self._kept: ByteCache[bytes] = ByteCache(_COMPRESSED, memory)

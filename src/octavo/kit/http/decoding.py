@@ -1,7 +1,7 @@
-"""Preparing msgspec's types before threads use them.
+"""Prepare msgspec's types before threads use them.
 
 msgspec analyzes a type when it first decodes a value of it. Two threads that do so at once may see an
-unfinished result, which ends the process with a segmentation fault.
+unfinished result, which crashes the process with a segmentation fault.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _prepared: set[str] = set()
 
 
 def prepare_types(package: str) -> int:
-    """Prepare all types in the modules of ``package`` that were loaded since the last call, and return how
-    many there are.
+    """Prepare all types in the modules of ``package`` that were loaded since the last call, and return their
+    number.
 
     Call it in one thread, after the modules are loaded and before other threads start.
     """

@@ -20,7 +20,7 @@ from .schema_names import SCHEMA_NAMES
 _REF = "#/components/schemas/{name}"
 _TEXTS = {
     200: "The request succeeded.",
-    201: "Created. If the new object has a URL of its own, the `Location` header contains it.",
+    201: "Created. If the new object has its own URL, the `Location` header contains it.",
     202: "Accepted. The work is completed in the background.",
     204: "The request succeeded and there is no content. For a deletion: there was nothing to delete.",
     205: "Deleted.",
@@ -28,14 +28,14 @@ _TEXTS = {
     304: "Not modified since the response whose `ETag` was sent as `If-None-Match`.",
     400: "The request is invalid. The message starts with the name of the invalid field or parameter.",
     401: "The token is missing, unknown, expired, or revoked.",
-    403: "You can see this, but don't have permission to do it.",
-    404: "It does not exist, or you don't have access to it.",
+    403: "You can see this object, but don't have permission for this operation.",
+    404: "The object does not exist, or you don't have access to it.",
     409: "The request would change nothing, or conflicts with another change.",
-    410: "What the request builds on is no longer kept. Start again from the current state.",
+    410: "The version on which the request is based is no longer available. Start again from the current state.",
     412: "This is not possible in the current state.",
     413: "The body is larger than this operation accepts.",
     414: "The query is longer than the server accepts.",
-    422: "The request is well formed, but does not fit what it is about.",
+    422: "The request is well formed, but does not fit the object it is about.",
     431: "The head of the request is larger than the server accepts.",
     429: "Too many requests. `Retry-After` says when to try again.",
     500: (
@@ -59,10 +59,10 @@ class AreaMeaning(Struct, frozen=True):
 
 class Meanings(Struct, frozen=True):
     """Descriptions of properties and parameters by name, with ``Type.name`` and ``operationId.name`` taking
-    precedence, and of schemas by name: docstrings of types are for readers of the code.
+    precedence, and of schemas by name. Docstrings of types are for readers of the code.
 
-    ``introduction``: Markdown, with ``{server}`` for the URL that paths start with. ``areas`` of operations
-    by name.
+    ``introduction``: Markdown, with ``{server}`` for the URL with which paths start. ``areas``: the areas of
+    operations by name.
     """
 
     introduction: str = ""
@@ -96,7 +96,7 @@ def _types(operation: Operation) -> list[object]:
 
 
 def _options(returns: object) -> list[object]:
-    """Return the alternatives of a response one by one: they need no tag, because they are not decoded
+    """Return the alternatives of a response separately: they need no tag, because they are not decoded
     here."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
@@ -119,6 +119,9 @@ def _parameters(operation: Operation, meanings: Meanings) -> list[JsonObject]:
                     "schema": _without_null(value),
                 }
             )
+    if operation.minimal:
+        values = {"type": "string", "enum": ["return=minimal", "return=representation"]}
+        found.append({"name": "prefer", "in": "header", "required": False, "schema": values})
     _complete(found)
     for parameter in found:
         if text := meanings.of_parameter(operation.id, parameter["name"]):
@@ -127,7 +130,8 @@ def _parameters(operation: Operation, meanings: Meanings) -> list[JsonObject]:
 
 
 def _without_null(schema: JsonObject) -> JsonObject:
-    """Return the schema of a parameter without null: a missing parameter is absent, and URLs have no null."""
+    """Return the schema of a parameter without null, because a missing parameter is omitted and URLs have no
+    null."""
     options = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     if len(options) == len(schema.get("anyOf", ())):
         return schema
@@ -163,7 +167,8 @@ _CAPITALS = re.compile(r"[A-Z][a-z0-9]*")
 
 def component_name(given: str) -> str:
     """Return the public name of a component, without the modules of its type: ``SpaceList`` for
-    ``Listing_octavo.spaces.wire.Space_``. A list of several kinds is named by the words they all end with."""
+    ``Listing_octavo.spaces.wire.Space_``. A list of several kinds is named after the words with which they
+    all end."""
     if listing := _LISTING.fullmatch(given):
         kinds = [component_name(kind) for kind in re.split(r"___", listing[1])]
         words = [_CAPITALS.findall(kind) for kind in kinds]
@@ -190,8 +195,8 @@ def _rename(value: object, names: dict[str, str]) -> Any:
 
 
 def _named(schemas: Sequence[object], components: Mapping[str, object]) -> tuple[list[Any], JsonObject]:
-    """Return schemas and components under their public names. Raises ValueError when two types have the same
-    name: each needs a name that is clear without its module."""
+    """Return schemas and components under their public names. Raises ValueError if two types have the same
+    name, because names must be unique without their modules."""
     names = {given: component_name(given) for given in components}
     if len(set(names.values())) < len(names):
         twice = sorted(given for given, name in names.items() if list(names.values()).count(name) > 1)
@@ -224,8 +229,8 @@ def _complete(schema: object) -> None:
 def _tell_defaults(
     operations: Iterable[Operation], shapes: Mapping[str, object], components: Mapping[str, object]
 ) -> None:
-    """Add defaults of optional body fields to their descriptions: with ``default`` in a schema, generators of
-    clients would make the property required."""
+    """Add defaults of optional body fields to their descriptions, because ``default`` in a schema would make
+    generators of clients treat the property as required."""
     waiting: list[Any] = [
         shapes[repr(o.body)] for o in operations if o.body is not None and o.body is not RawBody
     ]
@@ -288,8 +293,8 @@ def describe(
 ) -> JsonObject:
     """Return the API description of these operations as a JSON object.
 
-    ``examples``: by operation id; ``schemas``: components that types refer to by name without being made of
-    types, such as the nodes of documents.
+    ``examples``: the examples by operation id. ``schemas``: the components that types refer to by name but
+    that are not generated from types, such as the nodes of documents.
     """
     operations = list(operations)
     wanted = {repr(t): t for operation in operations for t in _types(operation)}
@@ -338,9 +343,11 @@ def describe(
         if operation.query is not None:
             codes.add(414)
         if operation.method != "GET":
-            # Any write may meet another write, or a limit on the number of objects.
+            # Any write may conflict with another write, or reach a limit on the number of objects.
             codes.add(409)
         responses: JsonObject = {str(operation.status): {"description": _TEXTS[operation.status]}}
+        if operation.minimal:
+            responses["204"] = {"description": _TEXTS[204]}
         if operation.returns is Deletion:
             responses["204"] = {"description": _TEXTS[204]}
         elif operation.returns is not None:
@@ -349,6 +356,8 @@ def describe(
             media = {"schema": schema} | ({"example": example.answer} if example.answer is not None else {})
             others = {other: {"schema": {"type": "string"}} for other in operation.other_media}
             responses[str(operation.status)]["content"] = {operation.media_type: media, **others}
+            for status in operation.also:
+                responses[str(status)] = {**responses[str(operation.status)], "description": _TEXTS[status]}
         if operation.method == "GET":
             responses["304"] = {"description": _TEXTS[304]}
         for code in sorted(codes):

@@ -1,4 +1,4 @@
-"""Dispatcher from requests to operations of the table, and back.
+"""Dispatch requests to operations of the table, and return their responses.
 
 Every request takes the same path: authenticate, rate limit, enter (the permission check), validate query and
 body, run the handler, encode. That runs in a thread, except for operations declared quick; the body is
@@ -28,6 +28,7 @@ from octavo.errors import (
     TooLarge,
     Unauthorized,
     UnknownField,
+    format_size,
 )
 from octavo.kit.context import Context
 from octavo.kit.db.database import REQUEST_SECONDS, NotKept, RetryTransaction, Transaction, statements_within
@@ -83,7 +84,8 @@ from .unknown_keys import (
 )
 
 MAX_ANSWER = 64 * 1024 * 1024
-"""Maximum bytes of a response, which is encoded as a whole. Streams, such as exports, are not limited."""
+"""Maximum size in bytes of a response, which is encoded as a whole. Streams, such as exports, are not
+limited."""
 MAX_VALUES = 1_000_000
 """Maximum number of values in a JSON body."""
 _RETRIES = 5
@@ -92,24 +94,26 @@ _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _HEADERS = {
     "x-content-type-options": "nosniff",
     "access-control-allow-origin": "*",
-    "access-control-expose-headers": "ETag, Location, Octavo-Unread-Keys, Octavo-Unsaved, Retry-After,"
-    " X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
+    "access-control-expose-headers": "ETag, Location, Octavo-Unread-Keys, Octavo-Unsaved, Preference-Applied,"
+    " Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
     "vary": "Authorization",
 }
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
     # `*` stands for any header except Authorization; older browsers know only named headers.
-    "access-control-allow-headers": "Authorization, Content-Type, If-None-Match, User-Agent, X-Request-Id, *",
+    "access-control-allow-headers": "Authorization, Content-Type, If-None-Match, Prefer, User-Agent, X-Request-Id, *",
     "access-control-max-age": "86400",
 }
+_MINIMAL = re.compile(rb"(?:^|[,;\s])return\s*=\s*\"?minimal\"?(?:$|[,;\s])", re.IGNORECASE)
 SMALL_BODY = 64 * 1024
-"""Bytes of a body that are received before the sender is known."""
+"""Number of bytes of a body that are received before the sender is known."""
 
 
 def invalid(error: msgspec.ValidationError, place: str, type: object) -> BadRequest:
     """Return the error for an exception of msgspec, such as "title: must be a string, not an integer".
 
-    ``place`` names the whole where msgspec names no field. ``type`` is the type of the whole.
+    ``place``: the name of the whole value, used if msgspec names no field. ``type``: the type of the whole
+    value.
     """
     problem = describe_problem(error, type, EXPECTED)
     kind = MissingField if problem.is_missing else BadRequest
@@ -117,11 +121,11 @@ def invalid(error: msgspec.ValidationError, place: str, type: object) -> BadRequ
 
 
 BodyDecoder = msgspec.json.Decoder[Any] | None
-"""Decoder of an operation's body; None for one that takes no JSON."""
+"""Decoder of an operation's body; None for an operation that takes no JSON."""
 
 
 def _asker(asked: Request | Call) -> str:
-    """Return a key for the caller that can be known without a lookup: enough to tell callers apart."""
+    """Return a key for the caller that can be computed without a lookup and distinguishes callers."""
     given = asked.headers.get(b"authorization") or asked.headers.get(b"cookie")
     return hashlib.blake2b(given, digest_size=12).hexdigest() if given else address_key(asked.client)
 
@@ -132,7 +136,7 @@ def _place(parameters: Mapping[str, str]) -> str:
 
 
 def _note_place(span: tracing.Span, call: Call) -> None:
-    """Record the objects of a call by their ids: other parts of paths may be secret."""
+    """Record the objects of a call by their ids only, because other parts of paths may be secret."""
     if call.organization_id:
         span.note("octavo.organization.id", call.organization_id)
     for name, value in call.path_parameters.items():
@@ -147,8 +151,8 @@ def _body_decoder(operation: Operation) -> BodyDecoder:
 class Dispatcher:
     """Dispatcher of the operations of a table.
 
-    ``authenticate(call)`` sets ``call.authenticated`` and returns the key the rate limit counts by, or None
-    for anonymous callers.
+    ``authenticate(call)``: sets ``call.authenticated`` and returns the key for the rate limit, or None for
+    anonymous callers.
     """
 
     def __init__(
@@ -162,13 +166,13 @@ class Dispatcher:
     ) -> None:
         """Create a dispatcher.
 
-        ``draw_refusal`` renders an error as a page, for operations that browsers visit. Operations that only
-        read run in ``pool``, all others in ``writers``: waiting for a lock must not block readers.
+        ``draw_refusal``: the function that renders an error as a page, for operations that browsers visit.
+        ``pool`` and ``writers``: the threads for operations that only read and for all others; waiting for a
+        lock must not block readers.
         """
         self.context = context
-        # A row is also refused if an object it refers to was deleted, or a name was taken, before the write
-        # started: the
-        # next attempt finds that and returns the right error.
+        # A row is also rejected if an object that it refers to was deleted, or a name was taken, before the
+        # write started: the next attempt detects that and returns the right error.
         self._tried_again: tuple[type[Exception], ...] = (RetryTransaction, *context.db.row_errors)
         self._authenticate = authenticate
         self._limiter = RateLimiter(context.settings.rate_limit)
@@ -180,8 +184,8 @@ class Dispatcher:
         self._insiders = Insiders()
 
     def owner_of(self, request: Request) -> Owner:
-        """Return whose turn a request uses: that of the organization that owns its object, if the caller
-        was admitted there before. Without an object, that of the organization where the caller was admitted
+        """Return the owner of a request's turn: the organization that owns its object, if the caller was
+        admitted there before. Without an object, it is the organization to which the caller was admitted
         last."""
         asker = _asker(request)
         return self._insiders.organization(asker, _place(request.parameters)), asker
@@ -221,7 +225,7 @@ class Dispatcher:
                 ask=self.ask,
             )
             if request.has_more:
-                # A body announced as small or as too large need not arrive before that is known.
+                # A body declared as small or as too large need not arrive before that is known.
                 is_small = 0 < request.announced <= SMALL_BODY
                 if not is_small and not await request.fits(SMALL_BODY):
                     await in_turn(self._pool, request.owner, self._check_sender, call)
@@ -246,7 +250,7 @@ class Dispatcher:
         try:
             return await self._answer_in_pool(request, call, decoder)
         except WritesFirst as needed:
-            # In the threads of those who write: waiting for a lock must not block readers.
+            # This runs in the threads of writers, because waiting for a lock must not block readers.
             await in_turn(self._writers, request.owner, needed.write)
             call.on_loop, call.has_written = False, True
             return await self._answer_in_pool(request, call, decoder)
@@ -258,7 +262,7 @@ class Dispatcher:
         with self._refusing(call):
             done = asyncio.wrap_future(answer.future)
             done.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-            # Not the future itself: a client that leaves must not cancel what others wait for as well.
+            # Not the future itself, because a client that leaves must not cancel work that others wait for.
             await asyncio.wait([done])
             return self._present(call, answer.present(answer.future))
 
@@ -282,8 +286,8 @@ class Dispatcher:
     async def _answer_waiting(
         self, pool: SharedThreads, request: Request, call: Call, decoder: BodyDecoder
     ) -> Answer:
-        """Answer in separate threads, whose place is kept until the response is sent: this takes so long that
-        the owner has to be known before, and not from then on."""
+        """Answer in separate threads, whose slot is held until the response is sent. This takes so long that
+        the owner has to be known in advance."""
         owner = request.owner
         if not owner[0]:
             await in_turn(self._pool, owner, self.enter, call)
@@ -298,14 +302,14 @@ class Dispatcher:
         """Return the response of another operation of the table to the caller of ``call``, with the same
         checks, limits, and effects as a separate request.
 
-        Returns decoded JSON; None for an empty answer. Raises its errors.
+        Returns decoded JSON; None for an empty response. Raises its errors.
         """
         operation = TABLE[operation_id]
         if operation_id not in self._decoders:
             self._decoders[operation_id] = _body_decoder(operation)
         encoded = b"" if body is None else _ENCODER.encode(body)
         if len(encoded) > operation.body_limit:
-            raise TooLarge(f"body: must be at most {operation.body_limit} bytes")
+            raise TooLarge(f"body: must be at most {format_size(operation.body_limit)}")
         asked = Call(
             context=self.context,
             operation=operation,
@@ -333,7 +337,7 @@ class Dispatcher:
         return msgspec.json.decode(answer.body) if answer.body else None
 
     def enter(self, call: Call) -> dict[str, Any]:
-        """Authenticate and count a call, and return its proof and ids. Raises like a request."""
+        """Authenticate and count a call, and return its proof and ids. Raises the errors of a request."""
         self._count(call, self._authenticate(call))
         entered = self._enter(call)
         self._let_in(call)
@@ -346,16 +350,16 @@ class Dispatcher:
             call.counted = True
 
     def _check_sender(self, call: Call) -> None:
-        """Check the sender of a large body: it needs a token, unless the operation is public. Raises
+        """Check the sender of a large body, who needs a token unless the operation is public. Raises
         Unauthorized."""
         self._authenticate(call)
         if call.authenticated is None and call.operation.needs is not PUBLIC:
-            raise Unauthorized(f"Only bodies of up to {SMALL_BODY} bytes are accepted without a token.")
+            raise Unauthorized(f"A token is required for bodies larger than {format_size(SMALL_BODY)}.")
 
     @staticmethod
     @contextmanager
     def _refusing(call: Call) -> Iterator[None]:
-        """Give errors the same headers as successful answers."""
+        """Add the headers of successful responses to errors."""
         try:
             yield
         except OctavoError as error:
@@ -365,9 +369,9 @@ class Dispatcher:
     def run(
         self, call: Call, decoder: BodyDecoder, asked_at: float | None = None
     ) -> Answer | Deferred[object]:
-        """Answer a call; errors have the same headers as successful answers.
+        """Answer a call; errors have the same headers as successful responses.
 
-        ``asked_at``: when it started to wait for a thread, of the monotonic clock.
+        ``asked_at``: the time at which it started to wait for a thread, by the monotonic clock.
         """
         waited = 0.0 if asked_at is None else time.monotonic() - asked_at
         try:
@@ -390,10 +394,10 @@ class Dispatcher:
         raise AssertionError("unreachable")
 
     def _reading(self, call: Call, kept: bool) -> AbstractContextManager[Transaction | None]:
-        """Return the one read of a call that only reads.
+        """Return the single read of a call that only reads.
 
-        ``kept``: it may use cached rows, and then may have to start again. Not for public operations: signing
-        in consumes codes that are valid once.
+        ``kept``: whether it can use cached rows, and so may have to start again. Not for public operations,
+        because signing in consumes codes that are valid once.
         """
         if call.on_loop:
             return self.context.db.read_kept(begins=False)
@@ -406,6 +410,8 @@ class Dispatcher:
     def _answer(self, call: Call, decoder: BodyDecoder) -> Answer | Deferred[object]:
         operation = call.operation
         self._count(call, self._authenticate(call))
+        if operation.method != "GET" and not operation.in_maintenance:
+            self.context.gate.require_open()
         try:
             arguments = self._enter(call)
         except NotFound:
@@ -479,7 +485,7 @@ class Dispatcher:
         except msgspec.ValidationError as error:
             raise invalid(error, "query", operation.query) from None
         for name, value in values.items():
-            # A text may be this word, but for all other types it is a mistake.
+            # A text can be this word, but for all other types it is a mistake.
             if str(value).lower() == "null" and msgspec.to_builtins(query).get(name) is None:
                 raise BadRequest(f"{name}: `{value}` is not a valid value")
         return query
@@ -492,7 +498,7 @@ class Dispatcher:
         if not call.body:
             if operation.body_optional:
                 return None
-            raise BadRequest("body: must be a JSON object, got nothing")
+            raise BadRequest("body: required, and must be a JSON object")
         assert decoder is not None
         self._refuse_unread(call, shape_of(operation.body))
         try:
@@ -503,12 +509,12 @@ class Dispatcher:
     def _refuse_unread(self, call: Call, shape: Shape) -> None:
         """Check the keys of a body.
 
-        Our own operations refuse unknown keys. Clients of the public API may be newer than this server, so
-        there a header names them. Raises BadRequest for an unknown key or invalid JSON.
+        Octavo's own operations reject unknown keys. Clients of the public API may be newer than this server,
+        so there a header lists them. Raises BadRequest for an unknown key or invalid JSON.
         """
         operation = call.operation
         if has_more_values(call.body, MAX_VALUES):
-            raise TooLarge(f"body: must have at most {MAX_VALUES} values")
+            raise TooLarge(f"body: can have at most {MAX_VALUES:,} values")
         try:
             value = msgspec.json.decode(call.body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -537,8 +543,8 @@ class Dispatcher:
         call.response_headers["octavo-unread-keys"] = ", ".join([*named, *more])
 
     def _while_allowed(self, call: Call, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield the pieces of a stream while the caller has access: a slow reader could otherwise continue
-        for hours after being removed. Raises like a new request."""
+        """Yield the chunks of a stream while the caller has access: a slow reader could otherwise continue
+        for hours after being removed. Raises the errors of a new request."""
         try:
             for chunk in chunks:
                 self._check_again(call)
@@ -548,7 +554,7 @@ class Dispatcher:
                 chunks.close()
 
     def _check_again(self, call: Call) -> None:
-        """Raise what a new request would raise."""
+        """Raise the errors of a new request."""
         call.authenticated, call.asked_again = None, True
         self._authenticate(call)
         self._enter(call)
@@ -588,12 +594,14 @@ class Dispatcher:
             )
         if isinstance(value, Reply):
             status, headers, value = value.status, {**headers, **value.headers}, value.value
+        if operation.minimal and _MINIMAL.search(call.headers.get(b"prefer", b"")):
+            return Answer(204, headers={**headers, "preference-applied": "return=minimal"})
         if value is None or isinstance(value, bytes):
             return Answer(status, value or b"", headers=headers)
         body = _ENCODER.encode(value)
         if len(body) > MAX_ANSWER:
             raise TooLarge(
-                f"The response would be larger than {MAX_ANSWER} bytes. Request less, in several parts."
+                f"The response would be larger than {format_size(MAX_ANSWER)}. Request less, in several parts."
             )
         if status == 201 and "location" not in headers:
             location = getattr(getattr(value, "urls", None), "location", None)
@@ -616,7 +624,7 @@ def api_edge(
     compressor: Compressor,
     closing: Sequence[Callable[[], None]] = (),
 ) -> Edge:
-    """Return the application of the table, with ``others`` beside it."""
+    """Return the application of the table. ``others``: additional routes."""
     settings = dispatcher.context.settings
     return Edge(
         [*dispatcher.routes(operations), *others],

@@ -1,8 +1,9 @@
-"""HTTP edge between the server and everything that answers requests (API, sites, uploads, pages of our own).
+"""HTTP edge between the server and everything that answers requests (API, sites, uploads, Octavo's own
+pages).
 
-Handlers get a ``Request`` and return an ``Answer`` or raise an ``OctavoError``. This module turns it into
-HTTP: methods, limits, request ids, conditional requests, ranges, compression, streaming, errors, metrics, and
-the access log.
+Handlers get a ``Request`` and return an ``Answer`` or raise an ``OctavoError``. This module converts the
+result to HTTP: methods, limits, request ids, conditional requests, ranges, compression, streaming, errors,
+metrics, and the access log.
 """
 
 from __future__ import annotations
@@ -42,8 +43,10 @@ from octavo.errors import (
     OutOfReach,
     TooLarge,
     UriTooLong,
+    format_size,
 )
 from octavo.kit.observability import logs, tracing
+from octavo.kit.observability.slowness import note_request
 from octavo.kit.scheduling.owners import Owner
 from octavo.kit.scheduling.pending import PendingCall, run_in
 from octavo.kit.scheduling.permits import compute
@@ -61,13 +64,13 @@ log = logging.getLogger("octavo.http")
 access = logging.getLogger("octavo.access")
 
 MAX_PARAMETERS = 100
-"""Maximum number of parameters in a query string, repeated ones counted each time."""
+"""Maximum number of parameters in a query string, with repeated ones counted each time."""
 T = TypeVar("T")
 
 QUEUE_SECONDS = 30.0
 """Maximum seconds that a request waits for a thread."""
 _IDS = random.Random()  # noqa: S311
-"""Generator of request ids, which are no secrets."""
+"""Generator of request ids, which are not secret."""
 _REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _ASCII = "".join(map(chr, range(0x80)))
@@ -81,23 +84,25 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class Content(Struct, frozen=True):
-    """Body that is read while it is sent. ``open(start, end)`` returns its bytes in pieces, without ``end``."""
+    """Body that is read while it is sent. ``open(start, end)``: returns its bytes in chunks, up to but
+    excluding ``end``."""
 
     size: int
     open: Callable[[int, int | None], Iterator[bytes]]
 
 
 class Answer(Struct, frozen=True):
-    """Response, before its form on the wire is known.
+    """Response, before its form on the wire is determined.
 
-    The body is ``body``, or ``stream``: pieces of unknown total size, or ``content``: a file, of which
-    clients may request a part, or ``pushed``: pieces that are sent as things happen, without a thread that
-    waits.
+    The body is one of the following. ``body``: bytes. ``stream``: chunks of unknown total size. ``content``:
+    a file, of which clients can request a part. ``pushed``: chunks that are sent as events happen, without a
+    waiting thread.
 
-    ``etag`` has no quotes. ``again``: the same body is sent to many, so its compressed forms are cached, and
-    in ``heads`` its encoded headers, by sender and coding. ``coded``: precompressed forms of the body by
-    coding. ``cookies``: values of Set-Cookie. ``threads``: where its pieces are awaited, if that may take
-    long; ``sent`` is called at the end of the response.
+    ``etag``: the entity tag without quotes. ``again``: whether the same body is sent to many clients, so that
+    its compressed forms are cached, and its encoded headers in ``heads``, by sender and coding. ``coded``:
+    precompressed forms of the body by coding. ``cookies``: the values of Set-Cookie. ``threads``: the threads
+    that wait for its chunks, if that may take long. ``sent``: the function that is called at the end of the
+    response.
     """
 
     status: int = 200
@@ -117,8 +122,8 @@ class Answer(Struct, frozen=True):
 
 
 def _header_value(text: str) -> bytes:
-    """Return text in the form that may be sent: non-ASCII letters, which URLs and paths of cookies have, are
-    percent-encoded."""
+    """Return text in the form allowed in a header: non-ASCII letters, which URLs and paths of cookies can
+    contain, are percent-encoded."""
     return (text if text.isascii() else quote(text, safe=_ASCII)).encode("ascii")
 
 
@@ -153,11 +158,11 @@ def text_error(error: OctavoError) -> Answer:
 
 
 class Request:
-    """Request. The body is not read before a handler asks for it.
+    """Request. The body is not read before a handler requests it.
 
-    ``path`` is the pattern of the route, ``parameters`` are its decoded values; ``segments`` is the decoded
-    path. ``method`` of a HEAD request is GET, and ``is_head`` is set. ``name`` identifies the request in
-    metrics and the access log; handlers may change it. ``shows_path``: whether the path contains no secret;
+    ``path``: the pattern of the route. ``parameters``: its decoded values. ``segments``: the decoded path.
+    ``method``: the method; GET for a HEAD request, with ``is_head`` set. ``name``: identifies the request in
+    metrics and the access log; handlers can change it. ``shows_path``: whether the path contains no secret;
     None if unknown. ``span``: the request's span if it is traced.
     """
 
@@ -213,7 +218,8 @@ class Request:
 
     @property
     def owner(self) -> Owner:
-        """Owner in whose turn it is answered: determined when it first has to wait, and then fixed."""
+        """Owner whose turn the request uses, which is determined when it first has to wait, and then
+        fixed."""
         if self._owner is None:
             self._owner = self._owner_of(self) if self._owner_of else ("", address_key(self.client))
         return self._owner
@@ -242,12 +248,13 @@ class Request:
 
     @property
     def announced(self) -> int:
-        """Size of the body according to its head; 0 if unknown."""
+        """Size of the body according to the head of the request; 0 if unknown."""
         length = self.headers.get(b"content-length", b"")
         return int(length) if length.isdigit() and len(length) < 19 else 0
 
     async def fits(self, limit: int) -> bool:
-        """Return whether the body has at most so many bytes; bytes read to find out are kept for ``read``."""
+        """Return whether the body has at most this many bytes; bytes read to find out are kept for
+        ``read``."""
         if self.announced > limit:
             return False
         while self._more and self._size <= limit:
@@ -255,14 +262,14 @@ class Request:
         return self._size <= limit
 
     async def read(self, limit: int, limit_of: str = "this operation takes") -> bytes:
-        """Return the body. Raises TooLarge beyond ``limit`` bytes, BadRequest when it is incomplete."""
+        """Return the body. Raises TooLarge beyond ``limit`` bytes, BadRequest if it is incomplete."""
         async for part in self.read_parts(limit, limit_of):
             self._parts.append(part)
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
     async def read_parts(self, limit: int, limit_of: str) -> Any:
-        """Yield the body in pieces as they arrive. Raises like ``read``."""
-        too_large = TooLarge(f"body: too large; {limit_of} at most {limit} bytes")
+        """Yield the body in chunks as they arrive. Raises the errors of ``read``."""
+        too_large = TooLarge(f"body: too large; {limit_of} at most {format_size(limit)}")
         if max(self.announced, self._size) > limit:
             raise too_large
         while self._more:
@@ -276,10 +283,10 @@ Handler = Callable[[Request], Answer] | Callable[[Request], Awaitable[Answer]]
 
 
 async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: object) -> T:
-    """Run a function in a thread of the pool, in its owner's turn; few threads compute at a time.
+    """Run a function in a thread of the pool, in its owner's turn; only a few threads compute at a time.
 
-    Raises Busy if too many requests of the owner wait, and OutOfReach when no thread is free for
-    ``QUEUE_SECONDS``: a block of all threads may last long, and callers should get a response.
+    Raises Busy if too many requests of the owner are waiting, and OutOfReach if no thread is free for
+    ``QUEUE_SECONDS``: all threads may be blocked for long, and callers should get a response.
     """
     span = tracing.current()
     if span is not None:
@@ -293,22 +300,22 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
         if not any(given_up):
             raise
         raise OutOfReach(
-            "The server is overloaded right now. Nothing was changed; try again in a moment."
+            "The server is overloaded right now. Nothing was changed. Try again in a moment."
         ) from None
     finally:
         timer.cancel()
 
 
 async def in_thread(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: object) -> T:
-    """Run a function that computes little, such as the pieces of a stream, without a time limit for its
+    """Run a function that computes little, such as the chunks of a stream, without a time limit for its
     start. Raises Busy."""
     return await pool.submit(owner, function, *arguments)
 
 
 class Action(NamedTuple):
-    """Handler of a method. ``name`` identifies it in metrics. ``answer`` runs on the event loop if it is a
-    coroutine function, and in a thread otherwise: everything that reads, renders, or computes is an ordinary
-    function."""
+    """Handler of a method. ``name``: identifies it in metrics. ``answer``: the function, which runs on the
+    event loop if it is a coroutine function, and in a thread otherwise; functions that read, render, or
+    compute are ordinary functions."""
 
     name: str
     answer: Handler
@@ -329,7 +336,7 @@ def fixed(
     content_type: str,
     headers: Mapping[str, str] | None = None,
 ) -> Route:
-    """Return a route to bytes that are made once, in a thread."""
+    """Return a route to bytes that are computed once, in a thread."""
     made: list[Answer] = []
 
     async def answer(request: Request) -> Answer:
@@ -350,13 +357,14 @@ class _Found(NamedTuple):
 
 
 class Edge:
-    """Application of routes; ``application`` is what an ASGI server runs.
+    """Application of routes. ``application``: the application that an ASGI server runs.
 
-    ``refuse`` presents errors; ``headers`` are added to every response; ``preflight`` to those to OPTIONS.
-    ``query_limit``: maximum bytes of a query string. ``limiter`` counts requests by IP address, unless
-    handlers count them otherwise. ``pool`` runs everything that is not a coroutine; ``closing`` is called
-    when the server stops. ``owner_of`` returns in whose turn a request is answered, by default that of its IP
-    address. ``tracers``: callers whose traces are continued.
+    ``refuse``: the function that presents errors. ``headers``: the headers of every response. ``preflight``:
+    the headers of responses to OPTIONS. ``query_limit``: the maximum size of a query string in bytes.
+    ``limiter``: the limiter of requests by IP address, unless handlers count them otherwise. ``pool``: the
+    threads for everything that is not a coroutine. ``closing``: the function that is called when the server
+    stops. ``owner_of``: the function that returns the owner whose turn a request uses, by default its IP
+    address. ``tracers``: the callers whose traces are continued.
     """
 
     def __init__(
@@ -442,15 +450,17 @@ class Edge:
         if meter is None:
             meter = self._meters[request.name] = self._metrics.meter(request.name)
         meter.count(status, seconds)
+        if answer.pushed is None and answer.stream is None:
+            note_request(request.name, method, status, seconds)
         if access.isEnabledFor(logging.INFO):
             self._write_access(request, method, status, seconds)
 
     async def _answer(self, exchange: Exchange, request: Request, started: float) -> Answer:
         exchange.check()
         if len(exchange.query) > self._query_limit:
-            raise UriTooLong(f"query: must be at most {self._query_limit} bytes")
+            raise UriTooLong(f"query: must be at most {format_size(self._query_limit)}")
         if exchange.query.count(b"&") >= MAX_PARAMETERS:
-            raise BadRequest(f"query: must have at most {MAX_PARAMETERS} parameters")
+            raise BadRequest(f"query: can have at most {MAX_PARAMETERS:,} parameters")
         segments = split_path(exchange.path)
         found = self._routes.find(segments) if segments is not None else None
         if found is None or segments is None:
@@ -479,8 +489,8 @@ class Edge:
     def _begin_span(self, peer: str, request: Request, started: float) -> None:
         """Start the span of a request.
 
-        Any caller of a public port can name a trace: it becomes a link, so that it can be found, and has no
-        influence on whether this one is kept.
+        Any caller of a public port can name a trace. It becomes a link, so that it can be found, and does not
+        influence whether this trace is kept.
         """
         named = {
             name: request.headers[name.encode()].decode("latin-1")
@@ -508,10 +518,10 @@ class Edge:
 
     @staticmethod
     def _end_span(request: Request, span: tracing.Span, method: str, status: int) -> None:
-        """End a span. ``status``: 0 if the response could not be sent."""
+        """End a span. ``status``: the status; 0 if the response could not be sent."""
         if span.is_recorded:
             if request.path.endswith("*}"):
-                # Paths below sites have names of their own.
+                # Paths below sites have their own names.
                 span.rename(f"{method} {request.name}")
                 span.note("octavo.operation", request.name)
             if request.shows_path:
@@ -532,8 +542,8 @@ class Edge:
         function: Callable[..., T],
         *arguments: object,
     ) -> T:
-        """Run a function in these threads, where the response has its place, or in its turn in the common
-        ones."""
+        """Run a function in the threads in which the response has its slot, or in its turn in the common
+        threads."""
         if threads is not None:
             return await run_in(threads, function, *arguments)
         return await in_thread(self._pool, request.owner, function, *arguments)
@@ -541,7 +551,8 @@ class Edge:
     async def _begin(
         self, request: Request, answer: Answer, open_stream: Callable[[], Iterator[bytes]]
     ) -> Answer:
-        """Return the response with the first piece of its stream, so that errors until then get their status."""
+        """Return the response with the first chunk of its stream, so that errors until then get their
+        status."""
         threads = answer.threads
         pieces = iter(await self._run(request, threads, open_stream))
         first = await self._run(request, threads, next, pieces, None)
@@ -584,7 +595,7 @@ class Edge:
     # --- sending --------------------------------------------------------------------------------------
 
     async def _send(self, exchange: Exchange, request: Request, answer: Answer) -> int:
-        """Send the response in the form that the request asks for; return the status that was sent."""
+        """Send the response in the form that the request asks for, and return the status that was sent."""
         head = request.is_head
         own = (b"x-request-id", request.id.encode())
         if answer.again and answer.status == 200:
@@ -654,8 +665,8 @@ class Edge:
         return status
 
     def _find_sent(self, request: Request, answer: Answer) -> tuple[Headers | None, bytes]:
-        """Return the headers and body of a response that was sent before in the requested form; None without
-        one."""
+        """Return the headers and body of a response that was sent before in the requested form; None if there
+        is none."""
         headers = request.headers
         if any(name in headers for name in _CONDITIONS):
             return None, b""
@@ -684,9 +695,9 @@ class Edge:
         open_stream: Callable[[], Iterator[bytes]],
         threads: ThreadPoolExecutor | None = None,
     ) -> None:
-        """Send pieces, read one by one in threads, until the end or until the client has left.
+        """Send chunks, read one by one in threads, until the end or until the client has left.
 
-        After an error in the middle, the connection ends without an end of the response, so that no one
+        After an error in the middle, the connection ends without an end of the response, so that no client
         mistakes it for complete.
         """
         chunks = iter(await self._run(request, threads, open_stream))
@@ -706,13 +717,13 @@ class Edge:
             gone.cancel()
             close = getattr(chunks, "close", None)
             if close is not None:
-                # When the server stops, a piece may be unfinished; then everything ends with the process.
+                # When the server stops, a chunk may be unfinished; then everything ends with the process.
                 with suppress(ValueError):
                     await self._run(request, threads or self._pool.threads, close)
 
 
 async def _begin_pushing(answer: Answer, begin: Callable[[], AsyncGenerator[bytes, None]]) -> Answer:
-    """Return the response with the first pushed piece, so that errors until then get their status."""
+    """Return the response with the first pushed chunk, so that errors until then get their status."""
     pieces = begin()
     first = await anext(pieces)
 
@@ -728,7 +739,7 @@ async def _begin_pushing(answer: Answer, begin: Callable[[], AsyncGenerator[byte
 
 
 async def _push(exchange: Exchange, pieces: AsyncGenerator[bytes, None]) -> None:
-    """Send pushed pieces until the end or until the client has left."""
+    """Send pushed chunks until the end or until the client has left."""
     own = asyncio.current_task()
     assert own is not None
     gone = asyncio.ensure_future(exchange.gone())
@@ -752,7 +763,7 @@ def _is_compressible(answer: Answer) -> bool:
 
 
 def _choose_coding(request: Request, answer: Answer) -> str | None:
-    """Return how the body is compressed for this request; None for a plain body."""
+    """Return the compression of the body for this request; None for a plain body."""
     accepted = request.headers.get(b"accept-encoding")
     if not accepted or len(answer.body) < SMALLEST or not _is_compressible(answer):
         return None
@@ -760,7 +771,8 @@ def _choose_coding(request: Request, answer: Answer) -> str | None:
 
 
 def _line(name: str, text: str) -> tuple[bytes, bytes]:
-    """Return a header as it is sent. Raises ValueError for one that would be read as something else."""
+    """Return a header in the form in which it is sent. Raises ValueError for one that would be read as
+    something else."""
     value = _header_value(text)
     if _NO_HEADER.search(value) or not _HEADER_NAME.fullmatch(name):
         raise ValueError("a header contains a line break or another control character")
@@ -768,7 +780,7 @@ def _line(name: str, text: str) -> tuple[bytes, bytes]:
 
 
 _kept_line = lru_cache(maxsize=1024)(_line)
-"""The same, cached for headers that many responses have in common."""
+"""``_line``, cached for headers that many responses have in common."""
 _VARYING = frozenset({"content-length", "etag", "location", "set-cookie", "x-ratelimit-remaining"})
 """Headers with a different value each time."""
 
@@ -793,7 +805,7 @@ _TAG = re.compile(r'\s*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)')
 
 
 def read_tags(header: str) -> list[tuple[bool, str]]:
-    """Return the entity tags of a header, each with whether it is weak; none after the first invalid one.
+    """Return the entity tags of a header, each with whether it is weak; empty after the first invalid one.
 
     >>> read_tags('W/"a", "b,c"')
     [(True, 'a'), (False, 'b,c')]

@@ -1,4 +1,4 @@
-"""Size of a JSON text, determined before it is decoded: decoding blocks all other threads until it is done,
+"""Measure the size of a JSON text before it is decoded: decoding blocks all other threads until it is done,
 and a few megabytes of brackets take a hundred times as much memory."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ _STRING_OR_SIGN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|[,\[{]', re.DOTALL)
 
 
 def has_more_values(data: bytes, most: int) -> bool:
-    """Return whether this JSON has more values than so many: in arrays, in objects, or nested.
+    """Return whether this JSON has more values than a maximum: in arrays, in objects, or nested.
 
     >>> has_more_values(b'[1, 2, {"a": "b, [c]"}]', 4), has_more_values(b'[1, 2, {"a": "b, [c]"}]', 3)
     (False, True)

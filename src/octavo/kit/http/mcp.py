@@ -1,7 +1,7 @@
-"""Servers of the Model Context Protocol over streamable HTTP: one JSON-RPC message in, its answer out.
+"""Servers of the Model Context Protocol over streamable HTTP: each JSON-RPC message gets a response.
 
 Each request is complete in itself: there are no sessions, and the server sends nothing on its own, so any
-process of the server can answer.
+process of the server can respond.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class RefusedTool(Exception):
 
 
 class ToolText(NamedTuple):
-    """Answer of a tool: text, and fields for the program by name. ``data``: the same as ``text``, as structured
-    data of the type that the tool ``gives`` if it names one; None if the text is complete."""
+    """Response of a tool: text, and fields for the client by name. ``data``: the same content as ``text``, as
+    structured data of the type that the tool ``gives`` if it declares one; None if the text is complete."""
 
     text: str
     about: Mapping[str, str] = {}
@@ -48,10 +48,10 @@ class ToolText(NamedTuple):
 class Tool(NamedTuple):
     """Tool.
 
-    ``use`` gets the server's object and the arguments, of type ``takes``; it returns text, or raises
-    ``RefusedTool``. ``reads``: it changes nothing. ``destroys``: its effects are hard to undo.
-    ``reaches_out``: it sends requests to other servers. ``gives``: the type of the data of all its answers;
-    None if some have no data or another type.
+    ``use``: the function that gets the server's object and the arguments, of type ``takes``, and returns text
+    or raises ``RefusedTool``. ``reads``: whether it makes no changes. ``destroys``: whether its effects are
+    hard to undo. ``reaches_out``: whether it sends requests to other servers. ``gives``: the type of the data
+    of all its responses; None if some have no data or another type.
     """
 
     title: str
@@ -65,7 +65,7 @@ class Tool(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """Resource at a URI. ``changed``: when it was last changed, as the API writes times."""
+    """Resource at a URI. ``changed``: the time of its last change, in the form that the API uses."""
 
     address: str
     title: str
@@ -77,8 +77,9 @@ class Resource(NamedTuple):
 class Resources(NamedTuple):
     """Resources.
 
-    ``list_from`` gets the server's object and how many to skip; it returns the following ones, and whether
-    there are more. ``read`` returns the media type and text of a resource, None if there is none.
+    ``list_from``: the function that gets the server's object and the number of resources to skip, and returns
+    the following ones and whether there are more. ``read``: the function that returns the media type and text
+    of a resource, or None if there is none.
     """
 
     list_from: Callable[[Any, int], tuple[list[Resource], bool]]
@@ -86,8 +87,8 @@ class Resources(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """Prompt that people can choose. ``arguments``: descriptions by name; all are required texts. ``write``:
-    returns the prompt for the model."""
+    """Prompt that people can choose. ``arguments``: the descriptions by name; all are required texts.
+    ``write``: the function that returns the prompt for the model."""
 
     title: str
     description: str
@@ -155,8 +156,8 @@ class _Answered(Struct, frozen=True):
 
 
 class AskedTool(NamedTuple):
-    """Call of a tool by any caller: ``arguments`` as sent. ``single``: in a version without negotiation,
-    whose answers have another form."""
+    """Call of a tool by any caller. ``arguments``: the arguments as sent. ``single``: whether the version has
+    no negotiation; its responses have another form."""
 
     tool: str
     arguments: bytes
@@ -164,14 +165,14 @@ class AskedTool(NamedTuple):
 
 
 class ToolCall(NamedTuple):
-    """Valid call of a tool, with the id of its answer."""
+    """Valid call of a tool, with the id of its response."""
 
     id: int | str
     asked: AskedTool
 
 
 class _Wrong(Exception):
-    """Protocol error."""
+    """Error of the protocol."""
 
     def __init__(self, code: int, message: str, **data: object) -> None:
         super().__init__(message)
@@ -179,7 +180,7 @@ class _Wrong(Exception):
 
 
 class Headers(NamedTuple):
-    """Headers of a request that describe its message, each "" if missing."""
+    """Headers of a request that describe its message; a missing header is empty."""
 
     protocol: str
     method: str
@@ -225,7 +226,7 @@ def _call_tool(server: Server, on: object, params: Mapping[str, object]) -> Json
     try:
         said, wrong = tool.use(on, msgspec.convert(params.get("arguments") or {}, tool.takes)), False
     except (RefusedTool, msgspec.ValidationError) as error:
-        # As a result, so that a model reads it and corrects its call.
+        # This is a result instead of an error, so that a model reads it and corrects its call.
         said, wrong = str(error), True
     said = said if isinstance(said, ToolText) else ToolText(said)
     found = _said(said, wrong)
@@ -240,7 +241,7 @@ def _said(said: ToolText, wrong: bool) -> JsonObject:
 def _list_resources(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     cursor = params.get("cursor", "")
     if not isinstance(cursor, str) or not (cursor == "" or (cursor.isascii() and cursor.isdigit())):
-        raise _Wrong(_INVALID_PARAMS, "params.cursor: must be the nextCursor of an earlier answer")
+        raise _Wrong(_INVALID_PARAMS, "params.cursor: must be the nextCursor of an earlier response")
     start = int(cursor[:15] or 0)
     found, more = server.resources.list_from(on, start) if server.resources is not None else ([], False)
     told = [
@@ -313,7 +314,7 @@ _SINGLE_METHODS = {"server/discover": _discover, **_READING}
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Parameter that the header Mcp-Name repeats, by method."""
 _KEPT_FOR: dict[_Method, int | None] = {_call_tool: None, _get_prompt: None, _read_resource: 0}
-"""Milliseconds for which callers may cache an answer; None where the protocol has no caching."""
+"""Time in milliseconds for which callers can cache a response; None where the protocol has no caching."""
 _LISTS_KEPT_FOR = 60_000
 
 
@@ -325,7 +326,7 @@ def _check_single(method: str, named: object, meta: object, headers: Headers) ->
     for header, given, said in (
         ("MCP-Protocol-Version", headers.protocol, meta[_VERSION_KEY]),
         ("Mcp-Method", headers.method, method),
-        # Names that can't be in a header as they are come in an encoded form.
+        # Names that can't be in a header unchanged are sent in an encoded form.
         ("Mcp-Name", "" if headers.name.startswith("=?") else headers.name, named or ""),
     ):
         if given != said and not (header == "Mcp-Name" and headers.name.startswith("=?")):
@@ -368,7 +369,7 @@ class _Named(Struct, frozen=True):
 
 
 def called_tool(body: bytes) -> str:
-    """Return the tool that a message calls, whether valid or not; "" for any other message."""
+    """Return the name of the tool that a message calls, whether valid or not; empty for any other message."""
     try:
         called = msgspec.json.decode(body, type=_Named)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -381,7 +382,7 @@ _RESULTS = msgspec.json.Decoder(_Result)
 
 
 def read_call(body: bytes, headers: Headers) -> ToolCall | None:
-    """Return the tool call in a posted message; None for anything else, whether valid or not."""
+    """Return the tool call in a posted message; None for any other message, whether valid or not."""
     try:
         message = _CALLS.decode(body)
         single = headers.protocol == _SINGLE
@@ -395,25 +396,26 @@ def read_call(body: bytes, headers: Headers) -> ToolCall | None:
 
 
 def result_of(answer: Answer) -> bytes | None:
-    """Return a tool's result as JSON, from the answer to its call; None for an error."""
+    """Return a tool's result as JSON, given the response to its call; None for an error."""
     result = _ANSWERS.decode(answer.body).result if answer.status == 200 else UNSET
     return None if result is UNSET or _RESULTS.decode(result).is_error else bytes(result)
 
 
 def say_instead(answer: Answer, said: ToolText, *, wrong: bool) -> Answer:
-    """Replace the text in an answer to a tool call. ``wrong``: it is a failure."""
+    """Replace the text in the response to a tool call. ``wrong``: whether it is a failure."""
     message = msgspec.json.decode(answer.body)
     message["result"] |= _said(said, wrong)
     return msgspec.structs.replace(answer, body=msgspec.json.encode(message))
 
 
 def answer_call(call: ToolCall, result: bytes) -> Answer:
-    """Return the answer to a call from what ``result_of`` returned for the answer to the same one."""
+    """Return the response to a call, given the result of ``result_of`` for the response to an identical
+    call."""
     return _json(200, call.id, result=Raw(result))
 
 
 def answer_message(server: Server, on: object, body: bytes, headers: Headers) -> Answer:
-    """Return the answer to one posted message. ``on``: what the tools work on."""
+    """Return the response to one posted message. ``on``: the object on which the tools work."""
     if headers.protocol and headers.protocol not in VERSIONS:
         message = f"MCP-Protocol-Version: must be one of {', '.join(VERSIONS)}"
         return _error(400, None, _UNSUPPORTED, message, supported=VERSIONS, requested=headers.protocol)
@@ -422,12 +424,14 @@ def answer_message(server: Server, on: object, body: bytes, headers: Headers) ->
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return _error(400, None, _PARSE_ERROR, f"body: {error}")
     if isinstance(message, list):
-        return _error(400, None, _INVALID_REQUEST, "body: must be one message; batches are not supported")
+        return _error(
+            400, None, _INVALID_REQUEST, "body: must be a single message; batches are not supported"
+        )
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         return _error(400, None, _INVALID_REQUEST, "body: must be a JSON-RPC 2.0 message")
     id, method, params = message.get("id"), message.get("method"), message.get("params", {})
     if "method" not in message and ("result" in message or "error" in message):
-        # An answer, although this server asks nothing.
+        # This is a response, although this server sends no requests.
         return Answer(202)
     if not isinstance(method, str) or ("id" in message and type(id) not in (int, str)):
         return _error(

@@ -20,13 +20,16 @@ from octavo.kit.clock import now
 from octavo.kit.db.cache import MEMORY
 from octavo.kit.db.database import Database
 from octavo.kit.work import jobs, outbox
+from octavo.kit.work.backup_runs import last_good_backup
+from octavo.kit.work.maintenance import find_maintenance
+from octavo.kit.work.rebuilds import list_rebuilds
 
 log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Environment variable with the folder where workers store their counts, so that each can report all of them.
-The client library reads it once, when it is loaded."""
+"""Environment variable with the folder in which workers store their counts, so that each can report all of
+them. The client library reads it once, when it is loaded."""
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 _PAGE = resource.getpagesize()
@@ -37,7 +40,7 @@ _every: WeakSet[Metrics] = WeakSet()
 
 
 def report_failed_blocks(stage: str, error: Exception, count: int) -> None:
-    """Count blocks of a document where our own code failed, which are shown as plain text."""
+    """Count blocks of a document that are shown as plain text because Octavo's code failed."""
     log.error("blocks_failed", extra={"stage": stage, "blocks": count}, exc_info=error)
     for metrics in _every:
         metrics.count_failed_blocks(stage, count)
@@ -47,7 +50,7 @@ on_failure(report_failed_blocks)
 
 
 class Metrics:
-    """Metrics of a process; safe to share between threads."""
+    """Metrics of a process, which are thread-safe."""
 
     def __init__(self) -> None:
         self._queues: _Queues | None = None
@@ -83,6 +86,12 @@ class Metrics:
         self._open = Gauge(
             "octavo_open_requests",
             "Requests that are being answered, event streams included",
+            registry=registry,
+            multiprocess_mode="livesum",
+        )
+        self._connections = Gauge(
+            "octavo_connections_limit",
+            "Requests that can be answered at once, event streams excluded",
             registry=registry,
             multiprocess_mode="livesum",
         )
@@ -132,7 +141,7 @@ class Metrics:
         self._looked_up: dict[str, tuple[int, int]] = {}
         """Hits and misses of each cache that are already counted."""
         self._at_replica: dict[str, int] = {}
-        """Reads at the replica that are already counted."""
+        """Reads on the replica that are already counted."""
         self._database: Database | None = None
         self._counting = Lock()
         _every.add(self)
@@ -149,7 +158,9 @@ class Metrics:
         return RequestMeter(self._requests, self._seconds, operation)
 
     def watch(self, database: Database) -> None:
-        """Report the jobs and events in the database, read when metrics are requested."""
+        """Report the jobs and events in the database, which are read when metrics are requested."""
+        if self._database is not None:
+            return
         self._database = database
         self._queues = _Queues(database)
         self._registry.register(self._queues)
@@ -166,8 +177,9 @@ class Metrics:
     def note_restarts(self, worker: int, restarts: int) -> None:
         self._restarts.labels(str(worker)).set(restarts)
 
-    def observe_process(self, requests: int, streams: int) -> None:
-        """Record what this process uses now, and forget processes that have ended."""
+    def observe_process(self, requests: int, streams: int, connections: int) -> None:
+        """Record the resources that this process currently uses, and remove processes that have ended.
+        ``connections``: the maximum number of simultaneous requests."""
         if folder := os.environ.get(SHARED_FOLDER):
             for pid in {int(path.stem.rpartition("_")[2]) for path in Path(folder).glob("gauge_live*_*.db")}:
                 if not _is_running(pid):
@@ -176,6 +188,7 @@ class Metrics:
         self._cpu.set(used.ru_utime + used.ru_stime)
         self._open.set(requests)
         self._streams.set(streams)
+        self._connections.set(connections)
         self.observe_caches()
         self._observe_replica()
         try:
@@ -188,10 +201,10 @@ class Metrics:
             self._memory.set(used.ru_maxrss * 1024)
 
     def observe_caches(self) -> None:
-        """Record what the caches of this process use now."""
+        """Record the memory that the caches of this process currently use."""
         with self._counting:
             for name, use in MEMORY.use().items():
-                label = re.sub(r"\W+", "_", name.lower())
+                label = _label(name)
                 self._cache_bytes.labels(label).set(use.bytes)
                 self._cache_entries.labels(label).set(use.entries)
                 hits, misses = self._looked_up.get(name, (0, 0))
@@ -200,7 +213,7 @@ class Metrics:
                 self._looked_up[name] = (use.hits, use.misses)
 
     def _observe_replica(self) -> None:
-        """Record the reads at the replica so far, if there is one."""
+        """Record the reads on the replica so far, if there is one."""
         if self._database is None:
             return
         with self._counting:
@@ -209,8 +222,8 @@ class Metrics:
                 self._at_replica[outcome] = count
 
     def text(self) -> bytes:
-        """Return the body of ``/metrics``: of all workers, if there are several. Those record their values
-        from time to time."""
+        """Return the body of ``/metrics``. If there are several workers, it covers all of them; they record
+        their values periodically."""
         self.observe_caches()
         self._observe_replica()
         registry = self._registry
@@ -231,7 +244,7 @@ def _is_running(pid: int) -> bool:
 
 
 class _Queues:
-    """Number of waiting, running, and parked jobs and events: the same in every process."""
+    """Number of waiting, running, and parked jobs and events, which is the same in every process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -240,6 +253,9 @@ class _Queues:
         with self._database.read() as tx:
             counts = {(found.kind, found.state): found for found in jobs.count_jobs(tx)}
             waiting = outbox.count_waiting(tx)
+            unfinished = list_rebuilds(tx)
+            maintenance = find_maintenance(tx)
+            backup = last_good_backup(tx)
         moment = now()
         number = GaugeMetricFamily("octavo_jobs", "Jobs that are due", labels=("kind", "state"))
         age = GaugeMetricFamily(
@@ -258,6 +274,31 @@ class _Queues:
         for consumer, count in sorted(waiting.items()):
             events.add_metric((consumer,), count)
         yield events
+        rebuilding = GaugeMetricFamily(
+            "octavo_rebuild_remaining",
+            "Rows that the rebuild after an upgrade has not finished",
+            labels=("part", "state"),
+        )
+        for rebuild in unfinished:
+            rebuilding.add_metric((_label(rebuild.part), "waiting"), rebuild.waiting)
+            rebuilding.add_metric((_label(rebuild.part), "failed"), rebuild.failed)
+        yield rebuilding
+        yield GaugeMetricFamily(
+            "octavo_maintenance", "Whether maintenance mode is on", value=float(maintenance is not None)
+        )
+        age = GaugeMetricFamily("octavo_backup_age_seconds", "Time since the last good backup")
+        if backup is not None:
+            age.add_metric((), max(0, moment - backup.ended_at) / 1000)
+        yield age
+
+
+def _label(name: str) -> str:
+    """Return a name as an identifier.
+
+    >>> _label("API descriptions")
+    'api_descriptions'
+    """
+    return re.sub(r"\W+", "_", name.lower())
 
 
 class RequestMeter:
@@ -265,9 +306,8 @@ class RequestMeter:
         self._requests = requests
         self._histogram = seconds
         self._operation = operation
-        # Looking up a child by its labels takes longer than counting with it; creating all of them would slow
-        # down the start
-        # for operations that may never be called.
+        # Looking up a child by its labels takes longer than counting with it. Creating all of them would slow
+        # down the start for operations that may never be called.
         self._by_status: dict[int, Counter] = {}
         self._seconds: Histogram | None = None
 

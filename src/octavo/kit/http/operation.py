@@ -7,12 +7,12 @@ contract tests all read ``TABLE``. A handler's signature declares what it needs:
 - one proof object (a type registered with ``enters``): the result of the permission check for the ids in
   the path; for an operation that is open to visitors of a site, a union with their type;
 - ``body`` and ``query``: msgspec types the request is validated against;
-- anything else: a path parameter, in snake case;
-- the return type: the answer. A ``DELETE`` that returns a ``bool`` answers 205 for True (deleted) and 204 for
+- any other argument: a path parameter, in snake case;
+- the return type: the response. A ``DELETE`` that returns a ``bool`` answers 205 for True (deleted) and 204 for
   False (nothing to delete).
 
-One handler may carry several declarations: operations that do the same to different objects. Its proof type is
-then registered once for each of them, and the ids in the path determine the permission check.
+One handler can have several declarations, for operations that do the same to different objects. Its proof
+type is then registered once for each of them, and the ids in the path determine the permission check.
 """
 
 from __future__ import annotations
@@ -61,20 +61,21 @@ PUBLIC: Final = _Public()
 
 
 class Deletion:
-    """``returns`` of a DELETE whose handler returns whether there was something to delete."""
+    """Value of ``returns`` for a DELETE whose handler returns whether there was something to delete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """How to get a proof object: ``fn(call, needs, *ids)`` with the ids of ``parameters`` from the path."""
+    """Function that creates a proof object: ``fn(call, needs, *ids)`` with the ids of ``parameters`` from the
+    path."""
 
     fn: Callable[..., Any]
     parameters: tuple[str, ...]
 
 
 AgentScope = Literal["docs:read", "docs:draft", "docs:comment", "docs:review", "docs:gaps", "docs:merge"]
-"""Permissions that a person can grant an agent: to read, to draft change requests, to comment, to review, to
-see questions and missing answers, to merge."""
+"""Permissions that a person can grant to an agent: to read, to draft change requests, to comment, to review,
+to see questions and missing answers, and to merge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,12 @@ class Operation:
     status: int
     handler: Handler
     proof: str | None
-    """The handler's argument for the proof object; None for PUBLIC ones."""
+    """The handler's argument for the proof object; None for public operations."""
     proof_type: type | None
     visit_type: type | None
-    """Type of the proof for site visitors; None: closed to them."""
+    """Type of the proof for site visitors; None if the operation is closed to them."""
     entered_by: frozenset[str]
-    """Path parameters that the proof object is made from."""
+    """Path parameters from which the proof object is created."""
     body: Any
     body_optional: bool
     query: Any
@@ -108,25 +109,31 @@ class Operation:
     query_lists: frozenset[str] = frozenset()
     query_required: frozenset[str] = frozenset()
     media_type: str = "application/json"
-    """Media type of the answer."""
+    """Media type of the response."""
     other_media: tuple[str, ...] = ()
-    """Further media types that callers may request."""
+    """Further media types that callers can request."""
     body_media: str = "application/json"
     """Media type of the body."""
     refuses_unread: bool = False
-    """Whether unknown keys of a body are refused; otherwise a header of the answer names them."""
+    """Whether unknown keys of a body are rejected; otherwise a header of the response lists them."""
     draw_error: Callable[[OctavoError], Any] | None = None
-    """Writes errors, if not in the API's error format."""
+    """Function that presents errors, if they are not in the API's error format."""
     browsed: bool = False
-    """Whether browsers visit it: errors are then pages for those that accept one."""
+    """Whether browsers visit it: errors are then pages for clients that accept pages."""
     yields: tuple[str, ...] = ()
     """Scopes that a token needs in addition to that of the operation."""
     waits_for: WaitsFor | None = None
-    """What it waits for, in threads that organizations share."""
+    """Resource for which it waits, in threads that organizations share."""
     scripts: bool = False
-    """Whether scripts of integrations may call it regardless of their scopes."""
+    """Whether scripts of integrations can call it regardless of their scopes."""
     agents: AgentScope | None = None
-    """Permission that an agent needs; None: closed to agents."""
+    """Permission that an agent needs; None if it is closed to agents."""
+    also: tuple[int, ...] = ()
+    """Further statuses of success, with the same response."""
+    minimal: bool = False
+    """Whether callers can request an empty response with `Prefer: return=minimal` (RFC 7240)."""
+    in_maintenance: bool = False
+    """Whether it can be called while the server is read-only. A GET always can."""
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -136,7 +143,7 @@ class Operation:
 
     @property
     def extension(self) -> bool:
-        """Return whether it is Octavo's own, not in the public API."""
+        """Return whether it is an Octavo extension that is not in the public API."""
         return self.id not in PUBLIC_API
 
     @property
@@ -145,8 +152,8 @@ class Operation:
 
     @property
     def deletes_what_is_entered(self) -> bool:
-        """Return whether the proof is made from the very object that is deleted: if it does not exist, there
-        is nothing to do. No access to it looks the same."""
+        """Return whether the proof is created from the very object that is deleted: if that does not exist,
+        there is nothing to delete. A lack of access looks the same."""
         names = _PATH_PARAMETER.findall(self.path)
         return self.returns is Deletion and bool(names) and names[-1] in self.entered_by
 
@@ -156,20 +163,20 @@ class Operation:
 
     @property
     def enter(self) -> Enter | None:
-        """Return the permission check; None for PUBLIC ones, and before ``check_table`` for one not
-        registered yet."""
+        """Return the permission check; None for public operations, and before ``check_table`` for one that is
+        not registered yet."""
         return _ENTERS.get((self.proof_type, self.entered_by))
 
     @property
     def enter_visit(self) -> Enter | None:
-        """Return the check of visitors; None if it is closed to them."""
+        """Return the check of visitors; None if the operation is closed to them."""
         return _ENTERS[self.visit_type, self.entered_by] if self.visit_type is not None else None
 
 
 PUBLIC_API = frozenset(
     line for line in (files(__package__) / "public_api.txt").read_text().split("\n")[1:] if line
 )
-"""Ids of the operations that the public description of the API has."""
+"""Ids of the operations in the public description of the API."""
 TABLE: dict[str, Operation] = {}
 _ENTERS: dict[tuple[type | None, frozenset[str]], Enter] = {}
 _PROOFS: set[type] = set()
@@ -178,18 +185,20 @@ _VISITS: set[type] = set()
 
 BODY_LIMIT = 10 * 1024 * 1024
 PUBLIC_BODY_LIMIT = 64 * 1024
-"""Maximum bytes of the body of an operation without a limit of its own; the second for public operations."""
+"""Maximum sizes in bytes of the body of an operation without its own limit; the second is for public
+operations."""
 
 
 class DeclarationError(Exception):
-    """Invalid declaration of an operation; raised when its module is imported."""
+    """Error: the declaration of an operation is invalid. Raised when its module is imported."""
 
 
 def enters(proof: type, *parameters: str, visitors: bool = False) -> Callable[[_H], _H]:
-    """Register the function that makes a proof object of type ``proof`` from these path parameters.
-    ``visitors``: only for visitors of a site.
+    """Register the function that creates a proof object of type ``proof`` from these path parameters.
+    ``visitors``: whether it is only for visitors of a site.
 
-    A type may be registered for several sets of parameters, also by packages above the one that declares it.
+    A type can be registered for several sets of parameters, also by higher packages than the one that
+    declares it.
     """
     key = (proof, frozenset(parameters))
 
@@ -264,11 +273,11 @@ def _required_fields(query: Any) -> frozenset[str]:
 
 
 def _read_answer(id: str, method: Method, annotation: object, declared: object) -> object:
-    """Return the type of an operation's answer: None for an empty one.
+    """Return the type of an operation's response; None for an empty response.
 
-    ``annotation``: of what the handler returns. ``declared``: what the declaration says, because the handler
-    returns a ``Reply``, a ``Stream``, a ``Deferred``, or encoded bytes, or because it answers several operations.
-    Raises DeclarationError if the two contradict or repeat each other.
+    ``annotation``: the return type of the handler. ``declared``: the declared type, if the handler returns a
+    ``Reply``, a ``Stream``, a ``Deferred``, or encoded bytes, or if it serves several operations. Raises
+    DeclarationError if the two contradict or repeat each other.
     """
     if annotation is bool and method == "DELETE":
         annotation = Deletion
@@ -289,7 +298,7 @@ def _read_answer(id: str, method: Method, annotation: object, declared: object) 
 
 
 def _proofs_of(annotation: object) -> list[type]:
-    """Return the types of proof objects that an argument may have; none if it is something else."""
+    """Return the types of proof objects that an argument can have; empty if it is not a proof object."""
     members = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
     return list(members) if all(isinstance(one, type) and one in _PROOFS for one in members) else []
 
@@ -297,8 +306,9 @@ def _proofs_of(annotation: object) -> list[type]:
 class Area(Struct, frozen=True):
     """Part of the API: the word that token scopes and the description use for its operations.
 
-    ``lenient``: its bodies follow a standard that requires ignoring unknown keys. ``media_type``: of its
-    answers. ``draw_error``: writes errors in the form of that standard.
+    ``lenient``: whether its bodies follow a standard that requires ignoring unknown keys. ``media_type``: the
+    media type of its responses. ``draw_error``: the function that presents errors in the form of that
+    standard.
     """
 
     name: str
@@ -315,6 +325,7 @@ class Area(Struct, frozen=True):
         needs: object,
         returns: object = None,
         status: int | None = None,
+        also: tuple[int, ...] = (),
         errors: tuple[int, ...] = (),
         quick: bool = False,
         body_limit: int | None = None,
@@ -329,24 +340,30 @@ class Area(Struct, frozen=True):
         visitors: bool = False,
         scripts: bool = False,
         agents: AgentScope | None = None,
+        minimal: bool = False,
+        in_maintenance: bool = False,
     ) -> Callable[[_H], _H]:
         """Declare the decorated function as an operation.
 
-        ``returns``: the type of the answer, where the return type of the handler does not tell. ``status``: of
-        success (default 200, 204 without an answer). ``body_limit``: maximum bytes of the body. ``quick``:
-        reads a few rows by their keys, however much data there is, or cached data, so that it may run on the
-        event loop (on PostgreSQL when those rows are cached); a handler that finds more to do calls
-        ``call.leave_loop()``. ``refuses_unread``: refuses unknown keys of a body, as extensions do, because the
-        body replaces everything. ``media_type``: of the answer, if it differs from the area's. ``other_media``:
-        further ones that callers may request. ``body_media``: of a ``RawBody``. ``browsed``: browsers are sent
-        here, and get errors as pages.
+        ``returns``: the type of the response, if the return type of the handler does not determine it.
+        ``status``: the status of success (default 200; 204 without a response). ``also``:
+        further statuses of success. ``body_limit``: the maximum
+        size of the body in bytes. ``quick``: whether it reads only a few rows by their keys, regardless of
+        the amount of data, or cached data, so that it can run on the event loop (on PostgreSQL when those
+        rows are cached); a handler that finds more to do calls ``call.leave_loop()``. ``refuses_unread``:
+        whether to reject unknown keys of a body, like extensions do, because the body replaces everything.
+        ``media_type``: the media type of the response, if it differs from the area's. ``other_media``:
+        further media types that callers can request. ``body_media``: the media type of a ``RawBody``.
+        ``browsed``: whether browsers are redirected here, and get errors as pages.
 
-        ``yields``: further scopes that a token needs, because the answer gives access to something else: the
-        scope that reads content for links to content, the scope that writes for keys. ``waits_for``: what it
-        waits for, a language model or another server. ``visitors``: visitors of a site may call it; their
-        proof is the other type of the union that the handler takes. ``scripts``: scripts of integrations may
-        call it regardless of their scopes, because the public description says so. ``agents``: the permission
-        that an agent needs. Raises DeclarationError if something does not fit together.
+        ``yields``: the further scopes that a token needs, because the response grants access to other data:
+        for links to content, the scope that reads content; for keys, the scope that writes. ``waits_for``:
+        the resource for which it waits, a language model or another server. ``visitors``: whether visitors of
+        a site can call it; their proof is the other type of the union that the handler takes. ``scripts``:
+        whether scripts of integrations can call it regardless of their scopes, as in the public description.
+        ``agents``: the permission that an agent needs. ``minimal``: whether callers can request an empty
+        response with the header ``Prefer``. ``in_maintenance``: whether it works while the server is
+        read-only, because it doesn't change content. Raises DeclarationError if these contradict each other.
         """
 
         def declare(handler: _H) -> _H:
@@ -380,7 +397,7 @@ class Area(Struct, frozen=True):
             if (needs is PUBLIC) != (proof is None):
                 raise DeclarationError(f"{id}: must be PUBLIC or take one proof object")
             if visitors and visit_type is None:
-                raise DeclarationError(f"{id}: takes no proof of visitors")
+                raise DeclarationError(f"{id}: `visitors` requires a parameter with the proof of a visitor")
             # Parameters without an argument are those of the proof object: see ``check_table``.
             entered_by = frozenset(in_path) - set(path_parameters.values())
             if proof is None and entered_by:
@@ -422,6 +439,9 @@ class Area(Struct, frozen=True):
                 waits_for=waits_for,
                 scripts=scripts,
                 agents=agents,
+                minimal=minimal,
+                also=also,
+                in_maintenance=in_maintenance,
             )
             return handler
 
@@ -439,12 +459,13 @@ class Drafted(Struct, frozen=True):
 class Person(Struct, frozen=True):
     """Person with the access of the token or session they use.
 
-    ``token_id``: empty in a job. ``scopes`` None: everything that the person may do. ``organization_id``: the
-    only accessible organization; None: all of the person's. ``session``: ``token_id`` is the id of a session.
-    ``proved_at``: when the person last confirmed their identity in this session, in milliseconds; 0 for
-    tokens. ``expires_at``: of a token, None: never. ``client``: the IP address of the request; None in a job.
-    ``agent``: the name of the agent that acts for the person with its own token; ``token_id`` is then the id
-    of their connection, and the scopes are those of agents.
+    ``token_id``: the id of the token; empty in a job. ``scopes``: the scopes; None for all permissions of the
+    person. ``organization_id``: the only accessible organization; None for all of the person's. ``session``:
+    whether ``token_id`` is the id of a session. ``proved_at``: the time in milliseconds at which the person
+    last confirmed their identity in this session; 0 for tokens. ``expires_at``: the expiration of a token;
+    None if it never expires. ``client``: the IP address of the request; None in a job. ``agent``: the name of
+    the agent that acts for the person with its own token; ``token_id`` is then the id of their connection,
+    and the scopes are those of agents.
     """
 
     user_id: str
@@ -459,11 +480,12 @@ class Person(Struct, frozen=True):
 
 
 class Script(Struct, frozen=True):
-    """Script of an integration: as an installation, which is a member of one organization, or as the
+    """Script of an integration. It acts as an installation, which is a member of one organization, or as the
     integration itself, which is a member of none.
 
-    ``scopes``: those of integrations. ``installation_id`` None: as the integration; ``user_id``, the
-    installation's, is then empty. ``client``: as of a person.
+    ``scopes``: the scopes of integrations. ``installation_id``: the id of the installation; None for the
+    integration itself, and ``user_id``, the installation's, is then empty. ``client``: the same as for a
+    person.
     """
 
     integration_id: str
@@ -475,22 +497,22 @@ class Script(Struct, frozen=True):
 
     @property
     def agent(self) -> None:
-        """A script acts only for itself."""
+        """Always empty, because a script acts only for itself."""
 
     @property
     def token_id(self) -> str:
-        """Id of its tokens for the audit log and rate limits: the tokens are stored nowhere."""
+        """Id of its tokens for the audit log and rate limits, because the tokens are not stored."""
         return self.installation_id or self.integration_id
 
 
 class Visitor(Struct, frozen=True):
     """Visitor of a published site, who is not a member of its organization; their renderer makes the call.
 
-    ``claims``: the ``visitor`` of conditions. ``spaces``: ids of those that the site shows them.
-    ``visibility``: of the site. ``base``: its URL for them. ``preview``: the token of the preview they use,
-    whether or not the site is published, and ``drafted`` what that shows; ``drafts``: it shows
-    drafts of the structure. ``named``: further objects of the
-    request, if a page they see refers to them: ``user`` and an id, ``openapi`` and a slug.
+    ``claims``: the ``visitor`` value of conditions. ``spaces``: the ids of the spaces that the site shows
+    them. ``visibility``: the visibility of the site. ``base``: the site's URL for them. ``preview``: the
+    token of the preview they use, whether or not the site is published. ``drafted``: the change request that
+    the preview shows. ``drafts``: whether it shows drafts of the structure. ``named``: further objects of the
+    request, if a page they can see refers to them: ``user`` and an id, ``openapi`` and a slug.
     """
 
     site_id: str
@@ -507,8 +529,8 @@ class Visitor(Struct, frozen=True):
 
 Actor = Person | Script
 """Holder of permissions. Objects are entered by an actor, never by the id of a user alone: the same person
-has less access with a token of one organization than with their password. Actors are made by authentication
-and, for jobs, by ``access.actor_for_job``."""
+has less access with a token of one organization than with their password. Actors are created by
+authentication and, for jobs, by ``access.actor_for_job``."""
 Caller = Person | Script | Visitor
 """Caller of an operation."""
 
@@ -517,22 +539,23 @@ Ask = Callable[["Call", str, dict[str, str], dict[str, Any], Any], Any]
 
 @dataclass(slots=True, kw_only=True)
 class Recipient:
-    """Recipient of an answer, and the server that makes it. ``authenticated`` None: anonymous, such as the
-    script that a job runs. ``on_loop``: on the event loop, where nothing may take long."""
+    """Recipient of a response, and the server that creates it. ``authenticated``: the caller; None for an
+    anonymous one, such as the script that a job runs. ``on_loop``: whether this runs on the event loop, where
+    nothing may take long."""
 
     context: Context
     authenticated: Caller | None = None
     on_loop: bool = False
 
     def leave_loop(self) -> None:
-        """Announce that what follows may take a while. Raises LeavesLoop on the event loop: the call is then
-        answered in a thread."""
+        """Announce that the following work may take a while. Raises LeavesLoop on the event loop; the call is
+        then answered in a thread."""
         if self.on_loop:
             raise LeavesLoop
 
     @property
     def caller(self) -> Caller:
-        """Return the caller. Raises NotSignedIn for anonymous ones."""
+        """Return the caller. Raises NotSignedIn for anonymous callers."""
         if self.authenticated is None:
             raise NotSignedIn(
                 "Authorization: this operation needs a token. Send `Authorization: Bearer <token>`."
@@ -544,11 +567,11 @@ class Recipient:
         """Return the holder of permissions.
 
         Raises NotSignedIn for anonymous callers, NotFound for visitors of a site: renderers show their
-        visitors that there is no such page; any other error would be the renderer's.
+        visitors that there is no such page, while any other error would be the renderer's.
         """
         caller = self.caller
         if isinstance(caller, Visitor):
-            raise NotFound("This is not available to visitors of a site, only to members.")
+            raise NotFound("Visitors of a site can't use this operation, only members can.")
         return caller
 
     @property
@@ -561,7 +584,7 @@ class Recipient:
 
     @property
     def app(self) -> AppAddresses:
-        """Return the URLs of the app, where people see what the API returns."""
+        """Return the URLs of the app, where people see the objects that the API returns."""
         return self.context.app
 
     def url(self, path: str) -> str:
@@ -572,7 +595,7 @@ class Recipient:
 @dataclass(slots=True, kw_only=True)
 class Call(Recipient):
     """Request on its way to a handler. ``authenticated``: the caller that the composition root's
-    ``authenticate`` found; None: anonymous."""
+    ``authenticate`` found; None if anonymous."""
 
     operation: Operation
     path_parameters: dict[str, str]
@@ -583,20 +606,22 @@ class Call(Recipient):
     request_id: str
     response_headers: dict[str, str] = field(default_factory=dict)
     counted: bool = False
-    """Whether the rate limit has counted it: only once, however often it is retried."""
+    """Whether the rate limit has counted it, which happens only once, regardless of retries."""
     ask: Ask | None = None
-    """Performs another operation of the table as the same caller, see ``http.Dispatcher.ask``."""
+    """Function that performs another operation of the table as the same caller, see
+    ``http.Dispatcher.ask``."""
     by_agent: bool = False
-    """Whether the server of tools for agents makes the call: agents' tokens are only valid there."""
+    """Whether the server of tools for agents makes the call, because agents' tokens are only valid there."""
     organization_id: str = ""
-    """Organization of the object that was entered last; empty without one."""
+    """Organization of the object that was entered last; empty if there is none."""
     asked_again: bool = False
-    """Whether it is authenticated again on its way, which is no activity of the caller."""
+    """Whether it is authenticated again while being answered, which does not count as activity of the
+    caller."""
     has_written: bool = False
-    """Whether what the answer has to contain is written."""
+    """Whether the data that the response has to contain is written."""
 
     def write_first(self, write: Callable[[], None]) -> None:
-        """Write something before the handler reads. Raises WritesFirst in a read, which then starts again."""
+        """Write data before the handler reads. Raises WritesFirst in a read, which then starts again."""
         if self.operation.method == "GET":
             raise WritesFirst(write)
         self.has_written = True
@@ -604,20 +629,20 @@ class Call(Recipient):
 
 
 class Deferred(Struct, Generic[T], frozen=True):
-    """Result that another thread makes. Neither the event loop nor the thread of the handler waits for it. ``present``
-    returns the answer once it is done, or raises what it raises."""
+    """Result that another thread computes. Neither the event loop nor the thread of the handler waits for it.
+    ``present``: the function that returns the response once the result is available, or raises its errors."""
 
     future: Future[T]
     present: Callable[[Future[T]], object]
 
 
 class LeavesLoop(Exception):
-    """Call that has to be answered in a thread."""
+    """Signal: a call has to be answered in a thread."""
 
 
 class WritesFirst(Exception):
-    """Read that has to start again after ``write``: it sees one snapshot, from before anything that is written
-    meanwhile."""
+    """Signal: a read has to start again after ``write``, because its snapshot does not include data written
+    in the meantime."""
 
     def __init__(self, write: Callable[[], None]) -> None:
         super().__init__()
@@ -632,9 +657,9 @@ class RawBody(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """Answer with another status or headers than declared.
+    """Response with another status or headers than declared.
 
-    A ``value`` of bytes is sent as it is; ``headers`` then contain its content type.
+    A ``value`` of bytes is sent unchanged; ``headers`` then contain its content type.
     """
 
     value: Any = None
@@ -643,11 +668,11 @@ class Reply(Struct, frozen=True):
 
 
 class Follow(Struct, frozen=True):
-    """Answer that lasts while its caller listens to these topics (``kit.hub``).
+    """Response that lasts while its caller listens to these topics (``kit.hub``).
 
-    ``owner``: an organization, and who it is in it. ``after``: the position where they stopped listening.
-    ``seconds``: how long to listen. ``check`` raises errors in addition to those of authenticating and
-    entering them again. ``may_know``: as of listeners.
+    ``owner``: an organization, and the person or object in it. ``after``: the position at which they stopped
+    listening. ``seconds``: the time to listen. ``check``: the function that raises errors in addition to
+    those of authenticating and entering them again. ``may_know``: the same as for listeners.
     """
 
     topics: tuple[Topic, ...]
@@ -659,7 +684,7 @@ class Follow(Struct, frozen=True):
 
 
 class Stream(Struct, frozen=True):
-    """Answer sent in pieces: an iterator of bytes, read in a worker thread."""
+    """Response sent in chunks: an iterator of bytes, read in a worker thread."""
 
     chunks: Any
     content_type: str

@@ -1,4 +1,4 @@
-"""Clients of requests that come through our own proxies."""
+"""Clients of requests that come through Octavo's own proxies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from octavo.settings import Network
 
 
 def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
-    """Return the IP address that a request comes from: the peer, or, if the peer is trusted, the address in
+    """Return the IP address from which a request comes: the peer, or, if the peer is trusted, the address in
     X-Forwarded-For. IPv4 addresses are never written as IPv6.
 
     Each proxy appends its client, so the list is read from its end, as long as the proxy that wrote an entry
@@ -35,7 +35,7 @@ def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
 
 
 def address_key(address: str) -> str:
-    """Return the key that limits count an IP address by: an IPv6 client has a whole /64 network.
+    """Return the key by which limits count an IP address: an IPv6 client has a whole /64 network.
 
     >>> address_key("2001:db8::1") == address_key("2001:db8::ffff:2")
     True
@@ -51,8 +51,9 @@ def address_key(address: str) -> str:
 
 
 def _plain(address: str) -> str:
-    """Return an IPv4 address in its plain form. A socket that listens on both gives `::ffff:203.0.113.7`, and
-    all of these are in one /64 network: one client could use up the limits of all others."""
+    """Return an IPv4 address in its plain form. A socket that listens on both protocols returns
+    `::ffff:203.0.113.7`, and all of these are in one /64 network, so one client could use up the limits of
+    all others."""
     if ":" not in address:
         return address
     try:
@@ -64,7 +65,7 @@ def _plain(address: str) -> str:
 
 
 def is_within(address: str, networks: Sequence[Network]) -> bool:
-    """Return whether an IP address is in one of these networks; False for anything else."""
+    """Return whether an IP address is in one of these networks; False for any other text."""
     try:
         known = ip_address(_plain(address))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Lookup of the handler for a path: a tree of segments, so that the number of routes does not matter."""
+"""Look up the handler for a path in a tree of segments, so that the number of routes does not matter."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ class _Node(Generic[T]):
 
 
 class Routes(Generic[T]):
-    """Targets by path pattern. ``{name}`` stands for one segment, ``{name*}`` for all that are left (also none).
+    """Targets by path pattern. ``{name}`` stands for one segment, ``{name*}`` for all remaining segments, if
+    any.
 
-    A named segment goes before a parameter, a parameter before the rest of a path.
+    A fixed segment takes precedence over a parameter, and a parameter over the rest of a path.
 
     >>> routes = Routes()
     >>> routes.add("/spaces/{spaceId}/pages", 1)
@@ -35,7 +36,7 @@ class Routes(Generic[T]):
         self._root: _Node[T] = _Node()
 
     def add(self, pattern: str, target: T) -> None:
-        """Add a route. Raises ValueError for a pattern that exists already."""
+        """Add a route. Raises ValueError for a pattern that already exists."""
         node = self._root
         names: list[str] = []
         for segment in pattern.strip("/").split("/") if pattern.strip("/") else ():
@@ -87,7 +88,7 @@ class Routes(Generic[T]):
 def split_path(raw: bytes) -> list[str] | None:
     """Return the segments of a path as it was sent, each decoded once; None if that is not UTF-8.
 
-    An encoded slash stays within its segment. A single slash at the end is left out.
+    An encoded slash stays within its segment. A single slash at the end is dropped.
 
     >>> split_path(b"/a%2Fb/c/")
     ['a/b', 'c']

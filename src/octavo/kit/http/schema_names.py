@@ -1,7 +1,7 @@
-"""Names of types in the API description, where they differ from the names in the code.
+"""Names of types in the API description that differ from the names in the code.
 
 Class names are unique in the code, where a name has to be clear without its package. The API has its own
-names, which clients know.
+names, which clients use.
 """
 
 from __future__ import annotations

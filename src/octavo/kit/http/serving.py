@@ -23,16 +23,16 @@ log = logging.getLogger("octavo.serving")
 T = TypeVar("T")
 
 _SPARE_FILES = 256
-"""Number of open files in addition to connections: databases, files being sent, logs."""
+"""Number of open files besides connections: databases, files being sent, logs."""
 _END = 1.0
 """Seconds for canceled requests to end."""
 _GIVEN_UP = 5.0
-"""Seconds in which a port in use may become free."""
+"""Seconds within which a port in use may become free."""
 
 
 class PortLimits(Struct, frozen=True):
     """Limits of each port of a process: open connections, connections that wait to be accepted, seconds for a
-    head to arrive (also how long a connection may be idle), bytes of a head."""
+    head to arrive (also the time that a connection can be idle), and bytes of a head."""
 
     connections: int
     backlog: int
@@ -41,8 +41,8 @@ class PortLimits(Struct, frozen=True):
 
 
 class PortListener:
-    """Serves an application on a port. Several processes may listen on the same one: the system spreads
-    connections over them. Started and stopped in one event loop."""
+    """Listener that serves an application on a port. Several processes can listen on the same port: the
+    system spreads connections over them. It is started and stopped in one event loop."""
 
     def __init__(self, application: Application, host: str, port: int, bounds: PortLimits) -> None:
         self._application = application
@@ -79,7 +79,7 @@ class PortListener:
         self._application.leaving = True
 
     async def close(self, patience: float) -> None:
-        """Accept nothing more, let requests finish within ``patience`` seconds, then cancel them."""
+        """Accept no new connections, let requests finish within ``patience`` seconds, then cancel them."""
         assert self._serving is not None
         self._application.leaving = True
         self._server.stop()  # type: ignore[no-untyped-call]
@@ -91,13 +91,13 @@ class PortListener:
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """Return an event loop for serving: its own work for a request takes half as long as the standard
+    """Return an event loop for serving, whose overhead for a request is half that of the standard
     library's."""
     return uvloop.new_event_loop()
 
 
 def run_served(main: Coroutine[object, object, T]) -> T:
-    """Run a coroutine on a loop of that kind."""
+    """Run a coroutine on such a loop."""
     with asyncio.Runner(loop_factory=new_loop) as runner:
         return runner.run(main)
 
@@ -108,7 +108,7 @@ def resolve(host: str) -> str:
 
 
 def require_free(host: str, port: int) -> None:
-    """Raise OSError when a process listens on a port: processes that share it on purpose would not notice.
+    """Raise OSError if a process listens on a port: processes that share it on purpose would not notice.
     Workers whose parent was killed have some seconds to end."""
     address = resolve(host)
     until = time.monotonic() + _GIVEN_UP
@@ -124,8 +124,8 @@ def require_free(host: str, port: int) -> None:
 
 
 def allow_connections(wanted: int, ports: int) -> int:
-    """Raise the limit of open files as far as the system allows, and return how many connections each port
-    can have: at most ``wanted``. A process without free files could not even read its database."""
+    """Raise the limit of open files as far as the system allows, and return the number of connections that
+    each port can have, at most ``wanted``. A process without free files could not even read its database."""
     files = wanted * ports + _SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= files:

@@ -1,4 +1,5 @@
-"""Folders of built files: read once, named by their content, compressed before the first request."""
+"""Folders of built files, which are read once, named by their content, and compressed before the first
+request."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def content_type(name: str) -> str:
 
 
 def read_built(path: Path, headers: Mapping[str, str]) -> Answer:
-    """Return the response with this file and its compressed forms, which are beside it. Raises
+    """Return the response with this file and its compressed forms, which are next to it. Raises
     FileNotFoundError."""
     body = path.read_bytes()
     forms = {coding: path.with_name(path.name + ending) for coding, ending in _CODINGS.items()}
@@ -33,7 +34,7 @@ def read_built(path: Path, headers: Mapping[str, str]) -> Answer:
 
 def static_route(path: str, folder: Path, name: str) -> Route:
     """Return a route to the files directly in ``folder``, each at ``path`` and its name. Their names contain
-    a hash of their content, so that clients cache them forever."""
+    a hash of their content, so that clients can cache them forever."""
 
     @cache
     def read(file: str) -> Answer:

@@ -1,5 +1,5 @@
-"""Unknown keys of a JSON body: those that the type it is decoded to does not have, at any depth; and which of
-them are refused, because newer servers restrict something by them."""
+"""Unknown keys of a JSON body, which the type to which it is decoded does not have, at any depth; and the
+keys that are rejected because newer servers use them to restrict something."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ import msgspec.inspect as models
 from msgspec import Struct
 
 MOST_NAMED = 20
-"""Maximum number of keys named in one answer; a body may have millions."""
+"""Maximum number of keys listed in one response; a body may have millions."""
 
 
 class Shape(Struct):
     """Shape of the known part of a JSON value. An empty shape stands for a value that is read completely.
 
-    ``fields``: of an object, by key. ``tagged``: instead, the shapes of the kinds of objects, by the value of
-    the key ``tag``. ``values``: of all values of an object with free keys. ``items``: of the elements of an
-    array.
+    ``fields``: the shapes of an object's fields, by key. ``tagged``: instead, the shapes of the kinds of
+    objects, by the value of the key ``tag``. ``values``: the shape of all values of an object with free keys.
+    ``items``: the shape of the elements of an array.
     """
 
     fields: dict[str, Shape] | None = None
@@ -39,8 +39,8 @@ NOTHING = Shape(fields={})
 
 @cache
 def shape_of(type: object) -> Shape:
-    """Return the shape of a type of bodies. It is computed on first use: few types are needed, and each takes
-    some time."""
+    """Return the shape of a type of bodies. It is computed on first use, because few types are needed and
+    each takes some time."""
     return _shape(models.type_info(type), {})
 
 
@@ -113,8 +113,8 @@ def _find(shape: Shape, value: object, path: str) -> Iterator[str]:
 
 
 class NewerFields(Struct, frozen=True, forbid_unknown_fields=True):
-    """Fields of one operation that the newest public description has and Octavo does not. Requests with those
-    in ``query`` and ``body`` are refused; ``ignored`` ones have no effect."""
+    """Fields of one operation that the newest public description has but Octavo does not. ``query`` and
+    ``body``: fields whose use is rejected. ``ignored``: fields without effect."""
 
     query: frozenset[str] = frozenset()
     body: frozenset[str] = frozenset()

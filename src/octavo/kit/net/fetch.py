@@ -1,7 +1,7 @@
 """Outgoing HTTP that attackers can't misuse.
 
-A host name is resolved once, every IP address it has must be public, and the connection goes to one of those
-very addresses: what a name server answers a moment later is irrelevant. Each redirect is checked again. One
+A host name is resolved once, all of its IP addresses must be public, and the connection goes to one of those
+very addresses, so later responses of a name server are irrelevant. Each redirect is checked again. One
 deadline applies to the whole fetch, including slow name servers, redirects, and slow headers; in a job it is
 not later than the job's.
 """
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from octavo.errors import BadGateway
+from octavo.errors import BadGateway, format_size
 from octavo.kit.observability import tracing
 from octavo.kit.scheduling import deadlines
 from octavo.kit.tls import outgoing_tls
@@ -42,39 +42,40 @@ _TUNNELS = tuple(
     map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
 )
 _lookups = threading.BoundedSemaphore(64)
-"""Maximum number of simultaneous name lookups; a name server that does not respond takes no more threads than
-these."""
+"""Maximum number of simultaneous name lookups, which limits the threads that a name server without responses
+can occupy."""
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 
 
 class FetchError(BadGateway):
-    """A fetch that was refused or failed; the message names the host and the reason."""
+    """Error: a fetch was rejected or failed. The message names the host and the reason."""
 
 
 class FetchTimeout(FetchError):
-    """Fetch that was not answered in time."""
+    """Error: a fetch was not answered in time."""
 
 
 class ByteAllowance:
-    """Bytes that several fetches may take together; safe to share between threads."""
+    """Total number of bytes that several fetches can take; it is thread-safe."""
 
     def __init__(self, size: int) -> None:
         self._size = self._left = size
         self._lock = threading.Lock()
 
     def take(self, count: int) -> None:
-        """Use up a number of bytes. Raises FetchError when fewer are left."""
+        """Use up a number of bytes. Raises FetchError if fewer are left."""
         with self._lock:
             self._left -= count
             if self._left < 0:
-                raise FetchError(f"the responses together are larger than {self._size} bytes")
+                raise FetchError(f"the responses together are larger than {format_size(self._size)}")
 
 
 class Limits(Struct, frozen=True, kw_only=True):
     """Limits of a fetch.
 
-    ``size``: bytes of the body after decompression; ``together``: bytes left by other fetches; ``seconds``
-    for everything together. ``follow``: whether redirects are followed, or returned.
+    ``size``: the maximum size in bytes of the body after decompression. ``together``: the number of bytes
+    left by other fetches. ``seconds``: the time limit for the whole fetch. ``follow``: whether redirects are
+    followed, or returned.
     """
 
     size: int = 10 * 1024 * 1024
@@ -88,8 +89,8 @@ _LIMITS = Limits()
 
 
 class CheckedUrl(Struct, frozen=True):
-    """Checked URL. ``addresses``: those of its host at that time. ``trusted``: it may be reached although
-    private."""
+    """Checked URL. ``addresses``: the IP addresses of its host at that time. ``trusted``: whether it can be
+    reached although it is private."""
 
     url: str
     scheme: str
@@ -100,7 +101,7 @@ class CheckedUrl(Struct, frozen=True):
 
 
 class Fetched(Struct, frozen=True):
-    """Response of any status; ``url`` is the one that returned it, after redirects."""
+    """Response of any status. ``url``: the URL that returned it, after redirects."""
 
     url: str
     status: int
@@ -117,11 +118,11 @@ class Streamed(Struct, frozen=True):
 
 
 class Fetcher:
-    """HTTP client that is safe to share between threads and keeps no connections between fetches.
+    """HTTP client that is thread-safe and keeps no connections between fetches.
 
-    ``allowed``: comma-separated ``host:port`` that may be reached although private (the setting
-    ``allow_private_fetch``). ``tells_trace``: tell the server which trace the request belongs to; only for
-    servers named by an organization or the server administrator.
+    ``allowed``: the comma-separated ``host:port`` pairs that can be reached although they are private (the
+    setting ``allow_private_fetch``). ``tells_trace``: whether to tell the server the trace to which the
+    request belongs; only for servers named by an organization or the server administrator.
     """
 
     def __init__(self, allowed: str = "", tells_trace: bool = False) -> None:
@@ -318,19 +319,21 @@ def _limited(chunks: Iterator[bytes], host: str, limits: Limits) -> Iterator[byt
         if limits.together is not None:
             limits.together.take(len(chunk))
         if size > limits.size:
-            raise FetchError(f"{host}: the response is larger than {limits.size} bytes")
+            raise FetchError(f"{host}: the response is larger than {format_size(limits.size)}")
         yield chunk
 
 
 def _refuse_odd_numbers(host: str) -> None:
-    """Refuse hosts that libraries read as IPv4 addresses in a special form: decimal, octal, hexadecimal,
+    """Reject hosts that libraries read as IPv4 addresses in a special form: decimal, octal, hexadecimal,
     short."""
     last = host.rstrip(".").rpartition(".")[2]
     if _NUMERIC.fullmatch(last):
         try:
             ipaddress.IPv4Address(host)
         except ValueError:
-            raise FetchError(f"{host}: hosts in this form are not allowed") from None
+            raise FetchError(
+                f"{host}: not a valid IPv4 address. Use four decimal numbers, such as 192.0.2.1, or a hostname"
+            ) from None
 
 
 def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:

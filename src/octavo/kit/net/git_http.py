@@ -1,6 +1,7 @@
-"""HTTP for Git that attackers can't misuse: it connects only where the rules for outgoing requests allow it.
+"""HTTP for Git that attackers can't misuse: it connects only to hosts that the rules for outgoing requests
+allow.
 
-Loaded only where Git is used: its libraries take long to load.
+Loaded only where Git is used, because its libraries take long to load.
 """
 
 from __future__ import annotations
@@ -20,16 +21,18 @@ CONNECT_SECONDS = 10
 _TIMEOUT = urllib3.Timeout(connect=CONNECT_SECONDS, read=60)
 
 AllowUrl = Callable[[str], str]
-"""Returns the IP address to connect to for a URL, or raises ``ValueError`` when it may not be fetched."""
+"""Function that returns the IP address to which to connect for a URL, or raises ``ValueError`` if the URL is
+not allowed."""
 
 
 class GitRefused(ValueError):
-    """Connection that is not allowed, or a response that is too large. The message is for the person who gave
-    the URL."""
+    """Error: a connection is not allowed, or a response is too large. The message is for the person who
+    provided the URL."""
 
 
 class GuardedPool(urllib3.PoolManager):
-    """Pool that connects only to addresses its guard allows, and stops when more than ``most`` bytes arrive."""
+    """Pool that connects only to IP addresses that its guard allows, and stops when more than ``most`` bytes
+    arrive."""
 
     def __init__(self, allow_url: AllowUrl, most: int) -> None:
         super().__init__(
@@ -72,7 +75,7 @@ class GuardedPool(urllib3.PoolManager):
         self.pool_classes_by_scheme = {"http": PlainPool, "https": SafePool}
 
     def cut(self) -> None:
-        """Close all connections, even if someone waits for them."""
+        """Close all connections, even if a thread is waiting for them."""
         for connection in self._connections:
             with suppress(OSError, AttributeError):
                 connection.sock.shutdown(socket.SHUT_RDWR)

@@ -1,8 +1,8 @@
-"""Packs of objects from other servers: received into a file, and inspected before anything unpacks them.
+"""Packs of objects from other servers: received into a file, and inspected before they are unpacked.
 
 A pack states the size of each of its objects. A few kilobytes can declare objects of gigabytes, which
-unpacking would hold in memory: such packs are refused, and so are such objects of a repository in a folder,
-whose packs were never received. Loaded only where Git is used: its libraries take long to load.
+unpacking would hold in memory: such packs are rejected, and so are such objects of a repository in a folder,
+whose packs were never received. Loaded only where Git is used, because its libraries take long to load.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ from octavo.kit.scheduling import deadlines
 from .git_http import GitRefused
 
 MOST_OBJECT = 256 * 1024**2
-"""Maximum bytes of one object. Files of a space are smaller, but a repository may contain others."""
+"""Maximum size in bytes of one object. Files of a space are smaller, but a repository may contain others."""
 MOST_UNPACKED = 64 * 1024**3
-"""Maximum bytes of all objects of a pack. Those of a long history are much larger than their differences."""
+"""Maximum total size in bytes of all objects of a pack. Those of a long history are much larger than their
+differences."""
 DAMAGES = (
     FileFormatException,
     ChecksumMismatch,
@@ -51,17 +52,20 @@ _IN_MEMORY = 4 * 1024**2
 _PIECE = 16 * 1024
 _OFFSET_DELTA, _NAME_DELTA = 6, 7
 _HEX = 40
-_TOO_LARGE = "the repository is too large: it has an object that is too large to unpack"
+_TOO_LARGE = (
+    "the repository has an object that is too large. Remove it from the history, or import a smaller "
+    "repository"
+)
 _NUMBERS = 32
-"""Bytes at the beginning of a delta that contain its two sizes."""
+"""Number of bytes at the beginning of a delta that contain its two sizes."""
 _CHECKED_EVERY = 1000
 
 
 def fetch(
     client: GitClient, path: bytes, repo: Repo, wants: Any, depth: int | None = None, most: int | None = None
 ) -> FetchPackResult:
-    """Fetch like ``client.fetch`` and inspect the pack. ``most``: maximum bytes of the pack. Raises
-    GitRefused, and whatever the client raises."""
+    """Fetch like ``client.fetch`` and inspect the pack. ``most``: the maximum size of the pack in bytes.
+    Raises GitRefused, and the errors of the client."""
     store: Any = repo.object_store
     with SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="incoming-", dir=store.path) as pack:
         received = 0
@@ -116,8 +120,8 @@ def look_over(pack: IO[bytes]) -> None:
 class GuardedStore(DiskObjectStore):
     """Objects of a repository in a folder.
 
-    Those of its alternates and, if it is ``foreign``, its own may have been written by anyone: the size of
-    each is checked before it is unpacked. Reading one raises GitRefused.
+    The objects of its alternates and, if it is ``foreign``, its own may have been written by anyone, so the
+    size of each is checked before it is unpacked. Reading one raises GitRefused.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, foreign: bool = False) -> None:
@@ -135,7 +139,7 @@ class GuardedStore(DiskObjectStore):
 
 
 def _require_unpackable(store: Any, oid: ObjectID) -> None:
-    """Check an object. Raises GitRefused if it, or one that it is made from, is too large."""
+    """Check an object. Raises GitRefused if it, or an object from which it is built, is too large."""
     try:
         with open(os.path.join(store.path, os.fsdecode(oid[:2]), os.fsdecode(oid[2:])), "rb") as loose:
             head = zlib.decompressobj().decompress(loose.read(_PIECE), _NUMBERS)
@@ -156,8 +160,8 @@ def _require_unpackable(store: Any, oid: ObjectID) -> None:
 
 
 def _require_packed(path: str, offset: int) -> ObjectID | None:
-    """Check the objects in a pack from an offset along their chain of deltas. Return the id of the object
-    that the last one is a delta to, if it is given by id.
+    """Check the objects in a pack from an offset along their chain of deltas. Return the id of the base
+    object of the last delta, if the base is specified by id.
 
     Raises GitRefused.
     """
@@ -185,7 +189,7 @@ def _require_size(size: int) -> None:
 
 
 def _delta_result(beginning: bytes) -> int:
-    """Return the size of the object that a delta makes: the second number in it."""
+    """Return the size of the object that a delta produces, which is the second number in it."""
     place, number = 0, 0
     for _ in range(2):
         number, shift = 0, 0
@@ -202,7 +206,7 @@ def _delta_result(beginning: bytes) -> int:
 
 
 class _Reading:
-    """Pack, read piece by piece from its beginning."""
+    """Pack, read in pieces from its beginning."""
 
     def __init__(self, pack: IO[bytes]) -> None:
         self._pack, self._rest, self._at = pack, b"", 0
@@ -230,7 +234,7 @@ class _Reading:
         return kind, size
 
     def offset_back(self) -> int:
-        """Read how far before a delta its base is."""
+        """Read the distance from a delta back to its base."""
         byte = self.take(1)[0]
         back = byte & 0x7F
         while byte & 0x80:

@@ -1,4 +1,4 @@
-"""Network part of ``fetch``, in a module of its own because loading an HTTP client takes a fifth of the
+"""Network part of ``fetch``, in a separate module because loading an HTTP client takes a fifth of the
 start."""
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from octavo.kit.scheduling.permits import waiting
 
 
 class PinnedBackend(httpcore.NetworkBackend):
-    """Backend that connects to checked addresses, whatever the host name; every wait ends at the deadline."""
+    """Backend that connects to checked IP addresses, regardless of the host name; every wait ends at the
+    deadline."""
 
     def __init__(self, addresses: tuple[str, ...], deadline: float) -> None:
         self._addresses = addresses
@@ -43,7 +44,7 @@ class _DeadlineStream(httpcore.NetworkStream):
             return self._stream.read(max_bytes, _remaining(self._deadline))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        # In pieces: the stream below restarts its timeout for each one.
+        # In pieces, because the stream below restarts its timeout for each one.
         for start in range(0, len(buffer), 65_536):
             self._stream.write(buffer[start : start + 65_536], _remaining(self._deadline))
 

@@ -25,7 +25,7 @@ _SECONDS = 30
 
 
 def allow(tx: Transaction, settings: Settings, address: str) -> None:
-    """Count an email that is to be sent to the address. Raises TooManyRequests beyond the daily limit of that
+    """Count an email to be sent to the email address. Raises TooManyRequests beyond the daily limit of that
     address."""
     most = settings.mails_per_day
     message = f"{address}: the limit of {most} emails per day to one address was reached. Try again tomorrow."
@@ -33,7 +33,7 @@ def allow(tx: Transaction, settings: Settings, address: str) -> None:
 
 
 def give_back(tx: Transaction, address: str) -> None:
-    """Subtract an email that was counted and could not be sent."""
+    """Subtract an email that was counted but could not be sent."""
     count_more(tx, key_of("day", "mails", address.strip().lower()), DAY, -1)
 
 
@@ -48,7 +48,7 @@ def send(
     """Send one email through the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS from the
     start.
 
-    ``headers``: additional ones. Over ``smtp``, TLS is used if the server offers it, and required if the
+    ``headers``: additional headers. Over ``smtp``, TLS is used if the server offers it, and required if the
     settings say so. Raises Unavailable.
     """
     parts = read_address(settings.smtp_url)
@@ -56,7 +56,7 @@ def send(
         raise Unavailable("OCTAVO_SMTP_URL: must be smtp://user:password@host:port")
     message = EmailMessage()
     message["From"], message["To"], message["Subject"] = settings.mail_from, to, subject
-    # Receiving servers treat email without these as spam, and not every sending server adds them.
+    # Receiving servers treat email without these headers as spam, and not every sending server adds them.
     message["Date"] = format_datetime(datetime.fromtimestamp(now() / 1000, UTC))
     _, address = parseaddr(settings.mail_from)
     message["Message-ID"] = make_msgid(domain=address.rpartition("@")[2] or parts.host)

@@ -1,4 +1,4 @@
-"""Looking up texts in the DNS."""
+"""Look up texts in the DNS."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _SECONDS = 5.0
 
 
 def find_texts(name: str, servers: list[tuple[str, int]]) -> list[str]:
-    """Return the texts of a name's TXT records; none if the name does not exist. Takes five seconds at most.
+    """Return the texts of a name's TXT records; empty if the name does not exist. Takes five seconds at most.
 
-    ``servers``: addresses and ports of the name servers to use; by default those of the system. Do not call
-    it within a transaction. Raises Unavailable when no server responds.
+    ``servers``: the IP addresses and ports of the name servers to use; by default those of the system. Do not
+    call it within a transaction. Raises Unavailable if no server responds.
     """
     import dns.exception
     import dns.name
@@ -33,6 +33,6 @@ def find_texts(name: str, servers: list[tuple[str, int]]) -> list[str]:
     except (dns.exception.DNSException, OSError) as error:
         log.warning("the name servers did not respond", extra={"detail": f"{name}: {error}"})
         raise Unavailable(
-            f"The DNS records of {name} could not be looked up. Try again in a moment."
+            f"The DNS records of {name} couldn't be looked up. Try again in a moment."
         ) from None
     return [b"".join(record.strings).decode(errors="replace") for record in answer]

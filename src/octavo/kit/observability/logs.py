@@ -1,7 +1,7 @@
 """Logs: one line per event on standard error, as text or JSON, including those of libraries.
 
-An error comes with a short trace without the values of variables. Every line passes ``redact``: secrets of
-the settings, credentials in headers and URLs, and our own tokens never reach a log.
+An error has a short stack trace without the values of variables. Every line passes ``redact``: secrets of the
+settings, credentials in headers and URLs, and Octavo's tokens never reach a log.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import logging
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -21,9 +21,11 @@ from urllib.parse import quote
 
 from octavo.settings import Settings
 
+from .slowness import THRESHOLDS
+
 HIDDEN = "[hidden]"
 _FRAMES = 12
-"""Maximum number of frames of a trace: the innermost ones."""
+"""Maximum number of frames of a stack trace: the innermost ones."""
 _SHORTEST_SECRET = 6
 """Minimum length of secrets: shorter values of settings are ordinary words, and would be hidden everywhere."""
 
@@ -44,7 +46,7 @@ _CREDENTIALS = re.compile(
 _NAME = re.compile("password|passwd|secret|token|api[_-]?key|access[_-]?key|authorization|cookie", re.I)
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-"""Attributes of every record; anything else was given as ``extra``."""
+"""Attributes of every record; all others were passed as ``extra``."""
 _PLAIN_VALUE = re.compile(r"[^\s\"'=]+")
 
 _bound: ContextVar[Mapping[str, str]] = ContextVar("bound", default=MappingProxyType({}))
@@ -78,7 +80,7 @@ class Redactor:
 
 
 def _spellings(secret: str) -> set[str]:
-    """Return how a secret may be written: as it is, in a URL, and inside quotes."""
+    """Return the spellings of a secret: unchanged, in a URL, and inside quotes."""
     return {secret, quote(secret, safe=""), quote(secret), repr(secret)[1:-1]}
 
 
@@ -92,7 +94,7 @@ def _hide(match: re.Match[str]) -> str:
 
 def _causes(error: BaseException) -> Iterator[tuple[BaseException, list[traceback.FrameSummary]]]:
     """Yield the error and its causes, each with its innermost frames."""
-    # Errors that are stored and raised again can lead back to themselves.
+    # Errors that are stored and raised again can form a cycle.
     met: set[int] = set()
     here: BaseException | None = error
     while here is not None and id(here) not in met:
@@ -102,7 +104,7 @@ def _causes(error: BaseException) -> Iterator[tuple[BaseException, list[tracebac
 
 
 class _Formatter(logging.Formatter):
-    """Formatter of lines: a time, a level, the message, and fields: those of the request and those given as
+    """Formatter of lines: a time, a level, the message, and fields: those of the request and those passed as
     ``extra``."""
 
     def __init__(self, redact: Redactor) -> None:
@@ -178,9 +180,9 @@ def configure(
     level: int = logging.INFO,
     secrets: Iterable[str] = (),
 ) -> None:
-    """Set up logging for the whole process; may be called again.
+    """Set up logging for the whole process; this can be called again.
 
-    ``stream``: None for standard error. ``secrets``: values that no line may contain.
+    ``stream``: the stream; None for standard error. ``secrets``: the values that no line may contain.
     """
     redact = Redactor(secrets)
     handler = _StandardError() if stream is None else logging.StreamHandler(stream)
@@ -192,16 +194,28 @@ def configure(
     # These log every request they send, with its whole URL.
     for noisy in ("httpx", "httpcore"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # Every attempt to connect while a server is away: we log it once.
+    # Every attempt to connect while a server is away is logged once by Octavo.
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 
 
 def configure_for(settings: Settings) -> None:
     """Set up logging for a process that serves."""
-    configure(
-        "json" if settings.log_format == "json" else "text", level=logging.WARNING, secrets=settings.secrets
-    )
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    configure(settings.log_format, level=level, secrets=settings.secrets)
     logging.getLogger("octavo.access").setLevel(logging.INFO if settings.access_log else logging.WARNING)
+    THRESHOLDS.request = settings.slow_request or None
+    THRESHOLDS.statement = settings.slow_statement or None
+
+
+def start_lines(form: Literal["text", "json"]) -> Callable[[str], None]:
+    """Return a function that prints a line about the start on standard output: JSON only in the format of JSON."""
+
+    def say(line: str) -> None:
+        moment = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        event = {"event": " ".join(line.split()), "level": "info", "timestamp": moment}
+        print(json.dumps(event) if form == "json" else line, flush=True)
+
+    return say
 
 
 def _has_colors(stream: TextIO | None) -> bool:

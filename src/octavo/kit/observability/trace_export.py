@@ -1,9 +1,9 @@
-"""Export of OpenTelemetry spans to a collector, in a thread of its own.
+"""Export OpenTelemetry spans to a collector, in a separate thread.
 
 Loaded only if traces are sent. All settings are OpenTelemetry's environment variables, which its packages
 read: URL, headers, certificates, timeout, and compression (``OTEL_EXPORTER_OTLP_…``), the name of the service
-(``OTEL_SERVICE_NAME``, ``OTEL_RESOURCE_ATTRIBUTES``), which traces are kept (``OTEL_TRACES_SAMPLER``), how
-many spans wait (``OTEL_BSP_…``).
+(``OTEL_SERVICE_NAME``, ``OTEL_RESOURCE_ATTRIBUTES``), the traces to keep (``OTEL_TRACES_SAMPLER``), and the
+size of the queue (``OTEL_BSP_…``).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .tracing import Kind, Value
 log = logging.getLogger("octavo.traces")
 
 _QUEUE = 2048
-"""Maximum number of waiting spans, unless the environment says otherwise: OpenTelemetry's default."""
+"""Maximum number of queued spans, unless the environment specifies another: OpenTelemetry's default."""
 _LONGEST_VALUE = 512
 _LAST_SECONDS = 2.0
 """Seconds that a process waits for a collector when it ends."""
@@ -50,7 +50,7 @@ _CONTEXT = TraceContextTextMapPropagator()
 
 
 class _Room:
-    """Counter of queued spans that decides whether another one fits in the queue."""
+    """Counter of queued spans that determines whether another one fits in the queue."""
 
     def __init__(self, size: int) -> None:
         self._left = size
@@ -69,7 +69,7 @@ class _Room:
 
 
 class _Processor(BatchSpanProcessor):
-    """Processor that drops spans which end while too many wait, before the queue would silently drop the
+    """Processor that drops spans that end while too many are queued, before the queue would silently drop the
     oldest."""
 
     def __init__(self, exporter: SpanExporter, room: _Room, count: Callable[[str, int], None]) -> None:
@@ -87,7 +87,7 @@ class _Processor(BatchSpanProcessor):
 
 
 class _Exporter(SpanExporter):
-    """Exporter that counts the outcome of spans, and logs from time to time when a collector accepts none."""
+    """Exporter that counts the outcome of spans, and periodically logs if a collector accepts none."""
 
     def __init__(self, exporter: SpanExporter, room: _Room, count: Callable[[str, int], None]) -> None:
         self._exporter = exporter
@@ -131,7 +131,7 @@ def _session() -> requests.Session:
 
 
 class Exporting:
-    """Creates and sends spans; one for a process."""
+    """Creator and sender of spans; there is one for a process."""
 
     def __init__(self, count: Callable[[str, int], None]) -> None:
         """Set up the export. Raises ValueError and OSError for variables that can't work."""
@@ -178,7 +178,7 @@ class Exporting:
         return {"traceparent": found["traceparent"]} if "traceparent" in found else {}
 
     def close(self) -> None:
-        """Send what waits, but only for a moment: a collector that hangs delays no one."""
+        """Send queued spans, but only for a moment, so that a collector that hangs delays no one."""
         closing = threading.Thread(target=self._provider.shutdown, name="octavo-traces", daemon=True)
         closing.start()
         closing.join(_LAST_SECONDS)

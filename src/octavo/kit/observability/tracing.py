@@ -1,4 +1,4 @@
-"""Traces: what was done for a request or a job, and how long each part took.
+"""Traces: the parts of the work for a request or a job, and the duration of each.
 
 They are off unless the environment names a collector, in OpenTelemetry's variables. Without one, nothing of
 OpenTelemetry is loaded, and a span costs reading one variable. ``trace_export`` is the other side.
@@ -39,7 +39,7 @@ _PACKAGES = "octavo[traces]"
 
 
 class Tracer(Protocol):
-    """Creates and sends spans."""
+    """Creator and sender of spans."""
 
     def start(
         self,
@@ -66,7 +66,7 @@ class TracedCursor(Protocol):
 
 
 class Span:
-    """Work in progress. The time of its statements is added up and recorded at its end."""
+    """Work in progress. The duration of its statements is added up and recorded at its end."""
 
     __slots__ = ("_before", "_span", "database_seconds", "statements", "trace_id", "waited_seconds")
 
@@ -80,7 +80,7 @@ class Span:
 
     @property
     def is_recorded(self) -> bool:
-        """Return whether it will be sent."""
+        """Return whether the span will be sent to the collector."""
         return self._span.is_recording()
 
     def note(self, name: str, value: Value) -> None:
@@ -90,7 +90,7 @@ class Span:
         self._span.update_name(name)
 
     def fail(self, error: str) -> None:
-        """Mark it as failed: ``error`` is a type or a status, never a message."""
+        """Mark the span as failed. ``error``: a type or a status, never a message."""
         from opentelemetry.trace import StatusCode
 
         self._span.set_attribute("error.type", error)
@@ -107,7 +107,7 @@ class Span:
         return begin
 
     def enter(self) -> None:
-        """Attribute everything this task does from now on to this span."""
+        """Attribute everything that this task does from now on to this span."""
         self._before = _current.get()
         _current.set(self)
 
@@ -132,17 +132,17 @@ _cause: ContextVar[str | None] = ContextVar("octavo_cause", default=None)
 _OFF: AbstractContextManager[Span | None] = nullcontext()
 
 
-# --- whether there are any ------------------------------------------------------------------------------
+# --- whether there are traces ---------------------------------------------------------------------------
 
 
 def is_wanted() -> bool:
-    """Return whether the environment names a collector of traces. Raises like ``find_collector``."""
+    """Return whether the environment names a collector of traces. Raises the errors of ``find_collector``."""
     return find_collector() is not None
 
 
 def find_collector() -> tuple[str, int] | None:
-    """Return the host and port of the collector, if the environment names one. Raises Unavailable that names
-    the variable, if it can't work."""
+    """Return the host and port of the collector, if the environment names one. Raises Unavailable naming the
+    variable if its value can't work."""
     given = os.environ
     exporter = given.get("OTEL_TRACES_EXPORTER", "").strip().lower()
     if given.get("OTEL_SDK_DISABLED", "").strip().lower() == "true" or exporter == "none":
@@ -175,7 +175,7 @@ def _is_installed() -> bool:
 def _read_address(name: str, address: str) -> UrlParts:
     found = read_address(address)
     if found is None or not found.is_web:
-        # Without the URL: it may contain a password.
+        # Without the URL, because it may contain a password.
         raise Unavailable(f"{name}: must be a URL such as http://collector:4318")
     return found
 
@@ -196,7 +196,7 @@ def _check_sampler(sampler: str, argument: str) -> None:
 
 
 def begin(make: Callable[[], Tracer]) -> None:
-    """Start creating spans with the result of ``make``. Raises Unavailable if that raises ValueError or
+    """Start creating spans with the result of ``make``. Raises Unavailable if ``make`` raises ValueError or
     OSError."""
     global _tracer  # noqa: PLW0603 - spans are made by whatever runs in the process
     try:
@@ -206,7 +206,7 @@ def begin(make: Callable[[], Tracer]) -> None:
 
 
 def end() -> None:
-    """Send what is left, for a moment, and nothing from then on."""
+    """Send the remaining spans, for a moment, and none after that."""
     global _tracer  # noqa: PLW0603
     tracer, _tracer = _tracer, None
     if tracer is not None:
@@ -234,10 +234,10 @@ def start(
     causes: Sequence[str | None] = (),
     began: float | None = None,
 ) -> Span | None:
-    """Start a span that the caller ends; None without traces.
+    """Start a span that the caller ends; return None without traces.
 
-    ``parent``: the span it is part of, or the headers of the caller. ``causes``: what led to it, as returned
-    by ``cause``. ``began``: of ``time.perf_counter``.
+    ``parent``: the span that it is part of, or the headers of the caller. ``causes``: its causes, as returned
+    by ``cause``. ``began``: its start, by ``time.perf_counter``.
     """
     if _tracer is None:
         return None
@@ -254,8 +254,8 @@ def part(
     *,
     causes: Sequence[str | None] = (),
 ) -> AbstractContextManager[Span | None]:
-    """Make a block a part of the current work; an error that leaves the block is recorded. None without
-    current work or traces."""
+    """Make a block a part of the current work, and record an error that leaves the block. The part is None
+    without current work or traces."""
     made = _begin_part(name, kind, attributes, causes)
     return _OFF if made is None else running(made)
 
@@ -281,11 +281,12 @@ def running(made: Span) -> Iterator[Span]:
         made.end()
 
 
-# --- what follows from what -----------------------------------------------------------------------------
+# --- causes and effects ---------------------------------------------------------------------------------
 
 
 def cause() -> str | None:
-    """Return a ``traceparent`` of the current work, to be stored with what it causes. None if it is not sent."""
+    """Return a ``traceparent`` of the current work, to be stored with its effects; None if the trace is not
+    sent."""
     if _tracer is None:
         return None
     made, found = _current.get(), _cause.get()
@@ -296,7 +297,7 @@ def cause() -> str | None:
 
 @contextmanager
 def caused_by(cause: str | None) -> Iterator[None]:
-    """Attribute what the block causes to this instead."""
+    """Attribute the effects of the block to this cause instead."""
     token = _cause.set(cause)
     try:
         yield
@@ -305,7 +306,8 @@ def caused_by(cause: str | None) -> Iterator[None]:
 
 
 def headers_of(made: Span | None) -> dict[str, str]:
-    """Return headers that tell another server which trace a request belongs to. Never baggage."""
+    """Return headers that tell another server the trace to which a request belongs. They never contain
+    baggage."""
     return {} if made is None or _tracer is None else _tracer.headers(made._span)
 
 
@@ -333,7 +335,7 @@ def timed(execute: Callable[[str, Any], TracedCursor]) -> Callable[[str, Any], T
 
 
 class _TimedCursor:
-    """Cursor that measures fetching as well, during which engines also work."""
+    """Cursor that also measures fetching, during which engines also work."""
 
     __slots__ = ("_cursor", "_span")
 

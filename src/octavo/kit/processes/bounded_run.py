@@ -1,10 +1,11 @@
-"""Running one of our modules with resource limits: ``python -m octavo.kit.processes.bounded_run MEMORY FILE
+"""Run one of Octavo's modules with resource limits: ``python -m octavo.kit.processes.bounded_run MEMORY FILE
 SECONDS MODULE ARGUMENTS``.
 
 Works like ``python -m MODULE``, without running the package's ``__init__``. So a small process starts five
-times as fast and loads nothing of the service that it does not use. Files it writes are private.
+times as fast and loads no unused code of the service. Files that it writes are private.
 
-``MEMORY`` and ``FILE``, the size of the largest file it may write, are in bytes; ``SECONDS`` is CPU time.
+``MEMORY`` and ``FILE``, the size of the largest file that it can write, are in bytes; ``SECONDS`` is CPU
+time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Starting other programs. They get nothing of the service's environment: no database URL, no key, no token.
+"""Start other programs. They get no variables of the service's environment: no database URL, no key, no
+token.
 
-Callers name what their program needs in addition to a path and a locale. Workers of the service itself are
-started elsewhere (``supervision``).
+Callers specify the variables that their program needs in addition to a path and a locale. Workers of the
+service itself are started elsewhere (``supervision``).
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ def start_child(
 ) -> subprocess.Popen[bytes]:
     """Start a program whose input and output are pipes.
 
-    ``quiet``: standard error is dropped. ``own_session``: signals of the terminal do not reach it. Raises
-    OSError.
+    ``quiet``: whether standard error is dropped. ``own_session``: whether signals of the terminal do not
+    reach it. Raises OSError.
     """
     return subprocess.Popen(  # noqa: S603
         command,

@@ -1,11 +1,12 @@
 """Syntax highlighting with a time limit.
 
 The lexers are regular expressions by some hundred authors. For many of them there are texts that take hours,
-and nothing can stop a regular expression in a thread. So code blocks are highlighted by a process of its own,
-which limits its own CPU time for each: how busy the machine is makes no difference. Code that takes longer is
-shown without colors.
+and nothing can stop a regular expression in a thread. So code blocks are highlighted by a separate process,
+which limits its own CPU time for each, regardless of the load of the machine. Code that takes longer is shown
+without colors.
 
-``python -m octavo.kit.processes.highlighting`` is that process: it reads and answers until its input ends.
+``python -m octavo.kit.processes.highlighting`` is that process: it reads requests and responds until its
+input ends.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from octavo.core.highlighting import Token, highlight
 from .children import start_child
 
 LISTING_SECONDS = 0.5
-"""Maximum CPU time of one code block in seconds."""
+"""Maximum CPU time in seconds for one code block."""
 PAGE_SECONDS = 1.0
-"""Maximum CPU time of all code blocks of one page in seconds."""
+"""Maximum CPU time in seconds for all code blocks of one page."""
 _PATIENCE = 20.0
 """Seconds after which the process counts as hung and is ended."""
 
@@ -47,20 +48,21 @@ class _Wanted(Struct, array_like=True):
 
 
 class _Found(Struct, array_like=True):
-    """Result. ``tokens``: None if the language is unknown or the time was over; ``seconds``: the time it
-    took, or all of its time if that was over."""
+    """Result. ``tokens``: the tokens; None if the language is unknown or the time limit was reached.
+    ``seconds``: the time it took, or the whole time limit if that was reached."""
 
     tokens: list[Token] | None
     seconds: float
 
 
 class _TimeIsOver(BaseException):
-    """End of the time limit. Derived from BaseException so that lexers which catch errors don't catch it."""
+    """Signal: the time limit was reached. It is derived from BaseException so that lexers that catch errors
+    don't catch it."""
 
 
 def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) -> _Found:
-    """Highlight code like ``highlight``; without tokens if it takes longer. For the main thread of a process
-    of its own."""
+    """Highlight code like ``highlight``; return no tokens if it takes longer. For the main thread of a
+    separate process."""
 
     def end(number: int, frame: object) -> None:
         raise _TimeIsOver
@@ -74,7 +76,7 @@ def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) 
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         return _Found(tokens, time.process_time() - begin)
     except (_TimeIsOver, RecursionError):
-        # The timer counts in ticks of the system, which arrive a little early, too.
+        # The timer counts in ticks of the system, which also arrive a little early.
         return _Found(None, max(seconds, time.process_time() - begin))
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
@@ -82,8 +84,7 @@ def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) 
 
 
 class Highlighter:
-    """Highlighter of code in a process of its own, which is started on first use. Safe to share between
-    threads."""
+    """Highlighter of code in a separate process, which is started on first use. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -152,7 +153,7 @@ def main() -> None:
     # A break at the terminal is for the parent, which ends this process by closing its input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # Output that a lexer prints is not an answer.
+    os.dup2(2, 1)  # Output that a lexer prints is not a response.
     highlight("", "text")  # Loads the lexers, outside of any time limit.
     while True:
         try:

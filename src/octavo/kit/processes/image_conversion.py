@@ -1,8 +1,8 @@
-"""Conversion of untrusted images to small PNGs, in a process of its own: ``python -m
+"""Convert untrusted images to small PNGs in a separate process: ``python -m
 octavo.kit.processes.image_conversion FOLDER``.
 
 An image may be crafted to take all memory, or an SVG to be drawn forever. So it is read separately, once,
-with limits on memory and time, and the result is plain pixels that all of our code may read.
+with limits on memory and time, and the result is plain pixels that all of Octavo's code can read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PAGE = """#set page(width: auto, height: auto, margin: 0pt, fill: none)
 
 def redraw(picture: bytes, width: int, height: int) -> bytes | None:
     """Return a PNG, SVG, JPEG, GIF, or WebP as a PNG that fits into a box in points, with two pixels per
-    point; None for an invalid image, or one that takes too much to draw."""
+    point; None for an invalid image, or one that takes too long to draw."""
     with TemporaryFolder("picture") as name:
         folder = Path(name)
         (folder / _GIVEN).write_bytes(picture)

@@ -1,7 +1,7 @@
-"""Running our own code on untrusted input in a process of its own.
+"""Run Octavo's code on untrusted input in a separate process.
 
-The process gets a folder and nothing of the service's environment: no database URL, no key. ``kit.bare``
-limits its resources before any of it runs.
+The process gets a folder and no variables of the service's environment: no database URL, no key. ``kit.bare``
+limits its resources before any of the code runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _BUSY = 10
 
 
 class ProcessLimits(NamedTuple):
-    """Limits of a process: bytes of memory, bytes of the largest file it may write, and seconds of CPU time."""
+    """Limits of a process: bytes of memory, bytes of the largest file that it can write, and seconds of CPU
+    time."""
 
     memory: int
     file: int
@@ -34,8 +35,8 @@ class ProcessLimits(NamedTuple):
 
     @property
     def longest(self) -> float:
-        """Return the seconds of wall time after which the process is ended: on a busy machine the same work
-        takes many times as long."""
+        """Return the seconds of wall time after which the process is ended, because on a busy machine the
+        same work takes many times as long."""
         return self.seconds * _BUSY
 
 

@@ -1,8 +1,8 @@
-"""Parent of the processes that serve: it starts them, replaces those that die, and swaps all of them on
+"""Parent of the processes that serve: it starts them, replaces those that crash, and swaps all of them on
 SIGHUP.
 
-A worker is the same command with variables in its environment. It reports how many there should be when it is
-ready, so the parent needs nothing of the product, and can continue with a newer version of it.
+A worker is the same command with variables in its environment. When it is ready, it reports the number of
+workers to run, so the parent needs no code of the product, and can continue with a newer version of it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from pathlib import Path
 log = logging.getLogger("octavo.workers")
 
 WORKER = "STARTED_AS_WORKER"
-"""Environment variable of a worker: its number, how often a worker of that number died, why it starts, and
-two files: one where it reports how many there should be, and one that ends with the parent."""
+"""Environment variable of a worker: its number, the number of times a worker of that number has crashed, the
+reason for its start, and two files: one to which it reports the number of workers to run, and one that ends
+with the parent."""
 START, RELOAD, MORE = "start", "reload", "more"
 """Reasons for a start: the first worker of all, the first one of a new program, any other."""
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _LIVED = 10.0
-"""Seconds after which a worker counts as started: when it dies later, the next one starts at once."""
+"""Seconds after which a worker counts as started: if it crashes later, the next one starts immediately."""
 _PATIENCE = 20.0
 """Seconds for workers to end."""
 _START_PATIENCE = 300.0
@@ -37,7 +38,7 @@ class _Process:
     def __init__(self, command: Sequence[str], number: int, deaths: int, why: str, life: int) -> None:
         self.began = time.monotonic()
         self.wanted = 0
-        """Number of workers it asks for, once it is ready."""
+        """Number of workers that it requests, once it is ready."""
         self.said, says = os.pipe()
         os.set_blocking(self.said, False)
         environ = {**os.environ, WORKER: f"{number} {deaths} {why} {says} {life}"}
@@ -48,7 +49,7 @@ class _Process:
         self.pid, self.send = self._popen.pid, self._popen.send_signal
 
     def look(self) -> int | None:
-        """Note whether it is ready, and return its exit code when it has ended."""
+        """Note whether it is ready, and return its exit code once it has ended."""
         code = self._popen.poll()
         if self.said >= 0 and (said := _read(self.said)) is not None:
             self.wanted = int(said or 0)
@@ -67,7 +68,7 @@ class _Slot:
 
 
 class Supervisor:
-    """Parent of worker processes. ``command`` returns the command that starts one."""
+    """Parent of worker processes. ``command``: the function that returns the command that starts one."""
 
     def __init__(self, command: Callable[[], Sequence[str]]) -> None:
         self._command = command
@@ -81,9 +82,9 @@ class Supervisor:
         self._stopping = self._asked = False
 
     def run(self) -> int:
-        """Keep workers running until SIGTERM or SIGINT; none is left afterwards.
+        """Keep workers running until SIGTERM or SIGINT; no worker is left afterwards.
 
-        Return the exit code, which is that of the first worker if that does not start.
+        Return the exit code, which is that of the first worker if it does not start.
         """
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
@@ -148,7 +149,7 @@ class Supervisor:
         return None
 
     def _replace(self) -> None:
-        """Continue a reload: a worker leaves when the next one of its number is ready."""
+        """Continue a reload: a worker ends when the next one of its number is ready."""
         if self._asked and not self._to_replace:
             self._asked, self._to_replace = False, list(self._slots)
             self._newer = list(self._command())
@@ -183,7 +184,7 @@ class Supervisor:
                 process.send(signal.SIGKILL)
 
     def _seconds(self) -> float | None:
-        """Return for how long there is nothing to do unless something happens."""
+        """Return the number of seconds for which there is nothing to do unless an event occurs."""
         due = [slot.due for slot in self._slots.values() if slot.process is None]
         due += self._leaving.values()
         if self._next is not None:
@@ -192,8 +193,8 @@ class Supervisor:
 
 
 class Assignment:
-    """What this process was started for by a ``Supervisor``. ``parent``: a file that becomes readable when
-    the parent is gone."""
+    """Purpose for which a ``Supervisor`` started this process. ``parent``: a file that becomes readable when
+    the parent has ended."""
 
     def __init__(self, given: str) -> None:
         number, deaths, self.why, says, parent = given.split()
@@ -202,22 +203,22 @@ class Assignment:
         os.set_inheritable(self.parent, False)
 
     def say_ready(self, workers: int) -> None:
-        """Tell the parent that this process is ready, and how many workers there should be."""
+        """Tell the parent that this process is ready, and the number of workers to run."""
         os.write(self._says, b"%d" % workers)
         os.close(self._says)
 
 
 def take_assignment() -> Assignment | None:
-    """Return what this process was started for, or None in the parent."""
+    """Return the purpose for which this process was started, or None in the parent."""
     given = os.environ.pop(WORKER, None)
     return Assignment(given) if given is not None else None
 
 
 def command_of(python: str, arguments: Sequence[str]) -> list[str]:
-    """Return the command that starts a process again that was started as ``arguments``.
+    """Return the command that starts a process again that was started with ``arguments``.
 
-    An executable script is started as the file that its path leads to now, which may be of a newer version
-    with an interpreter of its own.
+    An executable script is started as the file to which its path now points, which may be of a newer version
+    with its own interpreter.
     """
     if len(arguments) > 1 and Path(arguments[1]).is_file() and os.access(arguments[1], os.X_OK):
         return [str(Path(arguments[1]).resolve()), *arguments[2:]]
@@ -225,7 +226,7 @@ def command_of(python: str, arguments: Sequence[str]) -> list[str]:
 
 
 def _read(file: int) -> bytes | None:
-    """Return what a pipe holds, b"" at its end, None when there is nothing yet."""
+    """Return the content of a pipe; b"" at its end, and None if there is none yet."""
     try:
         return os.read(file, 16)
     except BlockingIOError:

@@ -1,1 +1,1 @@
-"""Running untrusted scripts, each in a process of its own without any permissions."""
+"""Run untrusted scripts, each in a separate process without any permissions."""

@@ -34,9 +34,9 @@ from .process import (
 log = logging.getLogger(__name__)
 
 SECONDS = 10.0
-"""Seconds in which a script has to answer an event."""
+"""Seconds within which a script has to respond to an event."""
 AFTER = 30.0
-"""Seconds for background work after the answer."""
+"""Seconds for background work after the response."""
 PATIENCE = 0.02
 """Seconds to wait for the end of background work before a thread is used for it."""
 IDLE = 300.0
@@ -46,8 +46,8 @@ Finished = Callable[[list[Log], str | None], None]
 
 
 class _Warm:
-    """Process, or the slot of one. ``busy``: it handles an event; ``give_back``: releases what it holds for
-    that."""
+    """Process, or the slot of one. ``busy``: whether it is handling an event. ``give_back``: the function
+    that releases the resources that it holds for that."""
 
     def __init__(self, give_back: Callable[[], None]) -> None:
         self.process: ScriptProcess | None = None
@@ -57,7 +57,7 @@ class _Warm:
 
 
 class Host:
-    """Pool of script processes, safe to share between threads. ``most``: processes at a time."""
+    """Pool of script processes, which is thread-safe. ``most``: the maximum number of processes at a time."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -80,15 +80,16 @@ class Host:
         seconds: float = SECONDS,
         wait: bool = False,
     ) -> ScriptAnswer:
-        """Return a script's answer to an event.
+        """Return a script's response to an event.
 
-        ``owner``: the owner of the script, for fair sharing of processes (``kit.shares``). ``key``: of the
-        process: events with the same key share the state of their script, others never do. ``script``:
-        returns its text, called when a process starts. ``finished(logs, problem)`` is called once, when the
-        script is completely done: with ``wait``, before this returns, otherwise in a thread of its own.
+        ``owner``: the owner of the script, for fair sharing of processes (``kit.shares``). ``key``: the key
+        of the process; events with the same key share the state of their script, and others never do.
+        ``script``: the function that returns its text, called when a process starts. ``finished(logs,
+        problem)``: called once, when the script is completely done: with ``wait``, before this returns,
+        otherwise in a separate thread.
 
-        ``seconds``: for the answer, and before that for a free process. Raises ScriptFailed, and Unavailable
-        when every process is busy for too long or none starts.
+        ``seconds``: the time limit for the response, and before that for a free process. Raises ScriptFailed,
+        and Unavailable if every process is busy for too long or none starts.
         """
         until = time.monotonic() + seconds
         give_back = self._places.wait(owner, seconds)
@@ -153,9 +154,9 @@ class Host:
             try:
                 end()
             except Exception:
-                log.exception("the outcome of an event could not be recorded")
+                log.exception("the outcome of an event couldn't be recorded")
 
-        # Most scripts do nothing after their answer: this is over at once and needs no thread.
+        # Most scripts do nothing after their response, so this ends immediately and needs no thread.
         if not end(None if wait else PATIENCE):
             threading.Thread(target=end_later, name="octavo-script", daemon=True).start()
 
@@ -194,7 +195,7 @@ class Host:
         try:
             process = ScriptProcess()
         except Unavailable as error:
-            log.warning("could not start a spare script process", extra={"error": str(error)})
+            log.warning("couldn't start a spare script process", extra={"error": str(error)})
         with self._changed:
             self._starting = False
             if process is not None and not self._closed and len(self._warm) < self._most:
@@ -204,8 +205,8 @@ class Host:
             process.kill()
 
     def _make_room(self) -> bool:
-        """Return whether one more process may start. Ends those that were idle for long, and one more if that
-        makes room."""
+        """Return whether one more process can start. Ends processes that were idle for long, and one more if
+        that makes room."""
         idle = sorted(
             (name for name, warm in self._warm.items() if not warm.busy),
             key=lambda name: self._warm[name].used,

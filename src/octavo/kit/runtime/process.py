@@ -1,8 +1,8 @@
-"""Process that runs one script, and the lines of JSON it exchanges with us.
+"""Process that runs one script, and the lines of JSON that it exchanges with Octavo.
 
 The process has no permissions: no files, no environment, no network, no other processes. Requests of the
-script to other hosts arrive here as messages, and are fetched by us or refused. Its output is untrusted:
-lines are limited and validated, and anything invalid ends the process.
+script to other hosts arrive here as messages, and Octavo fetches or rejects them. Its output is untrusted:
+lines are limited and validated, and invalid output ends the process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from octavo.errors import Unavailable
+from octavo.errors import Unavailable, format_size
 from octavo.kit.http.json_bounds import has_more_values
 from octavo.kit.processes.children import start_child
 
@@ -30,27 +30,28 @@ log = logging.getLogger(__name__)
 
 RUNNER = Path(__file__).with_name("runner.mjs")
 HEAP = 64
-"""Maximum megabytes of JavaScript objects of a script."""
+"""Maximum number of megabytes of JavaScript objects of a script."""
 DATA = 768 * 1024 * 1024
-"""Maximum bytes of memory of a process, including buffers. Deno takes more than 512 MB of it before it has
+"""Maximum memory in bytes of a process, including buffers. Deno takes more than 512 MB of it before it has
 done anything."""
 LINE = 24 * 1024 * 1024
-"""Maximum bytes of a message."""
+"""Maximum size of a message in bytes."""
 VALUES = 20_000
 """Maximum number of values in a message; each header has two."""
 LOG_LINES = 200
 LOG_BYTES = 64 * 1024
-"""Maximum bytes of the log of one event; the rest is counted and left out."""
+"""Maximum size in bytes of the log of one event; the rest is counted and omitted."""
 FETCHES = 100
 """Maximum number of requests to other hosts during one event."""
 CPU = 120
-"""Seconds of CPU time for an event. The deadline ends it long before, unless we are gone: then this limit
-ends a process that does not notice."""
+"""Seconds of CPU time for an event. The deadline ends it long before, unless the service has ended: then this
+limit ends a process that does not notice."""
 START = 30.0
-"""Seconds in which a process has to start. It takes a fraction of one, unless all processors are busy."""
+"""Seconds within which a process has to start. It takes a fraction of a second, unless all processors are
+busy."""
 NO_FOLDER = f"{os.devnull}/none"
 """Folder for Deno's caches that can't be created, so that it caches in memory, within the limits above. A
-real folder would slow each start down and store every module that a script makes up, which could fill the
+real folder would slow down each start and store every module that a script makes up, which could fill the
 disk."""
 _READ = 256 * 1024
 
@@ -58,7 +59,7 @@ Level = Literal["debug", "info", "warn", "error"]
 
 
 class Log(Struct, frozen=True):
-    """Log line. ``at``: milliseconds of the monotonic clock since the event started."""
+    """Log line. ``at``: the milliseconds of the monotonic clock since the event started."""
 
     level: Level
     message: str
@@ -66,7 +67,7 @@ class Log(Struct, frozen=True):
 
 
 class ScriptAnswer(Struct, frozen=True):
-    """Script's answer to an event."""
+    """Script's response to an event."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -74,7 +75,7 @@ class ScriptAnswer(Struct, frozen=True):
 
 
 class HostRequest(Struct, frozen=True):
-    """Request of a script to another host. ``redirect``: as in the fetch standard."""
+    """Request of a script to another host. ``redirect``: the same as in the fetch standard."""
 
     url: str
     method: str
@@ -91,14 +92,15 @@ class Got(Struct, frozen=True):
 
 
 class FetchRefused(Exception):
-    """Refused request. Scripts see a failed fetch."""
+    """Error: a request was rejected. Scripts see a failed fetch."""
 
 
 Fetch = Callable[[HostRequest], Got]
 
 
 class ScriptFailed(Exception):
-    """Script that ended, hung, or sent an invalid answer. The message tells its author which."""
+    """Error: a script ended, hung, or sent an invalid response. The message contains the reason, for the author of
+    the script."""
 
 
 class _Log(Struct, tag="log"):
@@ -128,7 +130,7 @@ class _Done(Struct, tag="done"):
 
 
 class _Ready(Struct, tag="ready"):
-    """First message: the process runs and has not seen the script yet."""
+    """First message: the process is running and has not received the script yet."""
 
 
 _Message = _Log | _Fetch | _Response | _Done | _Ready
@@ -174,7 +176,8 @@ def command() -> list[str]:
 
 
 class ScriptEvent(Struct, frozen=True):
-    """Event. ``event`` and ``environment`` are JSON; ``body``: of the request that a `fetch` event is about."""
+    """Event. ``event`` and ``environment``: JSON. ``body``: the body of the request that a `fetch` event is
+    about."""
 
     event: str
     environment: str
@@ -182,10 +185,10 @@ class ScriptEvent(Struct, frozen=True):
 
 
 class ScriptProcess:
-    """Process with one script, used by one event at a time. It has no script before ``load``."""
+    """Process with one script, which handles one event at a time. It has no script before ``load``."""
 
     def __init__(self) -> None:
-        """Start the process and wait until it runs. Raises Unavailable if it does not: on a busy machine a
+        """Start the process and wait until it runs. Raises Unavailable if it does not: on a busy machine, a
         start takes a while, which is not the script's fault."""
         try:
             self._process = start_child(
@@ -197,9 +200,9 @@ class ScriptProcess:
                 own_session=True,
             )
         except OSError as error:
-            log.error("a script process could not be started", extra={"error": str(error)})
+            log.error("a script process couldn't be started", extra={"error": str(error)})
             raise Unavailable(
-                "The process for the integration's script could not be started. Try again in a moment."
+                "The process for the integration's script couldn't be started. Try again in a moment."
             ) from None
         _limit(self._process.pid)
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -235,7 +238,8 @@ class ScriptProcess:
                 pipe.close()
 
     def begin(self, event: ScriptEvent, deadline: float) -> ScriptRun:
-        """Send the script an event. ``deadline``: of the monotonic clock. Raises ScriptFailed."""
+        """Send the script an event. ``deadline``: the deadline by the monotonic clock. Raises
+        ScriptFailed."""
         if self._events == 0:
             self._send({"script": self._script}, deadline)
         self._events += 1
@@ -265,18 +269,18 @@ class ScriptProcess:
     def _receive(self, deadline: float) -> _Message:
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > LINE:
-                raise ScriptFailed(f"the script wrote more than {LINE} bytes at once")
+                raise ScriptFailed(f"the script wrote more than {format_size(LINE)} at once")
             left = deadline - time.monotonic()
             try:
                 if left <= 0 or not select.select([self._out], [], [], left)[0]:
-                    raise ScriptFailed("the script did not answer in time")
+                    raise ScriptFailed("the script did not respond in time")
                 data = os.read(self._out, _READ)
             except BlockingIOError:
                 continue
             except OSError:  # It was ended from another thread.
                 data = b""
             if not data:
-                raise ScriptFailed("the script ended without an answer, or used too much memory")
+                raise ScriptFailed("the script ended without a response, or used too much memory")
             self._buffer += data
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
@@ -300,7 +304,7 @@ def _limit(pid: int) -> None:
 
 
 def _allow_cpu(pid: int) -> None:
-    """Set the CPU limit to what a process has used and may use for its next event."""
+    """Set the CPU limit to the time that a process has used plus the time for its next event."""
     import resource
 
     prlimit = getattr(resource, "prlimit", None)
@@ -325,7 +329,7 @@ class ScriptRun:
         self.logs: list[Log] = []
 
     def wait(self, deadline: float, fetch: Fetch) -> ScriptAnswer:
-        """Wait for the script's answer. Raises ScriptFailed, also for an error in the script."""
+        """Wait for the script's response. Raises ScriptFailed, also for an error in the script."""
         while True:
             message = self._next(deadline, fetch)
             if isinstance(message, _Response) and message.id == self._id:
@@ -334,7 +338,7 @@ class ScriptRun:
                 return ScriptAnswer(message.status, message.headers, _bytes(message.body))
 
     def finish(self, deadline: float, fetch: Fetch, patience: float | None = None) -> bool:
-        """Wait for the end of the script's background work; False if it sends nothing for ``patience``
+        """Wait for the end of the script's background work; return False if it sends nothing for ``patience``
         seconds and is not done. Raises ScriptFailed."""
         while True:
             if patience is not None and not self._process.has_said(patience):

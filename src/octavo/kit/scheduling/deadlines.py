@@ -1,7 +1,7 @@
 """Deadlines of the work in a thread.
 
-Nothing can stop a thread from outside. Deadlines rely on long loops that ``check`` them, and on everything
-that waits (fetches, processes) to wait no longer than the ``remaining`` time.
+Nothing can stop a thread from outside. Deadlines rely on long loops that ``check`` them, and on waits
+(fetches, processes) that last no longer than the ``remaining`` time.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .permits import pause
 
 
 class Deadline:
-    """The end of the time for some work, ``seconds`` from now on the monotonic clock. Work that continues in
-    parts renews it with each part."""
+    """Time limit for some work, which ends ``seconds`` from now on the monotonic clock. Work that continues
+    in parts renews it with each part."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -29,16 +29,16 @@ class Deadline:
 
 
 _deadlines: ContextVar[tuple[Deadline, ...]] = ContextVar("octavo_deadlines", default=())
-"""Those of this work, outer ones first: the earliest counts."""
+"""Deadlines of this work, outer ones first; the earliest one applies."""
 
 
 class OutOfTime(Exception):
-    """Deadline that has passed: the work has to end without any further effect."""
+    """Error: a deadline has passed, and the work has to end without any further effect."""
 
 
 @contextmanager
 def within(deadline: Deadline) -> Iterator[None]:
-    """Give the block a deadline, in addition to those of outer blocks."""
+    """Set a deadline for the block, in addition to those of outer blocks."""
     token = _deadlines.set((*_deadlines.get(), deadline))
     try:
         yield
@@ -54,20 +54,20 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 def left() -> float | None:
-    """Return the seconds until the deadline, None without one; 0 when it has passed."""
+    """Return the seconds until the deadline; None without one, and 0 if it has passed."""
     deadlines = _deadlines.get()
     return max(0.0, min(each.at for each in deadlines) - time.monotonic()) if deadlines else None
 
 
 def remaining(most: float) -> float:
-    """Return the seconds that are left, at most ``most``; 0 when the deadline has passed."""
+    """Return the remaining seconds, at most ``most``; 0 if the deadline has passed."""
     seconds = left()
     return most if seconds is None else min(most, seconds)
 
 
 def check() -> None:
-    """Raise OutOfTime when the deadline has passed, and let other threads compute. Call it in every round of
-    a loop that may take long."""
+    """Raise OutOfTime if the deadline has passed, and let other threads compute. Call it in every iteration
+    of a loop that may take long."""
     if remaining(1) == 0:
         raise OutOfTime("the time limit for this work was reached")
     pause()
@@ -75,7 +75,7 @@ def check() -> None:
 
 @contextmanager
 def ended_by(end: Callable[[], None]) -> Iterator[None]:
-    """Call ``end`` from another thread when the deadline passes within the block: for code that waits without
+    """Call ``end`` from another thread if the deadline passes within the block: for code that waits without
     checking, and stops once its connection is closed."""
     seconds = left()
     if seconds is None:

@@ -1,8 +1,8 @@
 """Fair turns for users of the same resource.
 
 Every user of a resource has an owner, listed from outermost to innermost: an organization, then a person or
-thing in it that shares its capacity. ``Places`` implements the rule without waiting threads: ``shares``
-uses it for pools, and ``permits`` for permission to compute.
+object in it that shares its capacity. ``Places`` implements the rule without waiting threads: ``shares`` uses
+it for pools, and ``permits`` for permission to compute.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from contextvars import ContextVar
 from itertools import islice
 
 Owner = tuple[str, ...]
-"""Owner: an organization, and a person or thing in it. Without an organization, there is an empty text in its
+"""Owner: an organization, and a person or object in it. Without an organization, an empty string takes its
 place."""
 
 NOBODY: Owner = ("", "")
-"""Server itself, as owner of work for nobody in particular."""
+"""The server itself, as owner of work for no one in particular."""
 
 _COMPARED = 32
-"""Number of waiting owners that are compared before one is chosen: looking through all of them for each turn
-would take longer than the turns."""
+"""Number of waiting owners that are compared before one is chosen: comparing all of them for each turn would
+take longer than the turns."""
 _REMEMBERED = 10_000
 
 _current: ContextVar[Owner] = ContextVar("octavo_owner", default=NOBODY)
 
 
 def current_owner() -> Owner:
-    """Return the owner that the current code runs for."""
+    """Return the owner for which the current code runs."""
     return _current.get()
 
 
@@ -45,13 +45,13 @@ def done_for(owner: Owner) -> Iterator[None]:
 
 
 def levels(owner: Owner) -> Iterator[Owner]:
-    """Yield the organization, then the person or thing in it."""
+    """Yield the organization, then the person or object in it."""
     for depth in range(1, len(owner) + 1):
         yield owner[:depth]
 
 
 class Ticket:
-    """Request that waits. ``granted`` is called once, without the lock, by the thread that returns a place."""
+    """Waiting request. ``granted``: called once, without the lock, by the thread that returns a slot."""
 
     __slots__ = ("granted", "holds", "owner")
 
@@ -62,8 +62,8 @@ class Ticket:
 
 
 class Places:
-    """Places of a resource. ``each``: how many an organization may hold, and one in it. ``reserved``: how
-    many of the last ones are for organizations that hold none. Safe between threads."""
+    """Slots of a resource. ``each``: the maximum number that an organization can hold, and a person or object
+    in it. ``reserved``: the number of last slots reserved for organizations that hold none. Thread-safe."""
 
     def __init__(self, size: int, each: tuple[int, int], reserved: int) -> None:
         self.size = size
@@ -81,25 +81,27 @@ class Places:
 
     @property
     def held(self) -> int:
-        """Number of places that are taken."""
+        """Number of slots that are taken."""
         return self._total
 
     @property
     def waiting(self) -> int:
-        """Number of requests that wait for a place."""
+        """Number of requests that wait for a slot."""
         return sum(map(len, self._waiting.values()))
 
     def share(self, depth: int) -> int:
-        """Return how many places an owner may hold: an organization (1), or one in it (2)."""
+        """Return the maximum number of slots that an owner can hold: an organization (1), or a person or
+        object in it (2)."""
         return max(1, self._each[depth - 1])
 
     def may_take(self, owner: Owner) -> bool:
-        """Return whether there is a place for an owner now, for callers that choose themselves whom to serve."""
+        """Return whether there is now a slot for an owner, for callers that choose for themselves whom to
+        serve."""
         with self._lock:
             return self._may(owner)
 
     def try_take(self, owner: Owner) -> bool:
-        """Take a place if there is one and no one waits."""
+        """Take a slot if there is one and no one is waiting."""
         with self._lock:
             if self._waiting or not self._may(owner):
                 return False
@@ -107,12 +109,12 @@ class Places:
             return True
 
     def take(self, owner: Owner) -> None:
-        """Take a place that ``may_take`` found free."""
+        """Take a slot that ``may_take`` found free."""
         with self._lock:
             self._take(owner)
 
     def ask(self, owner: Owner, granted: Callable[[], None]) -> Ticket:
-        """Wait for a place; ``granted`` may be called before this returns."""
+        """Wait for a slot; ``granted`` may be called before this returns."""
         ticket = Ticket(owner, granted)
         with self._lock:
             self._join_line(ticket)
@@ -121,7 +123,7 @@ class Places:
         return ticket
 
     def withdraw(self, ticket: Ticket) -> bool:
-        """Stop waiting; return whether it already had a place."""
+        """Stop waiting, and return whether it already had a slot."""
         with self._lock:
             if ticket.holds:
                 return True
@@ -180,7 +182,7 @@ class Places:
                     del self._lines[level[:-1]]
 
     def _choose(self) -> list[Ticket]:
-        """Return the requests that get a place now."""
+        """Return the requests that get a slot now."""
         found = []
         while self._waiting and self._total < self.size:
             owner = self._next(())
@@ -198,7 +200,7 @@ class Places:
         return found
 
     def _next(self, outer: Owner) -> Owner | None:
-        """Return which owner inside ``outer`` is served next."""
+        """Return the owner inside ``outer`` to serve next."""
         able = (level for level in self._lines[outer] if self._has_room(level))
         while some := list(islice(able, _COMPARED)):
             for level in sorted(some, key=self._rank):

@@ -1,9 +1,9 @@
 """Calls that are made later, on the event loop or in a thread, and awaited.
 
 The standard library's way (``run_in_executor``, ``wrap_future``) leaves two futures that refer to each other,
-and with them the whole answer, until circular garbage is collected: a busy server would hold thousands of
-answers that were sent long ago. An error that a future stores leads, by its traceback, to the code that awaited it,
-and back. Here neither is left.
+and with them the whole response, until circular garbage is collected: a busy server would hold thousands of
+responses that were sent long ago. An error that a future stores refers, by its traceback, to the code that
+awaited it, and back. This module leaves neither.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ T = TypeVar("T")
 
 
 class PendingCall(Generic[T]):
-    """Call that is created on an event loop and awaited there once. ``dropped`` is called on the loop when it
-    is over and no one has awaited it. Safe between threads: ``run``, ``run_apart``."""
+    """Call that is created on an event loop and awaited there once. ``dropped``: called on the loop when the
+    call is over and no one has awaited it. Thread-safe: ``run``, ``run_apart``."""
 
     __slots__ = ("_arguments", "_claim", "_context", "_done", "_function", "_loop", "dropped", "is_over")
 
@@ -32,7 +32,7 @@ class PendingCall(Generic[T]):
         self._arguments = arguments
         self._context = copy_context()
         self._claim = threading.Lock()
-        """Taken once: by the thread that makes the call, or by the one that gives it up before."""
+        """Taken once: by the thread that makes the call, or by the code that cancels it before."""
         self.is_over = False
         self.dropped: Callable[[], None] | None = None
 
@@ -45,8 +45,8 @@ class PendingCall(Generic[T]):
             self.give_up()
 
     def give_up(self) -> bool:
-        """Cancel the call and the code that awaits it, unless it has started; return whether it was canceled.
-        Called on the loop."""
+        """Cancel the call and the code that awaits it, unless the call has started, and return whether it was
+        canceled. Called on the loop."""
         if not self._claim.acquire(blocking=False):
             return False
         if self._done is not None:
@@ -54,12 +54,12 @@ class PendingCall(Generic[T]):
         return True
 
     def run(self) -> None:
-        """Make the call on the loop, unless it was given up."""
+        """Make the call on the loop, unless it was canceled."""
         if self._claim.acquire(blocking=False):
             self._end(*self._made())
 
     def run_apart(self) -> None:
-        """Make the call in a thread, unless it was given up."""
+        """Make the call in a thread, unless it was canceled."""
         outcome = [self._made() if self._claim.acquire(blocking=False) else (None, None)]
         self._leave()
         with suppress(RuntimeError):  # The loop is closed.
@@ -73,7 +73,7 @@ class PendingCall(Generic[T]):
             return None, error
 
     def _leave(self) -> None:
-        """Finish in the thread, before anyone is notified."""
+        """Finish in the thread, before any code is notified."""
 
     def _end(self, found: Any, error: BaseException | None) -> None:
         self.is_over = True

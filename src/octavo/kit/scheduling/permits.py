@@ -1,15 +1,16 @@
 """Permit to compute: one thread at a time.
 
-Threads that compute take the interpreter from each other and from the event loop, which answers most readers
+Threads that compute take the interpreter from each other and from the event loop, which serves most readers
 itself: it waits for all of them whenever it has released the interpreter, which it does for every query and
-every piece that it sends. So code that computes for a request takes the one permit of its process, and
-returns it while it waits for something. A thread that computes for long loses the permit to the next in line:
-it continues to compute, and does not keep others from computing beside it. Turns go by owner (``owners``), so
-that requests of an organization that computes much wait behind each other.
+every chunk that it sends. So code that computes for a request takes the one permit of its process, and
+returns it while it waits. A thread that computes for long loses the permit to the next in line: it continues
+to compute, and does not keep others from computing at the same time. Turns go by owner (``owners``), so that
+requests of an organization that computes much wait for each other.
 
-Jobs compute with the same permit, in the background: they lose it after a moment, since no one waits for
+Jobs compute with the same permit, in the background: they lose it after a moment, because no client waits for
 them, and then wait for it again at the next point where they hold nothing that others need (``pause``), of
-which their loops have many. Without that, jobs that compute for seconds would compute beside everything else.
+which their loops have many. Otherwise, jobs that compute for seconds would compute at the same time as
+everything else.
 """
 
 from __future__ import annotations
@@ -34,21 +35,21 @@ class _Thread(threading.local):
     aside = False
     """Whether it computes for a job."""
     writes = False
-    """Whether others wait for what it holds, so that it must not wait for the permit."""
+    """Whether others wait for a resource that it holds, so that it must not wait for the permit."""
 
 
 _thread = _Thread()
 
 
 class _Permit:
-    """The one permit, shared by the rule of all places between the owners that wait for it."""
+    """The one permit, shared by the rule of all slots between the owners that wait for it."""
 
     def __init__(self) -> None:
         self._places = Places(1, (1, 1), 0)
         self._lock = threading.Lock()
         self._holder: tuple[int, Owner] | None = None
         self._until = 0.0
-        """Until when its holder keeps it although another wants it."""
+        """Time until which its holder keeps it although another wants it."""
 
     def take(self) -> None:
         owner, thread = current_owner(), threading.get_ident()
@@ -122,8 +123,8 @@ def pause() -> None:
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """Run a block that waits for something else (a server, a process, a place) and computes nothing, so that
-    others may compute meanwhile."""
+    """Run a block that waits (for a server, a process, a slot) and computes nothing, so that others can
+    compute in the meantime."""
     if not _permit.is_held():
         yield
         pause()
@@ -137,7 +138,7 @@ def waiting() -> Iterator[None]:
 
 @contextmanager
 def without() -> Iterator[None]:
-    """Run a block that needs no permit: only one thread at a time runs it, and others wait for it."""
+    """Run a block that needs no permit, because only one thread at a time runs it and others wait for it."""
     _permit.give_back()
     _thread.writes = True
     try:

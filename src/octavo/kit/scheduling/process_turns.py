@@ -1,9 +1,10 @@
 """Turns of several processes to write to one SQLite database.
 
-With SQLite, a waiting process checks again from time to time, up to a tenth of a second later: a process that
+With SQLite, a waiting process checks again periodically, up to a tenth of a second later: a process that
 writes all the time has started its next write by then, and the others wait for seconds. So processes take
-turns with two locks of the system. A writer waits at the door, and only the one past the door waits for the
-turn itself: a process that has just written finds another one at the door and has to wait behind it.
+turns with two locks of the system. A writer first waits for an outer lock, and only the holder of that lock
+waits for the turn itself: a process that has just written finds another one holding the outer lock and has to
+wait for it.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import threading
 
 class ProcessTurns:
     """Turns of a process, used by one of its threads at a time. The system releases both locks when a process
-    dies."""
+    ends."""
 
     def __init__(self, path: str) -> None:
-        """Create the turns. ``path``: of the database, beside which the two locked files are."""
+        """Create the turns. ``path``: the path of the database, next to which the two locked files are."""
         self._door, self._turn = (
             os.open(f"{path}-{name}", os.O_RDWR | os.O_CREAT, 0o600) for name in ("door", "turn")
         )
@@ -53,7 +54,7 @@ class ProcessTurns:
                 self._close_files()
 
     def _close_files(self) -> None:
-        # Also returns what is held.
+        # Also returns a lock that is held.
         for file in (self._door, self._turn):
             os.close(file)
 
@@ -77,13 +78,13 @@ class ProcessTurns:
                 self._held = True
                 self._changed.notify()
             else:
-                # The requester waited for too long, and nobody has asked since.
+                # The requester waited for too long, and no one has requested it since.
                 _lock(self._turn, fcntl.LOCK_UN)
 
 
 def _lock(file: int, how: int) -> bool:
-    """Lock a file; False if someone else has it. On file systems without such locks there are no turns, and
-    SQLite's own locks still apply."""
+    """Lock a file; return False if another process holds the lock. On file systems without such locks there
+    are no turns, and SQLite's own locks still apply."""
     try:
         fcntl.flock(file, how)
     except BlockingIOError:

@@ -9,7 +9,7 @@ from octavo.kit.clock import now
 
 
 class RateAllowance(NamedTuple):
-    """Rest of a rate limit; ``reset`` in seconds since 1970."""
+    """Remaining rate limit. ``reset``: the time in seconds since 1970."""
 
     limit: int
     left: int
@@ -33,7 +33,8 @@ class RateLimiter:
         self._counts: dict[str, int] = {}
 
     def count(self, key: str) -> RateAllowance:
-        """Count one request and return what is left. Raises TooManyRequests with the headers of the limit."""
+        """Count one request and return the remaining limit. Raises TooManyRequests with the headers of the
+        limit."""
         moment, used = self._use(key)
         allowance = self._allowance(moment, used)
         if used > self.limit:
@@ -41,13 +42,13 @@ class RateLimiter:
         return allowance
 
     def check(self, key: str, count: int = 1) -> None:
-        """Count requests without returning what is left."""
+        """Count requests without returning the remaining limit."""
         moment, used = self._use(key, count)
         if used > self.limit:
             raise self._refused(moment, self._allowance(moment, used))
 
     def _use(self, key: str, count: int = 1) -> tuple[int, int]:
-        """Return the time in seconds, and the requests in this minute, including these."""
+        """Return the time in seconds, and the number of requests in this minute, including these."""
         moment = now() // 1000
         window = moment // 60
         if window != self._window:

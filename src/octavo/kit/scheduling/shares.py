@@ -1,12 +1,12 @@
 """Fair sharing of limited resources: threads, processes, questions to a model, streams, connections of a
 database, the turn to write.
 
-There is one rule for all of them, ``owners.Places``. An owner holds no more than a share: half of all places
-for an organization and half of that for each one in it, unless a pool says otherwise, and at least one. The
-last quarter is for organizations that hold none, so that a few greedy ones leave room for others. Requests
-take turns: a place goes to the organization with the fewest, in it to the one with the fewest, and among
-equals to the one that has waited the longest since its last. Only owners with too many waiting requests are
-refused.
+There is one rule for all of them, ``owners.Places``. An owner holds no more than a share: half of all slots
+for an organization and half of that for each person or object in it, unless a pool specifies otherwise, and
+at least one. The last quarter is for organizations that hold none, so that a few greedy ones leave room for
+others. Requests take turns: a slot goes to the organization with the fewest slots, in it to the owner with
+the fewest, and among equals to the one that has waited the longest since its last. Only owners with too many
+waiting requests are rejected.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .permits import waiting
 T = TypeVar("T")
 
 WAITING = (32, 16)
-"""Maximum number of waiting requests of one organization, and of one in it."""
+"""Maximum number of waiting requests of one organization, and of one person or object in it."""
 _RETRY = "5"
 
 everywhere: WeakSet[Shares] = WeakSet()
@@ -39,11 +39,11 @@ everywhere: WeakSet[Shares] = WeakSet()
 
 
 _inside: ContextVar[tuple[Shares, ...]] = ContextVar("octavo_shares", default=())
-"""Pools in which the current code has a place."""
+"""Pools in which the current code has a slot."""
 
 
 class Busy(Unavailable):
-    """The owner's other requests hold all its places, and the queue is full."""
+    """Error: the owner's other requests hold all its slots, and the queue is full."""
 
     reason = "busy"
 
@@ -55,11 +55,11 @@ class Busy(Unavailable):
 
 
 class Shares(Places):
-    """Places of a kind.
+    """Slots of a kind.
 
-    ``name``: how messages name the resource. ``each``: how many of them an organization may hold, and one in
-    it; ``waiting``: how many of their requests may wait; ``reserved``: how many of the last places are for
-    organizations that hold none.
+    ``name``: the name of the resource in messages. ``each``: the maximum number of slots that an organization
+    can hold, and a person or object in it. ``waiting``: the maximum number of their waiting requests.
+    ``reserved``: the number of last slots reserved for organizations that hold none.
     """
 
     def __init__(
@@ -77,10 +77,11 @@ class Shares(Places):
         self._waiting_most = waiting
         everywhere.add(self)
 
-    # --- taking a place -------------------------------------------------------------------------------
+    # --- taking a slot --------------------------------------------------------------------------------
 
     def wait(self, owner: Owner, seconds: float) -> Callable[[], None]:
-        """Wait for a place in this thread, up to this time. Return the function that releases it. Raises Busy."""
+        """Wait for a slot in this thread, up to this time. Return the function that releases it. Raises
+        Busy."""
         if self.try_take(owner):
             return self._once(owner)
         free = threading.Event()
@@ -93,7 +94,7 @@ class Shares(Places):
 
     @contextmanager
     def place(self, owner: Owner, seconds: float) -> Iterator[None]:
-        """Hold a place during a block. Raises Busy."""
+        """Hold a slot during a block. Raises Busy."""
         give_back = self.wait(owner, seconds)
         try:
             yield
@@ -101,7 +102,7 @@ class Shares(Places):
             give_back()
 
     async def wait_for(self, owner: Owner, seconds: float) -> Callable[[], None]:
-        """Wait for a place without a thread; return the function that releases it. Raises Busy."""
+        """Wait for a slot without a thread, and return the function that releases it. Raises Busy."""
         loop = asyncio.get_running_loop()
         free: asyncio.Future[None] = loop.create_future()
 
@@ -123,7 +124,7 @@ class Shares(Places):
         return self._once(owner)
 
     def hold(self, owner: Owner) -> Callable[[], None]:
-        """Take a place that ``may_take`` found free; return the function that releases it."""
+        """Take a slot that ``may_take`` found free, and return the function that releases it."""
         self.take(owner)
         return self._once(owner)
 
@@ -145,7 +146,7 @@ class Shares(Places):
 
 
 class SharedThreads(Shares):
-    """Threads of their own for slow work, with a place for each."""
+    """Separate threads for slow work, with a slot for each."""
 
     def __init__(
         self,
@@ -162,10 +163,10 @@ class SharedThreads(Shares):
     async def begin(
         self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: object
     ) -> tuple[T, Callable[[], None]]:
-        """Run a function in one of the threads once there is a place, waiting up to so long; return its
-        result, and the function that gives the place back.
+        """Run a function in one of the threads once there is a slot, with a time limit for the wait. Return
+        its result, and the function that releases the slot.
 
-        If it fails, or no one waits for it any longer, the place is released when it is done. Raises Busy.
+        If it fails, or no one waits for it any longer, the slot is released when it is done. Raises Busy.
         """
         give_back = await self.wait_for(owner, seconds)
         work = PendingCall(self._run_inside, function, *arguments)
@@ -180,14 +181,14 @@ class SharedThreads(Shares):
             raise
 
     async def run(self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: object) -> T:
-        """Run a function in a place, and release the place afterwards. Raises Busy."""
+        """Run a function in a slot, and release the slot afterwards. Raises Busy."""
         found, give_back = await self.begin(owner, seconds, function, *arguments)
         give_back()
         return found
 
     def submit(self, owner: Owner, function: Callable[..., T], *arguments: object) -> PendingCall[T]:
-        """Run a function in one of the threads once there is a place; none is held before, nor by a call that
-        was given up. Raises Busy."""
+        """Run a function in one of the threads once there is a slot; no slot is held before, nor by a call
+        that was canceled. Raises Busy."""
         return _Placed(self, owner, function, *arguments)
 
     def _run_inside(self, function: Callable[..., T], *arguments: object) -> T:
@@ -198,7 +199,7 @@ class SharedThreads(Shares):
             _inside.reset(token)
 
     def is_mine(self) -> bool:
-        """Return whether this runs in one of the threads, which therefore needs no other place."""
+        """Return whether this runs in one of the threads, which therefore needs no other slot."""
         return self in _inside.get()
 
     def close(self) -> None:
@@ -211,7 +212,7 @@ def _for(owner: Owner, function: Callable[..., T], *arguments: object) -> T:
 
 
 class _Placed(PendingCall[T]):
-    """Call that waits for a place in threads, and runs there."""
+    """Call that waits for a slot in threads, and runs there."""
 
     __slots__ = ("_owner", "_pool", "_ticket")
 
@@ -245,9 +246,9 @@ class _Placed(PendingCall[T]):
 
 
 def request_threads(name: str, threads: int, thread_name: str, connections: int) -> SharedThreads:
-    """Return threads for requests: the configured number for each organization, so that a lone one can use
-    them all, and a quarter more for others. ``connections``: how many a process has, of which half may wait
-    here for one organization."""
+    """Return threads for requests: the configured number for each organization, so that a single organization
+    can use them all, and a quarter more for others. ``connections``: the number of connections of a process,
+    of which half can wait here for one organization."""
     more = max(1, threads // 4)
     most = max(1, connections // 2)
     return SharedThreads(
@@ -260,10 +261,10 @@ class LoopTurns:
 
     The loop itself serves connections in the order in which they have something to send: five hundred
     requests of one owner would be answered before the next one's. So work that takes longer than ``TURN``
-    seconds in one go waits in lines, one for each owner, which are served in turn, for that long each time;
-    in between, the loop does everything else. If at most ``FEW`` stand in line, the following work is done at
-    once for ``REST`` times as long. Belongs to one event loop; ``most``: how many requests of an organization
-    may wait.
+    seconds at a time waits in queues, one for each owner, which are served in turn, for that long each time;
+    in between, the loop does everything else. If at most ``FEW`` are in the queue, the following work is done
+    immediately for ``REST`` times as long. It belongs to one event loop. ``most``: the maximum number of
+    waiting requests of an organization.
     """
 
     TURN = 0.001
@@ -273,10 +274,10 @@ class LoopTurns:
         self.name = name
         self._most = most
         self._lines: dict[str, dict[str, deque[PendingCall[Any]]]] = {}
-        """Lines by organization and one in it; the one served last is at the end."""
+        """Queues by organization and by person or object in it; the one served last is at the end."""
         self._counts: dict[str, int] = {}
         self._until = 0.0
-        """Until when new work is done at once, as long as nobody waits."""
+        """Time until which new work is done immediately, as long as no one waits."""
         self._scheduled: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -285,13 +286,13 @@ class LoopTurns:
         return sum(self._counts.values())
 
     def is_free(self) -> bool:
-        """Return whether new work is done at once, without ``run``: no one waits, and no one will before
-        long."""
+        """Return whether new work is done immediately, without ``run``, because no one waits and no one will
+        before long."""
         return not self._lines and time.monotonic() < self._until
 
     async def run(self, owner: Callable[[], Owner], function: Callable[..., T], *arguments: object) -> T:
-        """Run a function on the event loop in its owner's turn and return its result; at once if no one
-        waits. Raises Busy."""
+        """Run a function on the event loop in its owner's turn and return its result; run it immediately if
+        no one waits. Raises Busy."""
         if self.is_free():
             return function(*arguments)
         loop = asyncio.get_running_loop()
@@ -308,16 +309,15 @@ class LoopTurns:
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._scheduled is not loop:
             self._scheduled = loop
-            # After everything the sockets have received until then. ``call_soon`` does that on the serving
-            # loop, but not on
-            # that of the standard library, which runs what is queued when it begins.
+            # After everything that the sockets have received until then. ``call_soon`` does that on the
+            # serving loop, but not on that of the standard library, which runs queued work when it begins.
             loop.call_later(0, self._serve, loop)
 
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
         self._scheduled = None
         began, are_few = time.monotonic(), self.waiting <= self.FEW
         until = began + self.TURN
-        # Waiting in line takes time, which should be rare if the line is short.
+        # Waiting in the queue takes time, which should be rare if the queue is short.
         self._until = began + self.REST * self.TURN if are_few else until
         try:
             while self._lines:

@@ -1,8 +1,8 @@
-"""Encryption of secrets that the database stores and has to read again, with a key that is not in the
-database.
+"""Encrypt secrets that the database stores and has to read again, with a key that is not in the database.
 
-AES-256-GCM. An encrypted text names its key and is bound to its row: moved to another row, or changed, it
-can't be decrypted. There may be several keys: the first one encrypts, each of them decrypts its own texts.
+The algorithm is AES-256-GCM. An encrypted text names its key and is bound to its row: if it is moved to
+another row, or changed, it can't be decrypted. There can be several keys: the first one encrypts, and each of
+them decrypts its own texts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MIN_PASSPHRASE = 16
 
 
 class Sealer:
-    """Encrypts and decrypts with these keys of 32 bytes."""
+    """Encryption and decryption with these keys of 32 bytes."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         if not keys or any(len(key) != _KEY for key in keys):
@@ -47,13 +47,13 @@ class Sealer:
         return list(self._ciphers)
 
     def seal(self, place: str, text: str) -> str:
-        """Encrypt ``text`` for this place alone."""
+        """Encrypt ``text`` so that it can be decrypted only for this row and column."""
         nonce = secrets.token_bytes(_NONCE)
         sealed = self._ciphers[self.current].encrypt(nonce, text.encode(), place.encode())
         return f"{_PREFIX}.{self.current}.{base64.urlsafe_b64encode(nonce + sealed).decode()}"
 
     def open(self, place: str, sealed: str) -> str:
-        """Decrypt a text of this place. Raises Unavailable without its key, or when it was changed."""
+        """Decrypt a text of this row and column. Raises Unavailable without its key, or if it was changed."""
         used = key_of(sealed)
         if used is None:
             raise Unavailable(f"secrets: {place} is not encrypted")
@@ -71,8 +71,8 @@ def missing_key(needed: str, known: Sequence[str]) -> str:
     """Return the message for secrets that are encrypted with an unknown key; both parameters are ids."""
     have = f"configured: {', '.join(known)}" if known else "no key is configured"
     return (
-        f"{SETTING}: the secrets of this database are encrypted with the key {needed}; {have}. Set"
-        f" {SETTING} to that key, or put its file into the data folder as {KEY_FILE}."
+        f"{SETTING}: the secrets of this database are encrypted with the key {needed}; {have}. Set "
+        f"{SETTING} to that key, or put its file in the data folder as {KEY_FILE}."
     )
 
 
@@ -91,9 +91,9 @@ def key_of(text: str) -> str | None:
 
 
 def read_keys(setting: str, file: Path) -> list[bytes]:
-    """Return the keys in the setting (separated by commas), then those in the file (one per line).
+    """Return the keys in the setting (separated by commas), followed by those in the file (one per line).
 
-    Raises Unavailable that names the place of an invalid one.
+    Raises Unavailable that names the position of an invalid key.
     """
     texts = [(SETTING, part.strip()) for part in setting.split(",") if part.strip()]
     try:
@@ -154,8 +154,8 @@ def make_key(file: Path) -> bytes:
 
 
 class SealedColumn(Struct, frozen=True):
-    """Column with encrypted texts. ``key``: the columns that identify its row. ``sealed_as``: the table's
-    name that texts are bound to, which stays when a table is renamed."""
+    """Column with encrypted texts. ``key``: the columns that identify its row. ``sealed_as``: the table name
+    to which texts are bound, which stays the same when a table is renamed."""
 
     table: str
     column: str
@@ -181,7 +181,8 @@ _BEFORE_SEALING: list[Callable[[Transaction], None]] = []
 
 
 def sealed_column(table: str, column: str, *key: str, sealed_as: str = "") -> SealedColumn:
-    """Declare a column whose texts are encrypted. ``sealed_as``: the table's first name, if that changed."""
+    """Declare a column whose texts are encrypted. ``sealed_as``: the table's first name, if that has
+    changed."""
     SEALED.append(SealedColumn(table, column, key, sealed_as or table))
     return SEALED[-1]
 
@@ -193,14 +194,15 @@ def before_sealing(prepare: Callable[[Transaction], None]) -> Callable[[Transact
 
 
 def seal_plain(tx: Transaction, sealer: Sealer) -> int:
-    """Encrypt plain texts that older versions left; return how many."""
+    """Encrypt plain texts of older versions, and return their number."""
     for prepare in _BEFORE_SEALING:
         prepare(tx)
     return _rewrite(tx, lambda column, text, key: None if key_of(text) else column.seal(sealer, text, *key))
 
 
 def rotate(tx: Transaction, sealer: Sealer) -> int:
-    """Encrypt again, with the first key, what another one has encrypted; return how many. Raises Unavailable."""
+    """Encrypt texts that another key has encrypted again, with the first key, and return their number. Raises
+    Unavailable."""
 
     def renew(column: SealedColumn, text: str, key: tuple[str, ...]) -> str | None:
         if key_of(text) == sealer.current:
@@ -229,7 +231,7 @@ def _rewrite(tx: Transaction, change: Callable[[SealedColumn, str, tuple[str, ..
 
 
 def count_by_key(tx: Transaction) -> dict[str, int]:
-    """Return how many texts each key has encrypted, by its id; ``plain`` for plain texts."""
+    """Return the number of texts that each key has encrypted, by its id; ``plain`` for plain texts."""
     found: dict[str, int] = {}
     for column in SEALED:
         for (text,) in tx.all(

@@ -23,15 +23,15 @@ VALUE = sealed_column("secrets", "value", "name")
 
 
 def find_secret(tx: Transaction, name: str) -> str | None:
-    """Return a secret of the server as it is stored."""
+    """Return a secret of the server in its stored form."""
     found = tx.value("SELECT value FROM secrets WHERE name = :name", name=name)
     return None if found is None else str(found)
 
 
 def get_or_create_secret(tx: Transaction, sealer: Sealer, name: str) -> bytes:
-    """Return 32 random bytes, created by the first call and the same ever after, in every process.
+    """Return 32 random bytes, which the first call creates and all later calls in every process return.
 
-    Needs a write transaction. Raises Unavailable when another key has encrypted it.
+    Needs a write transaction. Raises Unavailable if another key has encrypted them.
     """
     tx.run(
         "INSERT INTO secrets (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING",
@@ -44,14 +44,14 @@ def get_or_create_secret(tx: Transaction, sealer: Sealer, name: str) -> bytes:
 
 
 class Signed(Struct, frozen=True):
-    """Content of one of our tokens. ``expires`` in milliseconds; None: never."""
+    """Content of a signed token. ``expires``: its expiration in milliseconds; None if it never expires."""
 
     payload: str
     expires: int | None
 
 
 class Signer:
-    """HMAC-SHA256 over purpose, expiry, and payload. Holders can read what is signed."""
+    """HMAC-SHA256 over purpose, expiration, and payload. Holders of a token can read its content."""
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < 32:
@@ -59,13 +59,13 @@ class Signer:
         self._secret = secret
 
     def sign(self, purpose: str, payload: str, expires: int | None = None) -> str:
-        """Return a URL-safe token that is valid for ``purpose`` alone, until ``expires`` (milliseconds; None:
-        forever)."""
+        """Return a URL-safe token that is valid only for ``purpose``, until ``expires`` (milliseconds; None
+        for no limit)."""
         body = _encode(msgspec.json.encode((expires, payload)))
         return f"{body}.{self._mac(purpose, body)}"
 
     def verify(self, purpose: str, token: str) -> str | None:
-        """Return the payload; None when the token is not ours, for another purpose, or expired."""
+        """Return the payload; None if the token is not valid, is for another purpose, or has expired."""
         signed = self.read(purpose, token)
         return signed.payload if signed else None
 
@@ -81,12 +81,12 @@ class Signer:
         return Signed(payload, expires) if expires is None or now() < expires else None
 
     def derive(self, purpose: str, name: str) -> str:
-        """Return a secret of 43 characters, the same each time; it reveals nothing about those of other names
-        and purposes."""
+        """Return a secret of 43 characters, which is always the same and reveals nothing about secrets of
+        other names and purposes."""
         return self._mac(f"derived {purpose}", name)
 
     def _mac(self, purpose: str, body: str) -> str:
-        # A purpose can't run into a body, which contains no NUL.
+        # A purpose can't extend into a body, which contains no NUL.
         message = f"{purpose}\0{body}".encode("utf-8", "surrogatepass")
         return _encode(hmac.new(self._secret, message, hashlib.sha256).digest())
 

@@ -1,1 +1,1 @@
-"""Jobs, events and streams."""
+"""Jobs, events, and streams."""

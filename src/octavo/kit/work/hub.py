@@ -1,12 +1,12 @@
-"""Streams of events: clients are notified at once, without a thread for each.
+"""Streams of events: clients are notified immediately, without a thread for each.
 
-A process has one hub. It reads the events of the outbox after its position as soon as someone committed,
-here or in another process, has its sources decide which topics they are about, and passes the messages to the
+A process has one hub. It reads the events of the outbox after its position as soon as there is a commit, in
+this process or another. Its sources determine the topics of the events, and it passes the messages to the
 listeners of those topics. One thread does all of that for all listeners; a listener itself is a coroutine
 that waits.
 
-Clients only get what they may know: before a listener gets a message, and in any case every ``QUIET``
-seconds, its access is checked again, unless no one has committed anything since the last check.
+Clients only get messages that they are allowed to see: before a listener gets a message, and in any case
+every ``QUIET`` seconds, its access is checked again, unless there was no commit since the last check.
 """
 
 from __future__ import annotations
@@ -37,30 +37,33 @@ log = logging.getLogger("octavo.hub")
 
 EACH = 100
 QUIET = 15.0
-"""Seconds after which a silent stream gets a comment: proxies end streams that are silent for a minute."""
+"""Seconds after which a silent stream gets a comment, because proxies end streams that are silent for a
+minute."""
 _LOOK = 0.05
 """Seconds between two checks for commits."""
 _REST = 4.0
-"""Rest after a check, as a multiple of its duration: the hub never takes more than a fifth of a core."""
+"""Rest after a check, as a multiple of its duration, so that the hub never takes more than a fifth of a
+core."""
 _LONGEST_REST = 5.0
 _BATCH = 500
-"""Events that are read at a time."""
+"""Number of events that are read at a time."""
 _REMEMBERED = 2000
-"""Events that are repeated to clients that reconnect; clients that missed more have to reload everything."""
+"""Number of events that are repeated to clients that reconnect; clients that missed more have to reload
+everything."""
 _CHECKED = 50
-"""Listeners whose access is checked at a time."""
+"""Number of listeners whose access is checked at a time."""
 _UNSENT = 256 * 1024
-"""Maximum unsent bytes of a slow client; beyond it the stream ends, and the client reconnects."""
+"""Maximum number of unsent bytes of a slow client; beyond it the stream ends, and the client reconnects."""
 _FRESH = 5.0
-"""Seconds for which a check of access is valid while no one commits anything: tokens expire without a
+"""Seconds for which a check of access is valid while there are no commits, because tokens expire without a
 commit."""
 _MISSING_SECONDS = 120.0
-"""Seconds to wait for an event with a lower id than those already seen: by then its transaction has ended."""
+"""Seconds to wait for an event with a lower id than those already seen; by then its transaction has ended."""
 _RECONNECT = 3000
-"""Milliseconds after which a client reconnects when its stream has ended."""
+"""Time in milliseconds after which a client reconnects when its stream has ended."""
 
 Topic = tuple[str, str]
-"""Topic to listen to: a kind of thing and its id."""
+"""Topic to listen to: a kind of object and its id."""
 
 
 class HubMessage(NamedTuple):
@@ -74,7 +77,7 @@ class HubMessage(NamedTuple):
 
 
 class MessageSource(Protocol):
-    """Source of messages; each hub has one of its own. Called in the hub's thread, within a read."""
+    """Source of messages, of which each hub has its own. Called in the hub's thread, within a read."""
 
     def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[HubMessage]:
         """Return messages about an event for listeners of these topics, which are all topics with listeners."""
@@ -100,7 +103,7 @@ class _Said(msgspec.Struct, tag_field="kind", kw_only=True):
 
 
 class Ready(_Said, tag="ready"):
-    """First message: from here on everything is sent as it happens."""
+    """First message: all later events are sent as they happen."""
 
 
 class Reset(_Said, tag="reset"):
@@ -108,7 +111,7 @@ class Reset(_Said, tag="reset"):
 
 
 class Closed(_Said, tag="closed", kw_only=True):
-    """Last message: the stream ends because a new request would be refused with this error."""
+    """Last message: the stream ends because a new request would be rejected with this error."""
 
     code: int
     message: str
@@ -117,10 +120,10 @@ class Closed(_Said, tag="closed", kw_only=True):
 class Listener:
     """Listener to topics.
 
-    ``check`` raises what a new request would be refused with. ``may_know(tx, message)``: whether the listener
-    may know the subject of a message. ``after``: the position where it stopped listening; None: it starts.
-    ``seconds``: how long to listen; 0: until everything so far was sent. ``owner``: an organization, and who
-    it is in it.
+    ``check``: the function that raises the error with which a new request would be rejected. ``may_know(tx,
+    message)``: returns whether the listener can see the subject of a message. ``after``: the position at
+    which it stopped listening; None if it starts. ``seconds``: the time to listen; 0 sends only past events.
+    ``owner``: an organization, and the person or object in it.
     """
 
     __slots__ = (
@@ -169,7 +172,7 @@ class Listener:
         )
 
     def give(self, piece: bytes) -> None:
-        """Add a piece to send. Called on the event loop."""
+        """Add a chunk to send. Called on the event loop."""
         if self.ended:
             return
         self.given.append(piece)
@@ -195,8 +198,8 @@ def _frame(kind: str, data: msgspec.Struct, position: OutboxPosition | None) -> 
 
 
 class Hub:
-    """Hub of a process. ``most``: listeners at a time, three quarters of them of one organization, and
-    ``EACH`` of one person in it."""
+    """Hub of a process. ``most``: the maximum number of listeners at a time, three quarters of them of one
+    organization, and ``EACH`` of one person in it."""
 
     def __init__(self, db: Database, most: int) -> None:
         self._db = db
@@ -223,10 +226,10 @@ class Hub:
         return len(self._listeners)
 
     async def follow(self, listener: Listener) -> AsyncGenerator[bytes, None]:
-        """Yield the pieces of a stream while it lasts.
+        """Yield the chunks of a stream while it lasts.
 
-        Before the first piece, raises OutOfReach if there are too many streams, or the error that the listener is
-        refused with.
+        Before the first chunk, raises OutOfReach if there are too many streams, or the error with which the
+        listener is rejected.
         """
         loop = self._loop = asyncio.get_running_loop()
         if self._closed:
@@ -302,7 +305,7 @@ class Hub:
                 await run_in(self._thread, self._keep, quiet[first : first + _CHECKED])
 
     def _hand_out(self, given: Sequence[tuple[Listener, bytes | None]]) -> None:
-        """Pass pieces to listeners, on the event loop. None: the stream ends."""
+        """Pass chunks to listeners, on the event loop. None ends the stream."""
         for listener, piece in given:
             if piece is None:
                 listener.end()
@@ -312,12 +315,12 @@ class Hub:
     # --- in the hub's thread --------------------------------------------------------------------------
 
     def _attach(self, listener: Listener) -> bytes:
-        """Return the first message of a listener: what it has missed, and where it continues."""
+        """Return the first message of a listener: the events that it has missed, and its position."""
         with self._db.read() as tx:
             generation = self._db.generation()
             if self._by_topic:
-                # Everything this read sees is sent to the others first, so that nobody misses it or gets it
-                # twice.
+                # Everything that this read sees is sent to the other listeners first, so that no one misses
+                # it or gets it twice.
                 self._take(tx, generation)
             else:
                 self._begin(tx, generation)
@@ -338,7 +341,7 @@ class Hub:
         return b"".join(said)
 
     def _begin(self, tx: Transaction, generation: int | None) -> None:
-        """Forget former events: while no one listened, nothing was read."""
+        """Forget former events, because nothing was read while no one listened."""
         self._sources = [make() for make in _sources]
         self._latest = deque(outbox.latest_events(tx, _BATCH), _REMEMBERED)
         self._remembers = False
@@ -354,7 +357,7 @@ class Hub:
             return []
         first = self._latest[0][0].id if self._latest else self._position.last + 1
         if after.last < first - 1 and not self._remembers:
-            # Clients that reconnect after a restart ask for events that this process has not seen itself.
+            # Clients that reconnect after a restart request events that this process has not seen itself.
             self._latest = deque(outbox.latest_events(tx, _REMEMBERED), _REMEMBERED)
             self._remembers = True
             first = self._latest[0][0].id if self._latest else first
@@ -404,7 +407,7 @@ class Hub:
             try:
                 yield from maker.tell(tx, event, topics)
             except OctavoError:
-                log.exception("an event could not be turned into messages", extra={"event": event.id})
+                log.exception("an event couldn't be converted to messages", extra={"event": event.id})
 
     def _give(
         self,
@@ -430,7 +433,7 @@ class Hub:
     def _may_listen(
         self, listener: Listener, generation: int | None, given: list[tuple[Listener, bytes | None]]
     ) -> bool:
-        """Return whether a listener still has access; if not, it gets that as its last message."""
+        """Return whether a listener still has access; if not, send it the error as its last message."""
         moment = time.monotonic()
         if listener.is_fresh(generation, moment):
             return True
@@ -439,7 +442,7 @@ class Hub:
         except OctavoError as error:
             refused = Closed(timestamp=iso(now()), code=error.status, message=error.message)
         except Exception:
-            log.exception("access of a listener could not be checked")
+            log.exception("access of a listener couldn't be checked")
             refused = Closed(timestamp=iso(now()), code=500, message="Something went wrong on the server.")
         else:
             listener.checked_with, listener.checked_at = generation, moment
@@ -449,17 +452,17 @@ class Hub:
         return False
 
     def _keep(self, quiet: Sequence[Listener]) -> None:
-        """Send comments to streams that were silent for long, as far as they continue."""
+        """Send comments to streams that were silent for long, and end those without access."""
         given: list[tuple[Listener, bytes | None]] = []
         try:
             with self._db.read():
                 generation = self._db.generation()
                 given += [(one, b":\n\n") for one in quiet if self._may_listen(one, generation, given)]
         except OctavoError as error:
-            log.warning("access of listeners could not be checked: %s", error.message)
+            log.warning("access of listeners couldn't be checked: %s", error.message)
         self._send(given)
 
     def _send(self, given: list[tuple[Listener, bytes | None]]) -> None:
         if given and self._loop is not None:
-            with suppress(RuntimeError):  # The loop is closed: nobody listens any longer.
+            with suppress(RuntimeError):  # The loop is closed: no one listens any longer.
                 self._loop.call_soon_threadsafe(self._hand_out, given)

@@ -5,9 +5,9 @@ once, so handlers are idempotent; one that writes to the same database calls ``f
 transaction, and its effect happens exactly once. A failed job waits longer each time and is parked after its
 last attempt.
 
-A job has a limited time, and so its kind says what bounds its work. One whose work grows with content goes on in
-parts: each of them has that time for itself, and after a failure the job goes on with the part that failed
-(``advance``).
+A job has a limited time, so its kind states the limit of its work. A job whose work grows with content
+continues in parts: each part has the whole time limit, and after a failure the job continues with the part
+that failed (``advance``).
 
 States: ``later`` (scheduled), ``ready``, ``running`` (leased), ``parked`` (failed permanently). ``worker.py``
 runs them, and shares its threads fairly between kinds and organizations.
@@ -48,22 +48,24 @@ STATES: dict[State, tuple[str, ...]] = {
     "running": ("running",),
     "waiting": ("ready", "later"),
 }
-"""States as people see them, in display order, with the states of rows that each stands for."""
+"""States shown to people, in display order, with the states of rows that each stands for."""
 
 
 class Kind(NamedTuple):
-    """Kind of job: what its jobs do, what limits the work of one (None: it continues in parts), how often they are
-    attempted, and the seconds of one attempt or part. ``waits``: they mostly wait for other servers."""
+    """Kind of job: its function, the limit of one job's work (None if it continues in parts), the number of
+    attempts, and the time limit in seconds of one attempt or part. ``waits``: whether its jobs mostly wait
+    for other servers. ``in_maintenance``: whether they run while the server is read-only."""
 
     run: Callable[..., None]
     bound: str | None
     attempts: int
     seconds: float
     waits: bool = False
+    in_maintenance: bool = False
 
     @property
     def group(self) -> Group:
-        """Group of the kind. Jobs of one group share its threads and take none of another's."""
+        """Group of the kind. Jobs of one group share its threads and use no threads of other groups."""
         if self.waits:
             return "waiting"
         return "long" if self.bound is None or self.seconds > SECONDS else "short"
@@ -77,8 +79,8 @@ class Schedule(NamedTuple):
 
 
 class JobRow(NamedTuple):
-    """Job. ``organization_id`` is empty for the server's own; times are milliseconds; ``error`` is that of
-    the last attempt, and ends with what went wrong."""
+    """Job. ``organization_id``: the organization; empty for the server's own. ``error``: the error of the
+    last attempt, which ends with the problem. Times are in milliseconds."""
 
     id: str
     kind: str
@@ -93,7 +95,8 @@ class JobRow(NamedTuple):
 
 
 class JobCount(Struct, frozen=True):
-    """Number of jobs of a kind in a state; ``oldest``: when the first of them was due, in milliseconds."""
+    """Number of jobs of a kind in a state. ``oldest``: the time in milliseconds at which the first of them
+    was due."""
 
     kind: str
     state: State
@@ -102,12 +105,12 @@ class JobCount(Struct, frozen=True):
 
 
 class LeaseLost(Exception):
-    """Job that another worker has taken over: this run must have no effect."""
+    """Error: another worker has taken over the job, and this run must have no effect."""
 
 
 class Leased:
-    """A leased job, due since ``run_at``; ``trace``: what caused it. ``attempts`` counts the one that begins,
-    ``give_back`` ends its hold on a thread."""
+    """Leased job, due since ``run_at``. ``trace``: its cause. ``attempts``: the number of attempts, including
+    the one that begins. ``give_back``: the function that releases its thread."""
 
     def __init__(
         self,
@@ -142,20 +145,27 @@ _bells: WeakSet[threading.Event] = WeakSet()
 
 
 def job(
-    kind: str, *, bound: str | None, attempts: int = ATTEMPTS, seconds: float = SECONDS, waits: bool = False
+    kind: str,
+    *,
+    bound: str | None,
+    attempts: int = ATTEMPTS,
+    seconds: float = SECONDS,
+    waits: bool = False,
+    in_maintenance: bool = False,
 ) -> Callable[[F], F]:
     """Register ``function(context, **payload)`` as the work of jobs of this kind.
 
-    ``bound``: what bounds the work of one job; None for a kind whose jobs continue in parts, which they
-    report after each (``advance``, ``renew``). ``waits``: it mostly waits for other servers. After
-    ``seconds`` an attempt, or a part, has failed: ``deadlines`` tell the function, which checks them in its
-    loops.
+    ``bound``: the limit of one job's work; None for a kind whose jobs continue in parts and report each part
+    (``advance``, ``renew``). ``waits``: whether it mostly waits for other servers.
+    ``in_maintenance``: whether it runs while the server is read-only, because it doesn't change content
+    that people wrote. ``seconds``: the time
+    after which an attempt, or a part, has failed; the function checks it with ``deadlines`` in its loops.
     """
 
     def register(function: F) -> F:
         if kind in kinds:
             raise ValueError(f"two handlers for the job kind {kind!r}")
-        kinds[kind] = Kind(function, bound, attempts, seconds, waits)
+        kinds[kind] = Kind(function, bound, attempts, seconds, waits, in_maintenance)
         return function
 
     return register
@@ -167,8 +177,8 @@ def schedule(name: str, every: float, kind: str) -> None:
 
 
 def feeder(function: Callable[[Database], bool]) -> Callable[[Database], bool]:
-    """Register a function that every worker calls before it looks for jobs. Returning True asks to be called
-    again at once."""
+    """Register a function that every worker calls before it looks for jobs. If it returns True, it is called
+    again immediately."""
     feeders.append(function)
     return function
 
@@ -184,9 +194,9 @@ def enqueue(
 ) -> None:
     """Add a job to the transaction; workers of this process wake once it commits.
 
-    ``organization``: for whom it is done; organizations take turns. ``key``: skip the job if one with this
-    key is still waiting for its first run. ``run_at`` is in milliseconds. The payload is ids and a version
-    number, as JSON.
+    ``organization``: the organization for which it is done; organizations take turns. ``key``: the key of the
+    job, which is skipped if a job with this key is still waiting for its first run. ``run_at``: the time in
+    milliseconds. The payload is ids and a version number, as JSON.
     """
     moment = now()
     due = moment if run_at is None else run_at
@@ -208,9 +218,10 @@ def enqueue(
 
 
 def finish(tx: Transaction) -> None:
-    """Finish the job that runs in this thread together with the transaction, so that its effect happens once.
+    """Finish the job that runs in this thread together with the transaction, so that its effect happens
+    exactly once.
 
-    Raises LeaseLost, so that the transaction rolls back, when another worker has the job by now. Outside of a
+    Raises LeaseLost, so that the transaction rolls back, if another worker has taken over the job. Outside a
     job it does nothing, so that handlers can be called directly.
     """
     run = running.get()
@@ -222,8 +233,8 @@ def advance(tx: Transaction, **payload: object) -> None:
     """Record in the transaction that a part of this thread's job is done: from now on, the job continues with
     these values in its payload, all of its attempts, and its whole time limit.
 
-    Raise LeaseLost, for the transaction to roll back, when another worker has the job by now. Outside a job it does
-    nothing.
+    Raises LeaseLost, so that the transaction rolls back, if another worker has taken over the job. Outside a
+    job it does nothing.
     """
     run = running.get()
     if run is None:
@@ -245,8 +256,8 @@ def advance(tx: Transaction, **payload: object) -> None:
 
 
 def renew() -> None:
-    """Check the time of this work, and give the job of this thread all of it again: a part is done whose
-    result is found again, or that has none yet. Outside a job the time is only checked."""
+    """Check the time limit of this work, and renew the limit of this thread's job, because a part is done
+    whose result is stored or not needed yet. Outside a job, the time is only checked."""
     deadlines.check()
     run = running.get()
     if run is not None:
@@ -254,7 +265,7 @@ def renew() -> None:
 
 
 def delete(tx: Transaction, job_id: str, lease: str) -> bool:
-    """Delete a job that runs under a lease; False when it no longer does."""
+    """Delete a job that runs under a lease; return False if it no longer does."""
     return bool(tx.run("DELETE FROM jobs WHERE id = :id AND lease = :lease", id=job_id, lease=lease))
 
 
@@ -269,7 +280,7 @@ def listen(bell: threading.Event) -> None:
     _bells.add(bell)
 
 
-# --- looking at them ------------------------------------------------------------------------------------
+# --- presentation ---------------------------------------------------------------------------------------
 
 _ROW = "id, kind, organization_id, state, payload, attempts, created_at, run_at, lease_until, error"
 _SHOWN: dict[str, State] = {state: shown for shown, states in STATES.items() for state in states}
@@ -283,10 +294,10 @@ def list_jobs(
     limit: int = 100,
     after: tuple[int, str] | None = None,
 ) -> tuple[list[JobRow], int]:
-    """Return the newest jobs first within a state, parked before running before waiting ones, and their
+    """Return the jobs, newest first within a state, parked before running before waiting ones, and their
     total.
 
-    ``after``: the place of a state in ``STATES`` and the id of a job, after which the list continues.
+    ``after``: the position of a state in ``STATES`` and the id of a job, after which the list continues.
     """
     found: list[JobRow] = []
     count = 0
@@ -330,10 +341,10 @@ def count_later(tx: Transaction) -> int:
 
 
 def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind: str | None = None) -> int:
-    """Give parked jobs all their attempts again and return how many. Without ids: all of them, or all of a
-    kind.
+    """Reset the attempts of parked jobs and return the number of jobs: the given ones, or by default all of
+    them or all of a kind.
 
-    Raises NotFound for an id that is not a parked job's.
+    Raises NotFound for an id that is not that of a parked job.
     """
     conditions = ["state = 'parked'"]
     if job_ids is not None:

@@ -1,13 +1,13 @@
-"""Events: rows written with the change they are about, and read by consumers, each with a cursor of its own.
+"""Events: rows written with the change they are about, and read by consumers, each with its own cursor.
 
-A handler runs in the transaction that moves its consumer's cursor, so what it writes (mostly jobs) happens
-once for each event, in the order of their ids. An event whose handler fails does not block the others: it
-becomes a job, with that job's retries, and is parked where a server administrator sees it. Events are kept
+A handler runs in the transaction that moves its consumer's cursor, so its writes (mostly jobs) happen once
+for each event, in the order of their ids. An event whose handler fails does not block the others: it becomes
+a job, with that job's retries, and is parked for a server administrator if it keeps failing. Events are kept
 for a while (the setting ``event_days``), and until every consumer has passed them.
 
 PostgreSQL assigns ids before transactions commit, so a lower id may appear after a higher one. Ids that
-follow each other without a gap are all there. In a gap is a transaction that is still writing, or one that
-rolled back; which of the two is known once every transaction that was writing events has ended.
+follow each other without a gap are complete. A gap belongs to a transaction that is still writing, or one
+that rolled back; which of the two is known once every transaction that was writing events has ended.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ log = logging.getLogger(__name__)
 
 
 class Event(NamedTuple):
-    """Event. ``payload``: ids and a version number; ``created_at``: milliseconds; ``trace``: what caused it."""
+    """Event. ``payload``: ids and a version number. ``created_at``: the time in milliseconds. ``trace``: its
+    cause."""
 
     id: int
     type: str
@@ -50,12 +51,12 @@ class Event(NamedTuple):
 Handler = Callable[[Transaction, Event], None]
 
 _MOST_MISSING = 50
-"""Maximum number of missing ids that a position remembers; those before them are given up."""
+"""Maximum number of missing ids that a position remembers; earlier ones are ignored."""
 
 
 class OutboxPosition(NamedTuple):
-    """How far a client was notified: all events up to the id ``last``, except for ``missing``, which were not
-    there yet."""
+    """Position up to which a client was notified: all events up to the id ``last``, except for ``missing``,
+    which were not visible yet."""
 
     last: int
     missing: tuple[int, ...] = ()
@@ -69,7 +70,7 @@ _POSITION = re.compile(rf"\d{{1,18}}(-\d{{1,18}}){{0,{_MOST_MISSING}}}", re.ASCI
 
 
 def read_position(text: str) -> OutboxPosition | None:
-    """Parse a position; None for anything else."""
+    """Parse a position; return None for any other text."""
     if _POSITION.fullmatch(text) is None:
         return None
     last, *missing = map(int, text.split("-"))
@@ -108,8 +109,8 @@ def emit(
 
 
 def consumer(name: str) -> Callable[[Handler], Handler]:
-    """Register ``handler(tx, event)`` to be called by workers with every event, starting with the oldest one
-    kept.
+    """Register ``handler(tx, event)``, which workers call with every event, starting with the oldest stored
+    one.
 
     It has to be brief and only use the database: anything slow or outside of the process is enqueued as a
     job.
@@ -126,9 +127,9 @@ def consumer(name: str) -> Callable[[Handler], Handler]:
 
 @jobs.feeder
 def deliver(database: Database) -> bool:
-    """Let each registered consumer process a batch; return whether there was anything."""
+    """Let each registered consumer process a batch, and return whether there were any events."""
     with database.read() as tx:
-        # Usually no consumer is behind, which takes two queries, however many consumers there are.
+        # Usually no consumer is behind, which takes two queries, regardless of the number of consumers.
         last = tx.value("SELECT id FROM events ORDER BY id DESC LIMIT 1") or 0
         cursors: dict[str, int] = dict(tx.all("SELECT consumer, event_id FROM event_cursors"))
     handled = 0
@@ -143,7 +144,8 @@ def deliver(database: Database) -> bool:
 
 
 def consume(database: Database, name: str, handler: Handler, limit: int = 200) -> int:
-    """Pass the next events to ``handler`` and move the cursor of consumer ``name``; return how many.
+    """Pass the next events to ``handler``, move the cursor of consumer ``name``, and return the number of
+    events.
 
     Only one worker at a time does this for a consumer; for the others there is nothing to do.
     """
@@ -173,14 +175,14 @@ def consume(database: Database, name: str, handler: Handler, limit: int = 200) -
 
 
 def latest_events(tx: Transaction, limit: int) -> list[tuple[Event, OutboxPosition]]:
-    """Return the last events, the oldest first, each with the position after it."""
+    """Return the last events, oldest first, each with the position after it."""
     rows = tx.all(f"SELECT {_COLUMNS} FROM events ORDER BY id DESC LIMIT :limit", limit=limit)[::-1]
     return list(_placed(rows, OutboxPosition(rows[0][0] - 1))) if rows else []
 
 
 def events_after(tx: Transaction, position: OutboxPosition, limit: int) -> list[tuple[Event, OutboxPosition]]:
-    """Return the next events after a position, its missing ones first, each with the position after it. At
-    most ``limit`` in addition to the missing ones."""
+    """Return the next events after a position, its missing ones first, each with the position after it.
+    ``limit``: the maximum number in addition to the missing ones."""
     late = (
         tx.all(
             f"SELECT {_COLUMNS} FROM events WHERE id {tx.among('missing', 'BIGINT')} ORDER BY id",
@@ -209,8 +211,8 @@ def _placed(rows: list[Row], position: OutboxPosition) -> Iterator[tuple[Event, 
 
 
 def prune(tx: Transaction, before: int, limit: int = 500) -> int:
-    """Delete the oldest events from before ``before`` (milliseconds) that every consumer has passed, at most
-    ``limit``; return how many."""
+    """Delete at most ``limit`` of the oldest events from before ``before`` (milliseconds) that every consumer
+    has passed, and return their number."""
     passed = [_cursor(tx, name) or 0 for name in _consumers]
     rows = tx.all("SELECT id, created_at FROM events ORDER BY id LIMIT :limit", limit=limit)
     old = list(takewhile(lambda row: row[1] < before and all(row[0] <= cursor for cursor in passed), rows))
@@ -220,7 +222,7 @@ def prune(tx: Transaction, before: int, limit: int = 500) -> int:
 
 
 def count_waiting(tx: Transaction) -> dict[str, int]:
-    """Return how many events each consumer has not passed yet."""
+    """Return the number of events that each consumer has not passed yet."""
     return {
         name: tx.value("SELECT count(*) FROM events WHERE id > :cursor", cursor=_cursor(tx, name) or 0)
         for name in _consumers

@@ -1,9 +1,9 @@
-"""Running jobs in threads that are shared fairly.
+"""Run jobs in threads that are shared fairly.
 
-Short jobs, long ones, and those that wait for other servers have threads of their own. Kinds take turns, and
+Short jobs, long ones, and those that wait for other servers have separate threads. Kinds take turns, and
 within a kind, organizations do. In each group of threads, an organization uses at most its share, and one
-kind uses at most part of that share (``kit.shares``). The next job is found by an index, at a cost that
-does not grow with the number of waiting jobs.
+kind uses at most part of that share (``kit.shares``). The next job is found by an index, at a cost that does
+not grow with the number of waiting jobs.
 """
 
 from __future__ import annotations
@@ -30,21 +30,22 @@ from octavo.kit.scheduling.shares import Shares
 
 from . import jobs
 from .jobs import Kind, Leased, LeaseLost
+from .maintenance import find_maintenance
 
 log = logging.getLogger(__name__)
 
 FIRST_RETRY = 5_000
-"""Milliseconds before the first retry, doubled with every further attempt."""
+"""Time in milliseconds before the first retry, doubled with every further attempt."""
 LONGEST_RETRY = 3_600_000
 _BATCH = 200
 _REST = 0.05
-"""Seconds between two checks for events: those of many commits are then processed in one transaction, rather
-than each in one of its own that takes the lock and the interpreter from the committing threads."""
+"""Seconds between two checks for events, so that events of many commits are processed in one transaction
+instead of one each, which would take the lock and the interpreter from the committing threads."""
 
 
 class Worker:
-    """Runs jobs in threads: ``threads`` short and as many long ones, and twice as many that wait for other
-    servers. ``context`` is passed to every handler as its first argument.
+    """Worker that runs jobs in threads: ``threads`` short and as many long ones, and twice as many that wait
+    for other servers. ``context``: the first argument of every handler.
 
     A lease lasts ``lease`` seconds and is renewed while the job runs, so a job of a killed worker is taken
     over that long after its last renewal. A job that is still running ``grace`` seconds after its time limit
@@ -82,8 +83,8 @@ class Worker:
         jobs.listen(self._wake)
 
     def run_forever(self, stop: threading.Event) -> None:
-        """Run jobs until ``stop`` is set (``jobs.wake()`` makes it noticed at once), and finish those that
-        are running."""
+        """Run jobs until ``stop`` is set (``jobs.wake()`` makes the worker notice immediately), and finish
+        those that are running."""
         done = threading.Event()
         heart = threading.Thread(target=self._beat, args=(done,), name="octavo-lease", daemon=True)
         heart.start()
@@ -101,7 +102,7 @@ class Worker:
                         for found in self._claim(self._threads):
                             pool.submit(self._run_and_wake, found)
                     except Exception:
-                        # The database may be unreachable for a while; a worker outlives that.
+                        # The database may be unreachable for a while; a worker survives that.
                         log.exception("jobs can't be fetched")
                         more = False
                     if not more:
@@ -111,7 +112,8 @@ class Worker:
             heart.join()
 
     def run_pending(self) -> int:
-        """Run everything that is due in this thread, including jobs caused on the way; return how many ran."""
+        """Run everything that is due in this thread, including jobs that these jobs create, and return the
+        number of jobs."""
         count, more = 0, True
         while more:
             more = self._feed()
@@ -144,7 +146,7 @@ class Worker:
                 ):
                     jobs.enqueue(tx, kind, key=f"schedule:{name}")
 
-    # --- which is next --------------------------------------------------------------------------------
+    # --- choice of the next job -----------------------------------------------------------------------
 
     def _claim(self, count: int) -> list[Leased]:
         """Lease up to ``count`` due jobs, of kinds that this process knows and has room for."""
@@ -152,6 +154,8 @@ class Worker:
         if not (free := [kind for kind in self._turns if self._has_room(kind)]):
             return []
         with self._database.read() as tx:
+            if find_maintenance(tx) is not None:
+                free = [kind for kind in free if jobs.kinds[kind].in_maintenance]
             # An idle worker takes no lock.
             if not _is_anything_due(tx, free):
                 return []
@@ -159,7 +163,7 @@ class Worker:
         try:
             with self._database.write() as tx:
                 _make_ready(tx)
-                ready = _ready_kinds(tx)
+                ready = _ready_kinds(tx) & set(free)
                 while len(leased) < count and (found := self._next(tx, ready)) is not None:
                     leased.append(found)
                     tx.run(
@@ -179,7 +183,7 @@ class Worker:
         return leased
 
     def _has_room(self, kind: str) -> bool:
-        """Return whether a job of a kind may run beside the current ones, regardless of its owner."""
+        """Return whether a job of a kind can run in addition to the current ones, regardless of its owner."""
         places = self._groups[jobs.kinds[kind].group]
         return places.held < places.size
 
@@ -242,7 +246,7 @@ class Worker:
         except Exception:
             # Even the failure could not be recorded: the lease expires and the job runs again.
             log.exception(
-                "job failed and could not be recorded; it runs again when its lease expires",
+                "job failed and couldn't be recorded; it runs again when its lease expires",
                 extra={"job": found.id, "kind": found.kind},
             )
         self._wake.set()
@@ -292,7 +296,7 @@ class Worker:
 
 @contextmanager
 def _traced(found: Leased) -> Iterator[None]:
-    """Give the block a trace of its own, linked to what caused the job."""
+    """Run the block in a separate trace, linked to the cause of the job."""
     span = tracing.start(
         f"job {found.kind}",
         "consumer",
@@ -324,8 +328,8 @@ def _is_anything_due(tx: Transaction, kinds: list[str]) -> bool:
 
 
 def _make_ready(tx: Transaction) -> None:
-    """Make scheduled jobs ready when their time has come, and those of workers that died; or park them, after
-    their last attempt."""
+    """Make scheduled jobs ready when their time has come, as well as those of workers that crashed; park them
+    after their last attempt."""
     moment = now()
     tx.run(
         f"""UPDATE jobs SET state = 'ready' WHERE id IN (SELECT id FROM jobs WHERE state = 'later'
@@ -338,9 +342,9 @@ def _make_ready(tx: Transaction) -> None:
         now=moment,
     )
     for id, kind, attempts in lost:
-        # Its last run ended silently: it may be killing its workers.
+        # Its last run ended silently: it may be crashing its workers.
         parked = kind in jobs.kinds and attempts >= jobs.kinds[kind].attempts
-        error = "the worker died or lost its lease during the last attempt" if parked else None
+        error = "the worker crashed or lost its lease during the last attempt" if parked else None
         tx.run(
             "UPDATE jobs SET state = :state, lease = NULL, lease_until = NULL, error = coalesce(:error, error)"
             " WHERE id = :id",
@@ -353,7 +357,7 @@ def _make_ready(tx: Transaction) -> None:
 
 
 def _ready_kinds(tx: Transaction) -> set[str]:
-    """Return the kinds with ready jobs. Each is one step in an index, however many jobs it has."""
+    """Return the kinds with ready jobs. Each is one step in an index, regardless of the number of jobs."""
     return {
         kind
         for (kind,) in tx.all(
@@ -370,7 +374,7 @@ def _ready_kinds(tx: Transaction) -> set[str]:
 
 def _organizations(tx: Transaction, kind: str, after: str) -> Iterator[str]:
     """Yield the organizations with ready jobs of a kind: those after ``after`` first, then from the
-    beginning. Each is one step in an index, however many jobs it has."""
+    beginning. Each is one step in an index, regardless of the number of jobs."""
     for condition, until in ((">", None), (">=", after)):
         last = after if until is None else ""
         while True:

@@ -1,2 +1,2 @@
 """Logic of the commands and of server administration: first start, backup, archives of organizations,
-diagnosis, credentials."""
+diagnosis, and credentials."""

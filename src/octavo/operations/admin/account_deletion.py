@@ -1,4 +1,4 @@
-"""Deletion of accounts: a forecast in numbers, and the deletion itself.
+"""Delete accounts: a preview in numbers, and the deletion itself.
 
 Content that a person wrote is kept without their name: pages, comments, and decisions belong to the
 organization, whose history must have no gaps.
@@ -18,7 +18,7 @@ from octavo.settings import Settings
 
 
 class LeftOrganization(Struct, frozen=True):
-    """Organization of a deleted account. ``last_admin``: it has no other administrator."""
+    """Organization of a deleted account. ``last_admin``: whether it has no other administrator."""
 
     id: str
     title: str
@@ -27,10 +27,10 @@ class LeftOrganization(Struct, frozen=True):
 
 
 class Foreseen(Struct, frozen=True):
-    """Forecast of a deletion.
+    """Preview of a deletion.
 
-    ``managed_by``: the title of the organization that manages the account. The rest are numbers: what is
-    deleted, and the ``comments``, ``change_requests``, and ``reviews`` that stay without a name.
+    ``managed_by``: the title of the organization that manages the account. The other fields are counts: of
+    objects to delete, and of the ``comments``, ``change_requests``, and ``reviews`` to keep without a name.
     """
 
     organizations: list[LeftOrganization]
@@ -55,7 +55,7 @@ _COUNTED = {
 
 
 def foresee(tx: Transaction, settings: Settings, user_id: str) -> Foreseen:
-    """Return what deleting a person's account will do. Raises NotFound for an unknown person."""
+    """Return the effects of deleting a person's account. Raises NotFound for an unknown person."""
     person = tx.one(
         """SELECT o.title FROM users u LEFT JOIN organizations o ON o.id = u.managed_by
            WHERE u.id = :user AND u.kind = 'person'""",
@@ -80,7 +80,7 @@ def foresee(tx: Transaction, settings: Settings, user_id: str) -> Foreseen:
 
 
 def delete_account(tx: Transaction, settings: Settings, by: Actor | Stranger, user_id: str) -> bool:
-    """Delete a person's account; False if there is none.
+    """Delete a person's account; return False if it does not exist.
 
     Raises Conflict for the last administrator of an organization, and for a server administrator.
     """
@@ -101,7 +101,7 @@ def delete_account(tx: Transaction, settings: Settings, by: Actor | Stranger, us
     for left in found.organizations:
         if left.last_admin:
             raise Conflict(
-                f"This is the last administrator of {left.title}. Make someone else an administrator first."
+                f"This is the last administrator of {left.title}. Make another member an administrator first."
             )
     for left in found.organizations:
         remove_member(tx, left.id, user_id)

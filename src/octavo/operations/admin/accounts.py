@@ -1,7 +1,7 @@
-"""Accounts of people, as server administrators change them: the email address, activation, and sign-in.
+"""Changes to accounts by server administrators: the email address, activation, and sign-in.
 
-Everything is recorded in the audit logs of the person's organizations. The same functions serve the API and the
-command line.
+Everything is recorded in the audit logs of the person's organizations. The same functions serve the API and
+the command line.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
 from octavo.organization.access.accounts import (
     UserRow,
-    disable_account,
     enable_account,
     get_user_for_update,
     is_operator,
     set_email,
 )
-from octavo.organization.access.auditing import Stranger, audit_person
+from octavo.organization.access.auditing import Source, Stranger, audit_person, source_of
 from octavo.organization.identity import factors
-from octavo.organization.identity.removal import end_all_sign_ins, require_another_admin
+from octavo.organization.identity.removal import deactivate_account
 from octavo.organization.identity.signing_in import issue_link
 from octavo.organization.identity.verification import verify_address
 from octavo.settings import Settings
@@ -29,11 +28,11 @@ By = Actor | Stranger
 
 
 def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *, active: bool) -> None:
-    """Activate or deactivate an account. Deactivating ends its sessions and revokes its tokens and agents; its
-    memberships and content stay.
+    """Activate or deactivate an account. Deactivating ends its sessions and revokes its tokens and agents;
+    its memberships and content are kept.
 
-    Raises NotFound for an unknown person, Conflict for a server administrator and for the last administrator of
-    an organization.
+    Raises NotFound for an unknown person, Conflict for a server administrator and for the last administrator
+    of an organization.
     """
     user = _lock_person(tx, user_id)
     if bool(user.disabled) is not active:
@@ -42,20 +41,13 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
         enable_account(tx, user_id)
     else:
         _require_not_operator(tx, settings, user_id)
-        administered = tx.all(
-            "SELECT organization_id FROM members WHERE user_id = :user AND role = 'admin' AND disabled = 0",
-            user=user_id,
-        )
-        for (organization_id,) in administered:
-            require_another_admin(tx, organization_id, user_id)
-        disable_account(tx, user_id)
-        end_all_sign_ins(tx, user_id)
+        deactivate_account(tx, user_id)
     _record(tx, by, "account.activated" if active else "account.deactivated", user_id)
 
 
 def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, email: str) -> None:
-    """Change the email address of an account. It counts as verified, and sign-in links sent to the old one stop
-    working.
+    """Change the email address of an account. It counts as verified, and sign-in links sent to the previous
+    address stop working.
 
     Raises NotFound for an unknown person, Conflict for a server administrator and if another account has the
     new address.
@@ -70,7 +62,7 @@ def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, emai
 
 
 def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
-    """Turn off two-factor authentication of an account; False if it was off."""
+    """Turn off two-factor authentication of an account; return False if it was off."""
     if not factors.end(tx, user_id):
         return False
     _record(tx, by, "second-factor.reset", user_id)
@@ -78,7 +70,7 @@ def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
 
 
 def end_sessions(tx: Transaction, by: By, user_id: str) -> int:
-    """End all sessions of an account and return how many there were."""
+    """End all sessions of an account and return their number."""
     ended = tx.run("DELETE FROM sessions WHERE user_id = :user", user=user_id)
     if ended:
         _record(tx, by, "sessions.ended", user_id, after={"sessions": ended})
@@ -111,5 +103,7 @@ def _require_not_operator(tx: Transaction, settings: Settings, user_id: str) -> 
 
 
 def _record(tx: Transaction, by: By, action: str, user_id: str, after: object = None) -> None:
+    # Strangers use the command line.
     actor, token = ("", None) if isinstance(by, Stranger) else (by.user_id, by.token_id)
-    audit_person(tx, action, user_id, client=by.client, token=token, actor=actor, after=after)
+    source: Source = "script" if isinstance(by, Stranger) else source_of(by)
+    audit_person(tx, action, user_id, client=by.client, token=token, actor=actor, source=source, after=after)

@@ -2,7 +2,7 @@
 
 Each space is imported completely or not at all, and its state is recorded. So an interrupted import continues
 when it is started again: content that has not changed since is skipped, and changed content is merged with
-edits made here.
+local edits.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ Progress = Callable[[int, int], None]
 
 
 class MovedSpace(Struct, rename="camel", omit_defaults=True):
-    """Imported space. ``outcome``: None if it has not changed since the last import."""
+    """Imported space. ``outcome``: the result; None if it has not changed since the last import."""
 
     id: str
     source: str
@@ -98,7 +98,8 @@ class MovedSite(Struct, rename="camel", omit_defaults=True):
 
 
 class MovedIn(Struct, rename="camel", omit_defaults=True):
-    """Result of an import over an API. ``stopped``: why it stopped early; running it again continues it."""
+    """Result of an import over an API. ``stopped``: the reason why it stopped early; running it again
+    continues it."""
 
     spaces: list[MovedSpace]
     sites: list[MovedSite]
@@ -117,10 +118,10 @@ def move_in(
     progress: Progress = lambda done, total: None,
     wait: Callable[[float], None] = time.sleep,
 ) -> MovedIn:
-    """Import the spaces and sites of an organization elsewhere that the token can access.
+    """Import the spaces and sites of a remote organization that the token can access.
 
-    ``source``: the id or title of that organization, if there are several. Raises BadRequest if nothing can
-    be imported.
+    ``source``: the id or title of that organization, if there are several. Raises BadRequest if there is
+    nothing to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
@@ -164,8 +165,8 @@ def move_spaces_in(
     """Import spaces of another platform, each into a space that is created the first time.
 
     ``wanted``: their keys or versions; by default all that the token can access. A ReadMe project with
-    several versions, all wanted, becomes a site with these as its variants. Raises BadRequest if nothing can
-    be imported.
+    several versions, all wanted, becomes a site with the versions as its variants. Raises BadRequest if there
+    is nothing to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
@@ -264,7 +265,7 @@ class _Moving:
         if len(found) == 1:
             return text_of(found[0], "id")
         names = ", ".join(f"{text_of(one, 'title')} ({text_of(one, 'id')})" for one in there[:20]) or "none"
-        raise SourceError(f"use --from-org to choose an organization. The token can access: {names}")
+        raise SourceError(f"--from-org: required to choose an organization. The token can access: {names}")
 
     def identity(self, kind: str, id: str) -> str:
         return hashlib.sha256(f"{self.remote.base} {kind} {id}".encode("utf-8", "replace")).hexdigest()
@@ -295,7 +296,7 @@ class _Moving:
 
     def bring_space(self, space: dict[str, object]) -> MovedSpace:
         id = text_of(space, "id")
-        # Its current state is requested again: the list may be old.
+        # Its current state is requested again, because the list may be outdated.
         current = self.remote.get(f"/spaces/{escaped(id)}")
         state = text_of(current, "revision")
         moved = MovedSpace(self.spaces[id], id, text_of(space, "title"))
@@ -341,7 +342,7 @@ class _Moving:
     # --- change requests ------------------------------------------------------------------------------
 
     def _bring_change(self, space: str, change: dict[str, object], problems: list[Problem]) -> bool:
-        """Import a change request with its edits of pages; False if it was imported before."""
+        """Import a change request with its edits of pages; return False if it was already imported."""
         id, subject = text_of(change, "id"), text_of(change, "subject")
         identity, name = self.identity("change", id), f"#{change.get('number')} {subject}".strip()
         with self.context.db.read() as tx:
@@ -357,7 +358,7 @@ class _Moving:
         with self.context.db.write() as tx:
             access = space_access(tx, self.actor, Can.EDIT, self.spaces[space])
             if known is not None and known.change_id is not None:
-                # The former import was interrupted, so its content is useless.
+                # The previous import was interrupted, so its content is unusable.
                 set_change(tx, change_access(tx, access, known.change_id), status="archived")
             made = change_access(tx, access, create(tx, access, subject[:100]).id)
             run = note_change(tx, self.spaces[space], made.change_id, identity, name)
@@ -383,7 +384,7 @@ class _Moving:
                 entry for node in list_of(structure, "structure") if (entry := self._entry(node)) is not None
             ],
         )
-        # The API's answer has to follow the same rules as a file.
+        # The API's response must follow the same rules as a file.
         config = read_docs(write_docs(config), max_depth=MAX_DEPTH, languages=LANGUAGES)
         require_bounds(config)
         try:
@@ -405,7 +406,7 @@ class _Moving:
             access = site_access(tx, self.actor, Can.ADMIN, self.organization_id, here)
             places = find_parts(tx, here)
         if known is None and look is not None:
-            # Settings that people changed here since are kept.
+            # Settings that people have changed locally since are kept.
             self._dress(access, look, own_looks, places, moved)
         for redirect in redirects:
             moved.redirects += self._redirect(access, redirect, places, moved)
@@ -458,8 +459,8 @@ class _Moving:
         places: dict[str, str],
         moved: MovedSite,
     ) -> None:
-        """Apply the customization of the remote site, and where those of its site spaces differ from it.
-        ``own_looks``: those of the site spaces, by their remote ids."""
+        """Apply the customization of the remote site, and the differences of its site spaces. ``own_looks``:
+        the customization of the site spaces, by their remote ids."""
         ids = {**self.spaces, **places}
         try:
             body = msgspec.convert(_renamed(look, ids), PutCustomization)
@@ -494,7 +495,7 @@ class _Moving:
             with self.context.db.write() as tx:
                 RedirectEditor(tx, Recipient(context=self.context), access).create(body.fields)
         except Conflict:
-            return False  # It was imported before.
+            return False  # It has already been imported.
         except (msgspec.ValidationError, OctavoError) as error:
             moved.problems.append(Problem(source, 0, "left_out", f"the redirect was skipped: {error}"))
             return False
@@ -512,7 +513,7 @@ class _Moving:
 
 
 class _Edits:
-    """Edits of pages in a remote change request, as edits of a local one. ``pairs``: local pages by their
+    """Edits of pages in a remote change request, as edits of a local one. ``pairs``: the local pages by their
     remote ids."""
 
     def __init__(self, remote: HostedApi, at: str, pairs: dict[str, str]) -> None:

@@ -1,8 +1,8 @@
 """Validation of an organization's archive before any of it is imported.
 
-Rows have to have the right shape and may refer only to each other, to people in the archive, and to texts and
+Rows must have the right form and may refer only to each other, to people in the archive, and to texts and
 files in it. Archives are untrusted: nothing in one may affect anything outside of the organization it
-creates, so any other reference is refused, with the file, line, and column.
+creates, so any other reference is rejected, with the file, line, and column.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 
 
 class Line(NamedTuple):
-    """Row with its place in the archive, for messages."""
+    """Row with its location in the archive, for messages."""
 
     path: Path
     number: int
@@ -62,7 +62,7 @@ def read_rows(path: Path) -> list[Line]:
 
 
 def naming_columns(table: Table, schema: Schema) -> list[Column]:
-    """Return the columns of a table that refer to something: as declared, and by foreign keys."""
+    """Return the columns of a table that refer to other data: as declared, and by foreign keys."""
     declared = {column.name for column in table.columns}
     keys = [
         person(column) if other == "users" else Column(column, (f"{other}.id",))
@@ -104,7 +104,9 @@ def _check_shape(line: Line, table: Table, schema: Schema) -> None:
     for column, value in line.row.items():
         if column not in allowed:
             raise line.refuse(
-                column, "this column is unknown: the archive was made by a newer version of Octavo"
+                column,
+                "this column is unknown: the archive was created by a newer version of Octavo. "
+                "Upgrade this server, then import the archive again",
             )
         if value is None:
             if column in schema.required:
@@ -128,7 +130,7 @@ def _check_text(line: Line, table: Table, schema: Schema, column: str, value: ob
     if "\0" in value:
         raise line.refuse(column, "must not contain NUL characters")
     if column == "id" and not _ID.fullmatch(value):
-        raise line.refuse(column, f"must be an id, got {value!r}")
+        raise line.refuse(column, f"must be an ID, got {value!r}")
     if column == "rank" and not _RANK.fullmatch(value):
         raise line.refuse(column, f"must be a rank, got {value!r}")
     if column in table.values and value not in table.values[column]:
@@ -141,8 +143,8 @@ def _check_text(line: Line, table: Table, schema: Schema, column: str, value: ob
 
 
 def check_states(rows: Rows) -> None:
-    """Check that each space has its main branch, each branch its latest revision, and no page is its own
-    ancestor in any revision.
+    """Check that each space has its main branch and each branch its latest revision, and that no page is its
+    own ancestor in any revision.
 
     Raises BadRequest.
     """
@@ -167,7 +169,7 @@ def check_states(rows: Rows) -> None:
         above = ever.setdefault(branches[branch_id]["space_id"], {})
         for row in versions:
             above.setdefault(row["page_id"], set()).add(row.get("parent_id") or "")
-    # Cycles are only possible if a page was ever moved under one of its own descendants.
+    # Cycles are only possible if a page was moved under one of its own descendants at some point.
     moved = {space_id for space_id, above in ever.items() if _has_circle(above)}
     for line in rows["revisions"]:
         branch = branches[line.row["branch_id"]]
@@ -213,7 +215,7 @@ def _check_people(lines: list[Line]) -> None:
     for line in lines:
         email = line.row.get("email")
         if not isinstance(email, str) or email != email.lower() or not _EMAIL.fullmatch(email):
-            raise line.refuse("email", f"must be an email address in lower case, got {email!r}")
+            raise line.refuse("email", f"must be an email address in lowercase, got {email!r}")
         if email in emails:
             raise line.refuse("email", f"{email!r} is duplicated")
         emails.add(email)

@@ -1,13 +1,13 @@
-"""Export and import of a whole organization as a folder: current content as files, everything else as rows.
+"""Export and import a whole organization as a folder: current content as files, and all other data as rows.
 
-    organization.json             format and version of this folder
+organization.json             format and version of this folder
     spaces/TITLE-ID/...           main of each space, as ``octavo export SPACE`` writes it
     history/XX/HASH               texts and files that only older revisions and change requests have
     rows/TABLE.jsonl              one JSON object a line: everything else, with its ids
 
-Secrets are not exported: no passwords, tokens, sessions, or invitations. Rows refer to texts and files by their
-SHA-256, which are looked up among the files on import. The packages that own the tables declare which are exported,
-and what their columns refer to (``kit/db/tables.py``).
+Secrets are not exported: no passwords, tokens, sessions, or invitations. Rows refer to texts and files by
+their SHA-256, which are looked up among the files on import. The packages that own the tables declare which
+are exported, and what their columns refer to (``kit/db/tables.py``).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from octavo.content.revisions.store import main_state
 from octavo.core.links import app_hosts
 from octavo.core.pages import slugify
 from octavo.core.paths import MAX_FILE
-from octavo.errors import BadRequest, Conflict
+from octavo.errors import BadRequest, Conflict, format_size
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction, json_list
 from octavo.kit.db.rows import Schema, insert_new, parents_first, read_rows, read_schema
@@ -56,7 +56,8 @@ class _About(Struct):
 
 
 class MovedOrganization(Struct):
-    """Counts of an export or import of an organization. ``rows``: of all tables; ``files``: texts and files."""
+    """Counts of an export or import of an organization. ``rows``: the number of rows of all tables.
+    ``files``: the number of texts and files."""
 
     organization: str
     title: str
@@ -69,7 +70,7 @@ class MovedOrganization(Struct):
 
 
 def export_organization(context: Context, organization_id: str, folder: Path) -> MovedOrganization:
-    """Export an organization below ``folder``, as it is at one moment. Raises BadRequest for a folder that is
+    """Export an organization below ``folder``, as of a single moment. Raises BadRequest for a folder that is
     not empty, or an unknown organization."""
     if folder.exists() and any(folder.iterdir()):
         raise BadRequest(f"{folder}: must be empty or not exist")
@@ -164,13 +165,13 @@ def is_organization(where: str) -> bool:
 def import_organization(
     context: Context, folder: Path, progress: Progress = lambda done, total: None
 ) -> MovedOrganization:
-    """Import what ``export_organization`` wrote, with all its ids.
+    """Import a folder that ``export_organization`` wrote, with all its ids.
 
-    People whose email address has an account here keep that account; all others get a new account, without a
-    password. ``progress`` counts texts, files, and spaces.
+    People whose email address has an account on this server keep that account; all others get a new account,
+    without a password. ``progress``: the function that counts texts, files, and spaces.
 
-    Raises BadRequest for a folder that is damaged or was changed, that refers to anything outside of itself,
-    or that has an id that is taken here.
+    Raises BadRequest for a folder that is damaged or was changed, that refers to anything outside itself, or
+    that has an id that is already used on this server.
     """
     about = _read_about(folder)
     with context.db.read() as tx:
@@ -260,7 +261,7 @@ def _store(
 
 def _bytes(path: Path, most: int) -> bytes:
     if path.stat().st_size > most:
-        raise BadRequest(f"{path}: larger than {most} bytes")
+        raise BadRequest(f"{path}: larger than {format_size(most)}")
     return path.read_bytes()
 
 
@@ -272,8 +273,8 @@ def _text(path: Path) -> str:
 
 
 def _release(tx: Transaction, content: Content, hashes: set[str]) -> None:
-    """Release what was stored for an archive that was refused, so that it is deleted unless something else
-    uses it."""
+    """Release the content stored for a rejected archive, so that it is deleted unless other content uses
+    it."""
     release(
         tx,
         content,
@@ -299,8 +300,8 @@ def _write(
             for column in persons:
                 column.rename(row, people.__getitem__)
             if name == "members":
-                # People who already had an account have not accepted: an archive must not give an
-                # organization's identity provider power over them.
+                # People who already had an account have not accepted the membership: an archive must not give
+                # an organization's identity provider control over them.
                 row["accepted"] = int(bool(row.get("accepted")) and row["user_id"] in made)
             _refuse_taken(tx, line)
             _check(tx, context, name, line)
@@ -313,7 +314,8 @@ def _write(
                 raise line.refuse(key, "this row, or a value in it that must be unique, already exists")
         count += len(lines)
     for user_id in sorted(made & {line.row["user_id"] for line in rows["members"]}):
-        # As if the organization's directory had created the account: its identity provider may sign it in.
+        # The account is treated as if the organization's directory had created it: its identity provider can
+        # sign the person in.
         tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=organization_id, id=user_id)
     return count
 
@@ -329,8 +331,8 @@ def _check(tx: Transaction, context: Context, name: str, line: Line) -> None:
 
 
 def _check_keys(tx: Transaction, line: Line) -> None:
-    """Check that the keys of nodes match. Copies of a space that is here have the same keys; others would
-    change existing content."""
+    """Check that the keys of nodes match. Duplicates of a space on this server have the same keys; others
+    would change existing content."""
     given = {name: line.row[name] for name in ("owner_id", "body")}
     here = tx.value("SELECT keys FROM node_keys WHERE owner_id = :owner_id AND body = :body", **given)
     if here is None:
@@ -339,11 +341,13 @@ def _check_keys(tx: Transaction, line: Line) -> None:
         ) or tx.one("SELECT 1 FROM item_versions WHERE content = :body AND item_id = :owner_id", **given)
         here = "{}" if in_use else line.row["keys"]
     if msgspec.json.decode(here) != msgspec.json.decode(line.row["keys"]):
-        raise line.refuse("keys", "the same text has other keys in an existing space")
+        raise line.refuse(
+            "keys", "these block keys conflict with the keys that an existing space stores for the same text"
+        )
 
 
 def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str, str], set[str]]:
-    """Return the id of each person here, and the ids of the new accounts.
+    """Return the id of each person on this server, and the ids of the new accounts.
 
     People are found by email address; all others get a new account without a password.
     """
@@ -353,16 +357,19 @@ def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str,
         here = tx.one("SELECT id, kind FROM users WHERE email = :email", email=line.row["email"])
         if here is None:
             if not insert_new(tx, schema, line.row):
-                raise line.refuse("id", f"the account {line.row['id']!r} has another email address here")
+                raise line.refuse(
+                    "id", f"the account {line.row['id']!r} has another email address on this server"
+                )
             made.add(line.row["id"])
         elif here[1] != line.row.get("kind", "person"):
-            raise line.refuse("kind", f"{line.row['email']!r} is a {here[1]} here")
+            raise line.refuse("kind", f"{line.row['email']!r} is a {here[1]} on this server")
         found[line.row["id"]] = here[0] if here else line.row["id"]
     return found, made
 
 
 def _refuse_taken(tx: Transaction, line: Line) -> None:
-    """Refuse an id that permissions here refer to: they must not apply to what the archive brings."""
+    """Raise an error for an id that permissions on this server refer to, because they must not apply to
+    imported content."""
     for table, column in _RIGHTS.get(line.path.stem, ()):
         if tx.one(f"SELECT 1 FROM {table} WHERE {column}", id=line.row["id"]) is not None:
             raise line.refuse("id", f"{line.row['id']!r} is already used in {table}")

@@ -13,7 +13,7 @@ from octavo.organization.access.roles import Can
 
 
 class OperatorAccess(Struct, frozen=True):
-    """Proof that the caller is one of the server's administrators, in a session of their own."""
+    """Proof that the caller is one of the server's administrators and uses their own session."""
 
     actor: Actor
 

@@ -1,4 +1,4 @@
-"""Backup of the whole server in one file, restored on either engine; and verification of a server's data.
+"""Back up the whole server in one file, restore it on either engine, and verify a server's data.
 
 A backup is a ZIP archive: ``rows/TABLE.jsonl`` of one snapshot of the database, ``files/HASH``, and last
 ``manifest.json`` with the SHA-256 of every part. Derived data (the search index, references) is rebuilt.
@@ -67,7 +67,7 @@ _UNREADABLE = (
     ValueError,
     LookupError,
 )
-"""Exceptions from reading a damaged archive, also for unknown compression, encryption, or names."""
+"""Exceptions from reading a damaged archive, or one with unknown compression, encryption, or names."""
 
 
 _NEEDED = {"secrets", "spaces"}
@@ -75,7 +75,7 @@ _NEEDED = {"secrets", "spaces"}
 
 
 class _Part(Struct):
-    """Part of the archive: how many rows or bytes it has, and their SHA-256."""
+    """Part of the archive: the number of its rows or bytes, and their SHA-256."""
 
     count: int
     hash: str
@@ -92,7 +92,8 @@ class _Manifest(Struct):
 
 
 class BackupOutcome(Struct):
-    """Counts of a backup. ``missing``: hashes of files that the database refers to and the store lacks."""
+    """Counts of a backup. ``missing``: the hashes of files that the database refers to and the store
+    lacks."""
 
     rows: int
     files: int
@@ -108,10 +109,10 @@ def back_up(context: Context, target: Path) -> BackupOutcome:
     Raises BadRequest if the file exists, Unavailable if it can't be written; a partial file is deleted.
     """
     if target.exists():
-        raise BadRequest(f"{target}: already exists")
+        raise BadRequest(f"{target}: already exists. Choose another path, or delete the file")
     part = target.with_name(f"{target.name}.part")
     try:
-        # Only its owner may read the file: it contains all secrets.
+        # Only its owner can read the file, because it contains all secrets.
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
             with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
                 outcome = _write(context, archive)
@@ -135,7 +136,7 @@ def _write(context: Context, archive: zipfile.ZipFile) -> BackupOutcome:
             for name, table in tables.items()
             if not TABLES[name].derived
         }
-        # Files of rebuilt rows are rebuilt with them.
+        # Files of derived rows are rebuilt with these rows.
         wanted = sorted(named_content(tx, "file", derived=False))
     missing = [digest for digest in wanted if not _write_file(context.files, archive, digest)]
     found = len(wanted) - len(missing)
@@ -156,8 +157,8 @@ def _write_table(archive: zipfile.ZipFile, tx: Transaction, table: Schema) -> _P
 
 
 def named_content(tx: Transaction, content: Content, *, derived: bool = True) -> set[str]:
-    """Return the hashes of all texts or files that any row refers to; without ``derived``, only those that
-    are not made from others."""
+    """Return the hashes of all texts or files that any row refers to. ``derived``: whether to include content
+    derived from other content."""
     return {
         row[0]
         for table, column in content_columns(content)
@@ -181,15 +182,15 @@ def _write_file(files: FileStore, archive: zipfile.ZipFile, digest: str) -> bool
 
 _HOLDS_SOMETHING = "the server already has data: restore into an empty data folder or database"
 
-# --- taking back --------------------------------------------------------------------------------------
+# --- restoring ----------------------------------------------------------------------------------------
 
 
 def restore(settings: Settings, source: Path, progress: Progress = lambda done, total: None) -> BackupOutcome:
     """Restore a backup into an empty server, on either engine.
 
     The schema is created as of the backup, filled in one transaction, and upgraded; then derived data is
-    rebuilt. ``progress`` counts files and spaces. Raises BadRequest for a backup that is damaged, too old, or
-    too new; Unavailable.
+    rebuilt. ``progress``: the function that counts files and spaces. Raises BadRequest for a backup that is
+    damaged, too old, or too new; Unavailable.
     """
     load_packages()
     make_private_folder(settings.data_folder)
@@ -201,7 +202,9 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done, 
         known = load_migrations("octavo.operations.migrations")
         require_known(source, set(manifest.migrations), known)
         _require_key(settings, archive)
-        if is_installed(settings):  # Checked first: an existing schema may differ from that of the backup.
+        if is_installed(
+            settings
+        ):  # This is checked first, because an existing schema may differ from that of the backup.
             raise BadRequest(_HOLDS_SOMETHING)
         database = databases.open_database(
             settings.database, settings.database_connections, settings.database_direct_url
@@ -255,12 +258,12 @@ def require_known(source: object, numbers: set[int], known: list[Migration]) -> 
     for migration in known:
         if migration.upgrade is not None and numbers <= migration.upgrade.replaces:
             raise BadRequest(
-                f"{source}: made by a version of Octavo that is too old. Restore it with {migration.upgrade.first},"
-                " upgrade that server, and back it up again."
+                f"{source}: created by a version of Octavo that is too old. Restore it with "
+                f"{migration.upgrade.first}, upgrade that server, and back it up again."
             )
     if unknown := sorted(numbers - {migration.number for migration in known}):
         raise BadRequest(
-            f"{source}: made by a newer version of Octavo (migration {unknown[-1]}). Upgrade Octavo first."
+            f"{source}: created by a newer version of Octavo (migration {unknown[-1]}). Upgrade Octavo first."
         )
 
 
@@ -284,7 +287,7 @@ def _fill(database: Database, tx: Transaction, archive: zipfile.ZipFile, manifes
     count = 0
     for name, table in tables.items():
         if name in manifest.tables:
-            # An empty server has already created secrets and schedules of its own.
+            # An empty server has already created its own secrets and schedules.
             tx.run(f"DELETE FROM {name}")
             with archive.open(f"rows/{name}.jsonl") as lines:
                 count += insert_rows(tx, table, parents_first(table, _rows(lines, table)))
@@ -305,7 +308,7 @@ def _rows(lines: IO[bytes], table: Schema) -> Iterator[RowDict]:
 
 
 def verify_backup(source: Path) -> list[str]:
-    """Return what is wrong with a backup; an empty list if it can be restored."""
+    """Return the problems of a backup; empty if it can be restored."""
     with _opened(source) as archive:
         try:
             manifest = _read_manifest(archive)
@@ -313,7 +316,7 @@ def verify_backup(source: Path) -> list[str]:
             return [error.message]
         return [
             *_damage(archive, manifest),
-            *(f"file {digest} was missing when the backup was made" for digest in manifest.missing),
+            *(f"file {digest} was missing when the backup was created" for digest in manifest.missing),
         ]
 
 
@@ -341,10 +344,10 @@ def _digest(archive: zipfile.ZipFile, name: str) -> str | None:
 
 
 def verify_installation(context: Context) -> list[str]:
-    """Return what is wrong with a server's data.
+    """Return the problems of a server's data.
 
-    That is: texts and files that are missing or don't match their hash, rows that refer to missing rows,
-    wrong counts, and derived tables that don't match the content, except in spaces that wait for a rebuild
+    These are texts and files that are missing or don't match their hash, rows that refer to missing rows,
+    wrong counts, and derived tables that don't match the content, except in spaces with a pending rebuild
     after an upgrade.
     """
     return find_unsound(context.db, context.files, context.settings.url)
@@ -367,10 +370,10 @@ def _damage_of(db: Database) -> list[str]:
 
 
 def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
-    """Verify a database whose app links use the hosts of ``url``, as ``verify_installation`` does; without ``store``,
-    files are not checked."""
+    """Verify a database whose app links use the hosts of ``url``, like ``verify_installation``. ``store``:
+    the file store; None skips the files."""
     if damage := _damage_of(db):
-        # Nothing read from a damaged database is reliable.
+        # No data read from a damaged database is reliable.
         return damage
     findings: list[str] = []
     with db.read() as tx:
@@ -422,7 +425,7 @@ def _check_space(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list
 def _is_sound_text(tx: Transaction, digest: str) -> bool:
     try:
         return hashlib.sha256(get_body(tx, digest).encode()).hexdigest() == digest
-    except Exception:  # Decompressing damaged bytes may raise anything.
+    except Exception:  # Decompressing damaged bytes may raise any exception.
         return False
 
 

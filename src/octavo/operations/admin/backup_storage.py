@@ -1,6 +1,6 @@
 """Storage of backups: a local folder, or everything below a prefix of a bucket.
 
-Objects are complete or absent, and durable when ``put`` returns.
+Objects are either complete or absent, and are durable when ``put`` returns.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def is_bucket(address: str) -> bool:
 
 
 def _environment() -> Mapping[str, str]:
-    """Return the environment to access the bucket of backups with. Its credentials may differ from those of
-    the files, so that losing one does not lose both."""
+    """Return the environment with which to access the bucket of backups. Its credentials may differ from
+    those of the files, so that losing one set does not lose both."""
     own = {
         name.removeprefix(_OWN): value for name, value in os.environ.items() if name.startswith(f"{_OWN}AWS_")
     }
@@ -45,7 +45,7 @@ def _environment() -> Mapping[str, str]:
 
 
 class StoredBackup(NamedTuple):
-    """Stored object. ``modified``: milliseconds since 1970."""
+    """Stored object. ``modified``: the time of the last change in milliseconds since 1970."""
 
     name: str
     size: int
@@ -55,9 +55,9 @@ class StoredBackup(NamedTuple):
 class BackupPlace:
     """Storage of backups.
 
-    ``address``: the path of a folder, which is created if missing and ``new``, or ``s3://bucket/prefix`` with
-    the usual ``AWS_*`` variables, each overridden by the one prefixed with ``BACKUP_``. Raises NotFound,
-    Unavailable.
+    ``address``: the path of a folder, or ``s3://bucket/prefix`` with the usual ``AWS_*`` variables, each
+    overridden by the one with the prefix ``BACKUP_``. ``new``: whether to create a missing folder. Raises
+    NotFound, Unavailable.
     """
 
     def __init__(self, address: str, *, new: bool = False) -> None:
@@ -125,7 +125,7 @@ class BackupPlace:
 
 
 def _whole_if_small(pieces: Iterable[bytes]) -> bytes | Iterator[bytes]:
-    """Join small content, which a bucket takes in one request; anything larger is sent in parts."""
+    """Join small content, which a bucket accepts in one request; larger content is sent in parts."""
     rest, begin = iter(pieces), b""
     for piece in rest:
         begin += piece

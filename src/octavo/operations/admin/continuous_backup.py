@@ -1,7 +1,7 @@
-"""Continuous backup of SQLite: a base from time to time, and every few seconds the pages committed since.
+"""Continuous backup of SQLite: a full base periodically, and every few seconds the pages committed since.
 
-``followed.py`` describes what is stored where. A new process continues the chain if SQLite's log still
-contains its end; otherwise it starts a new one. Files are copied before the pages that may refer to them.
+``followed.py`` describes the storage format. A new process continues the chain if SQLite's log still contains
+its end; otherwise it starts a new one. Files are copied before the pages that may refer to them.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import SqliteDatabase
 from octavo.kit.db.sqlite_log import LogEnd, LostTrack, SqliteLog
 from octavo.kit.files import CHUNK
+from octavo.kit.work.backup_runs import record_backup
 
 from .backup_storage import BackupPlace
 from .continuous_restore import (
@@ -51,26 +52,28 @@ log = logging.getLogger("octavo.backup")
 _HOUR = 3_600_000
 _SPOOL = 8 * 1024 * 1024
 _LOG_BYTES = 16 * 1024 * 1024
-"""Size at which the log is restarted, which blocks writers for some milliseconds."""
+"""Size in bytes at which the log is restarted, which blocks writers for some milliseconds."""
 _MOST_LOG_BYTES = 1024 * 1024 * 1024
-"""Maximum size of the log while the place is not reachable: beyond it, a new base is written once the place
-is back."""
+"""Maximum size in bytes of the log while the backup location is unreachable; beyond it, a new base is written
+once the location is reachable again."""
 _AGAIN = 5.0
-"""Seconds after which a place that did not respond is tried again."""
+"""Seconds after which a location that did not respond is tried again."""
 _BASE_AGAIN = 60_000
-"""Milliseconds after which a failed base is retried."""
+"""Time in milliseconds after which a failed base is retried."""
 _ALIVE = 60_000
-"""Milliseconds after which it is recorded that there were no changes."""
+"""Time in milliseconds after which a record is written that there were no changes."""
 _LATELY = 2_000_000_000
-"""Nanoseconds: a folder may get another file in the same moment in which it was listed."""
+"""Time in nanoseconds after a listing during which a folder may still get another file with the same
+timestamp."""
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class Terms(Struct, frozen=True):
     """Intervals and retention.
 
-    ``every``: seconds between backups of changes. ``base_hours``: hours between bases. Any time in the last
-    ``moments`` days can be restored, and bases of the last ``keep`` days are kept.
+    ``every``: the seconds between backups of changes. ``base_hours``: the hours between bases. ``moments``:
+    the number of past days of which any time can be restored. ``keep``: the number of days for which bases
+    are kept.
     """
 
     every: float = 5.0
@@ -80,15 +83,15 @@ class Terms(Struct, frozen=True):
 
 
 def follow(context: Context, place: BackupPlace, terms: Terms, stop: threading.Event) -> None:
-    """Back up changes until ``stop``, in a process of its own.
+    """Back up changes until ``stop``, in a separate process.
 
-    Raises BadRequest if the database is not SQLite or another process already does this with the same place,
+    Raises BadRequest if the database is not SQLite or another process already backs up to the same location,
     and Unavailable if the last pages could not be stored.
     """
     if not isinstance(context.db, SqliteDatabase):
         raise BadRequest(
-            "--follow: only works with SQLite. PostgreSQL keeps its own log: see “Restore to a moment”"
-            " in the manual."
+            "--follow: only works with SQLite. PostgreSQL has its own log: see “Restore to a moment” in "
+            "the manual."
         )
     path = Path(context.settings.database.removeprefix("sqlite:///"))
     with _alone(path, place):
@@ -112,7 +115,7 @@ def _alone(path: Path, place: BackupPlace) -> Iterator[None]:
 
 
 def _beside(path: Path, what: str, place: BackupPlace) -> Path:
-    """Return a path beside the database, for the process that backs up to this place."""
+    """Return a path next to the database, for the process that backs up to this location."""
     return path.with_name(f"{path.name}-{what}-{hashlib.sha256(place.address.encode()).hexdigest()[:8]}")
 
 
@@ -141,9 +144,9 @@ class _Follower:
         self._put_end: LogEnd | None = None
         """End of the last stored entry."""
         self._at: LogEnd | None = None
-        """How far the log was read; None while a new chain has to start."""
+        """Position up to which the log has been read; None while a new chain has to start."""
         self._is_new = True
-        """Whether this process has stored nothing yet."""
+        """Whether this process has not stored anything yet."""
         self._time = self._noted = 0
         self._base: threading.Thread | None = None
         self._base_due = 0
@@ -166,7 +169,7 @@ class _Follower:
                     raise
                 log.error("backup paused: %s", error)
                 if self._at is None:
-                    # Nothing is read meanwhile, so nothing has to be kept in memory.
+                    # Nothing is read in the meantime, so nothing has to be kept in memory.
                     self._skip()
                 self._stop.wait(_AGAIN)
             if is_last:
@@ -179,7 +182,7 @@ class _Follower:
     # --- the chain
 
     def _begin(self) -> None:
-        """Continue the newest chain if the log still contains its end; otherwise start one."""
+        """Continue the newest chain if the log still contains its end; otherwise start a new chain."""
         self._end_base()
         if self._is_new and self._goes_on():
             return
@@ -201,7 +204,7 @@ class _Follower:
             return False
         end = self._log.hold()
         try:
-            # If nobody has held the log since, it must be the same one. All empty logs look the same.
+            # If no process has held the log since, it must be the same log. All empty logs look the same.
             if end.salt != head.end.salt or head.end.frame == 0:
                 return False
             segment = self._read(head.end, end)
@@ -255,8 +258,8 @@ class _Follower:
     def _put(self, segment: _Segment | None) -> None:
         """Store pages, with retries.
 
-        Raises LostTrack when that takes too long, since the log grows, and Unavailable when the process has
-        to stop.
+        Raises LostTrack if that takes too long, because the log grows, and Unavailable if the process has to
+        stop.
         """
         if segment is None:
             return
@@ -274,7 +277,7 @@ class _Follower:
                     log.error("backup paused: %s", error)
                     if self._stop.is_set():
                         raise Unavailable(
-                            f"{self._place.address}: the last changes could not be stored: {error}"
+                            f"{self._place.address}: the last changes couldn't be stored: {error}"
                         ) from None
                     if self._log.length() > _MOST_LOG_BYTES:
                         raise LostTrack(
@@ -284,11 +287,11 @@ class _Follower:
         self._number, self._put_end, self._noted = head.number, head.end, head.time
 
     def _moment(self) -> int:
-        """Return the time, which never goes back."""
+        """Return the current time, which never decreases."""
         self._time = max(self._time + 1, now())
         return self._time
 
-    # --- beside the chain
+    # --- in parallel with the chain
 
     def _care(self) -> None:
         if self._base is not None and not self._base.is_alive():
@@ -299,8 +302,8 @@ class _Follower:
             self._shorten()
 
     def _shorten(self) -> None:
-        """Make SQLite restart the log: the next writer does so once all of it is in the database and no one
-        reads it."""
+        """Make SQLite restart the log: the next writer does so once the database contains all of it and no
+        process is reading it."""
         self._log.move()
         with self._context.db.write():
             segment = self._read_on()
@@ -313,7 +316,7 @@ class _Follower:
         self._log.let_go()
 
     def _start_base(self) -> None:
-        """Start to write a base of the current database, in a thread beside the chain."""
+        """Start writing a base of the current database, in a thread in parallel with the chain."""
         there = self._files.there()
         with self._context.db.write():
             source = self._log.snapshot()
@@ -349,6 +352,7 @@ class _Follower:
     def _write_base(
         self, source: sqlite3.Connection, entry: ChainEntry, end: LogEnd, there: set[str]
     ) -> None:
+        started = now()
         whole = _beside(self._path, "base", self._place)
         whole.unlink(missing_ok=True)  # Left by a process that was killed.
         try:
@@ -371,6 +375,7 @@ class _Follower:
             )
             with whole.open("rb") as read:
                 self._place.put(entry.name, packed(head, _chunks(read)))
+            record_backup(self._context.db, self._place.address, started, whole.stat().st_size, None)
             self._has_base = True
             self._base_due = entry.time + round(self._terms.base_hours * _HOUR)
             log.info("full backup written", extra={"place": self._place.address})
@@ -380,12 +385,13 @@ class _Follower:
             pass
         except (OctavoError, OSError, sqlite3.Error) as error:
             log.error("full backup failed: %s", error)
+            record_backup(self._context.db, self._place.address, started, None, str(error))
         finally:
             whole.unlink(missing_ok=True)
 
     def _copy(self, source: sqlite3.Connection, target: Path) -> None:
         def go_on(status: int, left: int, total: int) -> None:
-            # A chain is useless without its first base, so wait for that one.
+            # A chain is useless without its first base, so wait for that base.
             if self._stop.is_set() and self._has_base:
                 raise _Stopped
 
@@ -400,7 +406,7 @@ class _Stopped(Exception):
 
 
 class _Files:
-    """Copies files that a place lacks, from a folder. Files in a bucket are backed up elsewhere."""
+    """Copier of files that a location lacks, from a folder. Files in a bucket are backed up separately."""
 
     def __init__(self, url: str, place: BackupPlace) -> None:
         self.folder = Path(url.removeprefix("file://")) if url.startswith("file://") else None

@@ -1,8 +1,8 @@
-"""Continuous backup: what is stored, restoring it to a point in time, and verifying it.
+"""Continuous backup: the storage format, restoring to a point in time, and verification.
 
-Below ``log/`` of a place are generations, each a chain of numbered ``.pages`` without gaps; ``.base`` is the
-whole database at the end of the ``.pages`` with the same number, and ``.files`` has the hashes of all files
-at that time. ``files`` beside it has every file by its hash. ``following.py`` writes all of this.
+``log/`` contains generations, each a chain of numbered ``.pages`` files without gaps. A ``.base`` file is the
+whole database at the end of the ``.pages`` file with the same number, and a ``.files`` file has the hashes of
+all files at that time. ``files/`` next to it has every file by its hash. ``following.py`` writes all of this.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ALIVE = re.compile(r"log/([^/]+)/alive")
 
 
 class ChainEntry(NamedTuple):
-    """Entry of a chain. ``time``: nothing in it was committed later, in milliseconds."""
+    """Entry of a chain. ``time``: the time in milliseconds after which nothing in it was committed."""
 
     time: int
     generation: str
@@ -63,8 +63,8 @@ class ChainEntry(NamedTuple):
 class Head(Struct):
     """First line of an entry.
 
-    ``size``: pages of the database afterwards; ``before``: where the previous entry ended; ``url``: the
-    app's URL, only in a base; ``files``: whether files are stored next to it.
+    ``size``: the number of pages of the database after the entry. ``before``: the end of the previous entry.
+    ``url``: the app's URL, only in a base. ``files``: whether files are stored next to it.
     """
 
     format: str
@@ -80,8 +80,8 @@ class Head(Struct):
 
 
 class Taken(Struct):
-    """Result of a restore. ``moment``: the restored point in time, ISO 8601; ``missing``: hashes of files
-    that are missing."""
+    """Result of a restore. ``moment``: the restored point in time in ISO 8601. ``missing``: the hashes of
+    files that are missing."""
 
     moment: str
     files: int
@@ -92,7 +92,7 @@ class Taken(Struct):
 
 
 def holds_log(place: BackupPlace) -> bool:
-    """Return whether a place has a continuous backup."""
+    """Return whether a location has a continuous backup."""
     return bool(list_entries(place.list("log/")))
 
 
@@ -120,8 +120,8 @@ def packed(head: Head, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def unpacked(pieces: Iterator[bytes]) -> Generator[bytes]:
-    """Yield the line and then the pages, in pieces, as given to ``packed``. Raises ValueError if the entry is
-    damaged."""
+    """Yield the line and then the pages, in pieces, in the form passed to ``packed``. Raises ValueError if
+    the entry is damaged."""
     line = b""
     for piece in pieces:
         line += piece
@@ -178,7 +178,7 @@ def _unpack(place: BackupPlace, entry: ChainEntry, out: IO[bytes] | None) -> Hea
     return head
 
 
-# --- taking back --------------------------------------------------------------------------------------
+# --- restoring ----------------------------------------------------------------------------------------
 
 
 def restore_followed(
@@ -187,11 +187,11 @@ def restore_followed(
     until: int | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Taken:
-    """Restore the database as it was at the end, or at the time ``until``, and copy its files, where there is
-    none.
+    """Restore the latest state of the database, or its state at the time ``until``, and copy its files, where
+    no database exists.
 
-    ``progress`` counts bytes, then files. Raises BadRequest if a database exists or the backup is incomplete,
-    and Unavailable.
+    ``progress``: the function that counts bytes, then files. Raises BadRequest if a database exists or the
+    backup is incomplete, and Unavailable.
     """
     if not settings.database.startswith("sqlite:///"):
         raise BadRequest(
@@ -204,8 +204,8 @@ def restore_followed(
         if path.exists():
             raise BadRequest(f"{path}: already exists. Stop Octavo and move the file away first.")
     make_private_folder(settings.data_folder)
-    # The database is moved to its place last, complete and up to date, so that an interrupted restore can be
-    # repeated.
+    # The database is moved to its final path last, complete and up to date, so that an interrupted restore
+    # can be repeated.
     folder = target.with_name(f"{target.name}.part")
     shutil.rmtree(folder, ignore_errors=True)
     make_private_folder(folder)
@@ -236,7 +236,7 @@ def restore_followed(
 
 
 def _copy_files(place: BackupPlace, settings: Settings, wanted: list[str], progress: Progress) -> list[str]:
-    """Copy the missing files; return those that are not in the backup."""
+    """Copy the missing files, and return those that are not in the backup."""
     store = open_store(settings.files, Signer(bytes(32)))
     missing = []
     for done, digest in enumerate(wanted, 1):
@@ -252,7 +252,7 @@ def _copy_files(place: BackupPlace, settings: Settings, wanted: list[str], progr
 def _rebuild(
     place: BackupPlace, target: Path, until: int | None, progress: Progress = lambda done, total: None
 ) -> tuple[Head, Head]:
-    """Write the database; return the heads of the last entry and of the base. Raises BadRequest."""
+    """Write the database, and return the heads of the last entry and of the base. Raises BadRequest."""
     kept = {entry.name: entry for entry in place.list("log/")}
     chain = _chain(place, list_entries(kept.values()), until)
     total, done = sum(kept[entry.name].size for entry in chain), 0
@@ -267,7 +267,7 @@ def _rebuild(
                     base = head
                 else:
                     if last is not None and head.before != last.end:
-                        raise BadRequest(f"{entry.name}: does not follow the entry before it")
+                        raise BadRequest(f"{entry.name}: does not follow the previous entry")
                     spool.seek(0)
                     try:
                         write_pages(out, spool, head.page_size, head.size)
@@ -287,7 +287,7 @@ def _rebuild(
 
 
 def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> list[ChainEntry]:
-    """Return a base and the changed pages after it, up to the wanted time. Raises BadRequest."""
+    """Return a base and the pages changed after it, up to the requested time. Raises BadRequest."""
     bases = [entry for entry in entries if entry.kind == "base"]
     if not bases:
         raise BadRequest(f"{place.address}: has no full backup written by --follow")
@@ -308,9 +308,8 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
     for expected, (number, entry) in enumerate(later, base.number + 1):
         if number != expected:
             raise BadRequest(
-                f"{place.address}: pages {expected} of {base.generation} are missing. Everything "
-                f"until {iso(found[-1].time)}"
-                " can be restored with --until."
+                f"{place.address}: pages {expected} of {base.generation} are missing. Use --until to "
+                f"restore any time up to {iso(found[-1].time)}."
             )
         found.append(entry)
     return found
@@ -340,7 +339,7 @@ def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
             continue
         before = ends.get((entry.generation, entry.number - 1))
         if entry.kind == "pages" and before is not None and head.before != before:
-            findings.append(f"{entry.name}: does not follow the entry before it")
+            findings.append(f"{entry.name}: does not follow the previous entry")
         ends[entry.generation, entry.number] = head.end
     if fresh is not None:
         last = max((entry.time for entry in entries), default=0)
@@ -370,18 +369,18 @@ def _try_restore(place: BackupPlace) -> list[str]:
             return [error.message]
 
 
-# --- what goes ----------------------------------------------------------------------------------------
+# --- pruning ------------------------------------------------------------------------------------------
 
 
 def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None:
-    """Delete what no time since ``moments`` and no base since ``bases`` needs (milliseconds since 1970).
-    ``files``: hashes of the server's current files."""
+    """Delete entries that are needed neither for a time since ``moments`` nor for a base since ``bases``
+    (both in milliseconds since 1970). ``files``: the hashes of the server's current files."""
     kept = place.list("log/")
     entries = list_entries(kept)
     whole = sorted((entry for entry in entries if entry.kind == "base"), key=age)
     if not whole:
         return
-    # From this base on, every point in time can be restored.
+    # Starting with this base, every point in time can be restored.
     first = max((base for base in whole if base.time <= moments), default=whole[0], key=age)
     stay = {base for base in whole if base.time >= min(first.time, bases)}
 
@@ -406,8 +405,8 @@ def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None
     try:
         wanted = files | set(zlib.decompress(listed).decode().split())
     except (zlib.error, UnicodeDecodeError):
-        return  # A damaged list does not tell which files are needed.
+        return  # A damaged list does not say which files are needed.
     for digest, _, came in list(place.files.list_all()):
-        # Clocks of stores differ from ours, and new files are in no list yet.
+        # Clocks of stores may differ from the local clock, and new files are in no list yet.
         if digest not in wanted and came < oldest.time - DAY // 24:
             place.files.delete(digest)

@@ -1,4 +1,4 @@
-"""Tokens, sessions, and the account of a person, as the command line lists and revokes them."""
+"""Tokens, sessions, and the account of a person, for commands that list and revoke them."""
 
 from __future__ import annotations
 
@@ -77,18 +77,19 @@ def sessions_of(context: Context, email: str) -> list[dict[str, Any]]:
 
 
 def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
-    """Revoke one token of a person, or (None) all of them and their agents; return how many. Raises NotFound."""
+    """Revoke one token of a person, or all of their tokens and agents (None), and return the number revoked.
+    Raises NotFound."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
         ids = [row["id"] for row in known if token_id in (None, row["id"])]
         ended = _end(tx, user_id, "token", ids, revoke_token)
-        # With all tokens go the agents that the person connected, and pending authorizations.
+        # Revoking all tokens also revokes the agents that the person connected, and pending authorizations.
         return ended if token_id is not None else ended + revoke_all_tokens(tx, user_id)
 
 
 def end_sessions(context: Context, email: str, session_id: str | None) -> int:
-    """Revoke one session of a person, or (None) all of them; return how many. Raises NotFound."""
+    """End one session of a person, or all of them (None), and return the number ended. Raises NotFound."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))
@@ -97,7 +98,7 @@ def end_sessions(context: Context, email: str, session_id: str | None) -> int:
 
 
 def end_sessions_of_everyone(context: Context) -> int:
-    """End the sessions of all people; return how many there were. Each person is one transaction."""
+    """End the sessions of all people and return their number. Each person is one transaction."""
     with context.db.read() as tx:
         people = [row[0] for row in tx.all("SELECT DISTINCT user_id FROM sessions ORDER BY user_id")]
     ended = 0
@@ -133,13 +134,13 @@ def change_email(context: Context, email: str, new: str) -> None:
 
 
 def reset_second_factor(context: Context, email: str) -> bool:
-    """Turn off a person's two-factor authentication; False if it was off. Raises NotFound."""
+    """Turn off a person's two-factor authentication; return False if it was off. Raises NotFound."""
     with context.db.write() as tx:
         return accounts.reset_second_factor(tx, _BY, _user_id(tx, email))
 
 
 def foresee_deletion(context: Context, email: str) -> account_deletion.Foreseen:
-    """Return what deleting a person's account will do. Raises NotFound."""
+    """Return the effects of deleting a person's account. Raises NotFound."""
     with context.db.read() as tx:
         return account_deletion.foresee(tx, context.settings, _user_id(tx, email))
 
@@ -156,5 +157,5 @@ def _end(
     action = {"token": "token.revoked", "session": "session.ended"}[kind]
     for id in ids:
         end(tx, user_id, id)
-        audit_person(tx, action, user_id, client=CLIENT, actor="", before={kind: id})
+        audit_person(tx, action, user_id, client=CLIENT, actor="", source="script", before={kind: id})
     return len(ids)

@@ -1,4 +1,4 @@
-"""Checks of ``octavo check``: which parts of a server work, which don't, and why."""
+"""Checks of ``octavo check``: the parts of a server that work, the parts that don't, and the reasons."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from io import BytesIO
 
 from octavo.delivery.studio.serving import find_missing
 from octavo.errors import Damaged, OctavoError
+from octavo.kit.clock import iso, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Live, Transaction
 from octavo.kit.files import open_store
+from octavo.kit.net.ldap import DirectoryUnavailable
 from octavo.kit.observability import tracing
 from octavo.kit.runtime.host import Host
 from octavo.kit.runtime.process import Got, ScriptEvent, ScriptFailed
@@ -21,29 +23,37 @@ from octavo.kit.secrets.sealing import KEY_FILE, count_by_key
 from octavo.kit.secrets.signing import Signer
 from octavo.kit.texts import counted
 from octavo.kit.tls import certificate_days
+from octavo.kit.work.backup_runs import last_good_backup, list_backups
+from octavo.kit.work.maintenance import find_maintenance
+from octavo.kit.work.rebuilds import list_rebuilds
 from octavo.operations.installation import close_context, folders_of, is_disk_full, is_installed, open_context
+from octavo.organization.identity.directory_sign_in import find_directory
 from octavo.settings import Settings
+
+from .maintaining import forgotten_since
 
 Finding = tuple[str, bool, str]
 """The part, whether it works, and details."""
 _POSTGRESQL = 15
-"""Oldest supported version."""
+"""Oldest supported version of PostgreSQL."""
 _APART = 5.0
 """Maximum difference of clocks in seconds."""
 _RENEWED = 14
-"""Days before its expiry by which a certificate should have been renewed automatically."""
+"""Number of days before its expiration by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
-"""Seconds in which one of our own servers has to respond."""
+"""Seconds within which one of Octavo's own servers has to respond."""
+_BACKUP_DUE = 2 * 24 * 3600_000
+"""Number of milliseconds after which there should be another backup."""
 _LITTLE_ROOM = 5_000_000_000
-"""Bytes below which a large disk is nearly full; for a small one, a tenth of its size."""
+"""Number of bytes below which a large disk is nearly full; for a small disk, it is a tenth of its size."""
 
 
 _PARTS = {"files": "files", "OCTAVO_FILES_URL": "files", "OCTAVO_SECRET_KEY": "secrets", "secrets": "secrets"}
-"""Prefixes of messages, and the part of the server they are about."""
+"""Prefixes of messages, with the part of the server that each is about."""
 
 
 def check_installation(settings: Settings) -> list[Finding]:
-    """Test each part of a server. Optional parts that are not configured are no problem."""
+    """Test each part of a server. Optional parts that are not configured don't count as problems."""
     findings: list[Finding] = [_addresses(settings)]
     try:
         if not is_installed(settings):
@@ -64,7 +74,7 @@ def check_installation(settings: Settings) -> list[Finding]:
 
 
 def check_running(context: Context) -> list[Finding]:
-    """Test each part of a running server, as ``check_installation`` does."""
+    """Test each part of a running server, like ``check_installation``."""
     return [_addresses(context.settings), *check_context(context), *_check_services(context.settings)]
 
 
@@ -85,12 +95,19 @@ def check_context(context: Context) -> list[Finding]:
         findings.append(
             ("replica", not replica, replica or "it is up to date with the server and answers reads")
         )
-    findings += [*_disk(settings), _secrets(context), _deliveries(context)]
+    findings += [
+        _backup(context),
+        *_maintenance(context),
+        *_disk(settings),
+        _secrets(context),
+        _deliveries(context),
+        *_rebuilds(context),
+    ]
     try:
         blob = context.files.put(BytesIO(b"octavo check"))
         works = context.files.read(blob.hash) == b"octavo check"
         findings.append(
-            ("files", works, settings.files if works else "reading returns other data than was written")
+            ("files", works, settings.files if works else "reading returns different data than was written")
         )
     except OctavoError as error:
         findings.append(("files", False, error.message))
@@ -98,13 +115,34 @@ def check_context(context: Context) -> list[Finding]:
 
 
 def _check_services(settings: Settings) -> list[Finding]:
-    """Test what does not need the data: the app, scripts, the language model, mail."""
+    """Test the parts that don't need the data: the app, scripts, the language model, and mail."""
     mail = "configured" if settings.smtp_url else "not configured: invitations are links that you share"
-    return [*_certificates(settings), _app(), _scripts(), _model(settings), ("mail", True, mail), *_traces()]
+    return [
+        *_certificates(settings),
+        _app(),
+        _scripts(),
+        _model(settings),
+        ("mail", True, mail),
+        *_directory(settings),
+        *_traces(),
+    ]
+
+
+def _directory(settings: Settings) -> list[Finding]:
+    """Search the LDAP directory for an address that no one has, if there is one."""
+    directory = find_directory(settings)
+    if directory is None:
+        return []
+    try:
+        with waiting():
+            directory.find_person("nobody@octavo.invalid")
+    except DirectoryUnavailable as error:
+        return [("directory", False, f"{settings.ldap_url}: {error.detail}")]
+    return [("directory", True, f"{settings.ldap_url} answers searches")]
 
 
 def _archive(tx: Transaction) -> list[Finding]:
-    """Report whether PostgreSQL's last attempt to archive its log succeeded, if it is configured to."""
+    """Report whether PostgreSQL's last attempt to archive its log succeeded, if it is configured to do so."""
     if tx.value(Live("SELECT current_setting('archive_mode')")) == "off":
         return []
     failed, which = tx.all(
@@ -125,7 +163,7 @@ def _archive(tx: Transaction) -> list[Finding]:
 
 
 def _certificates(settings: Settings) -> list[Finding]:
-    """Report how long the certificates of the server's own domains are valid."""
+    """Report the remaining validity of the certificates of the server's own domains."""
     said = []
     for address in {each.authority: each for each in (settings.address, settings.sites_address)}.values():
         if address.scheme != "https":
@@ -136,8 +174,8 @@ def _certificates(settings: Settings) -> list[Finding]:
         except ssl.SSLCertVerificationError as error:
             return [("certificates", False, f"{address.host}: {error.verify_message}")]
         except OSError:
-            # The proxy in front may be reachable only from elsewhere.
-            said.append(f"{address.host}: can't be checked from here")
+            # The proxy in front of the server may be reachable only from other machines.
+            said.append(f"{address.host}: can't be checked from this machine")
             continue
         if days < _RENEWED:
             return [
@@ -162,10 +200,10 @@ def _traces() -> list[Finding]:
 
 
 def _connections(tx: Transaction, settings: Settings) -> Finding:
-    """Report how many of the database server's connections all processes may take.
+    """Report the number of the database server's connections that all processes can use.
 
-    Counts the processes that run, on every machine, or the configured number if fewer run. Behind a pooler,
-    each process takes one connection of the server, to listen.
+    This counts the running processes on all machines, or the configured number if fewer are running. Behind a
+    pooler, each process uses one connection of the server, for listening.
     """
     # The driver is loaded only if it is used.
     from octavo.kit.db.postgres_connections import count_clients
@@ -179,7 +217,7 @@ def _connections(tx: Transaction, settings: Settings) -> Finding:
     each = 1 if settings.database_direct_url else settings.database_connections
     running = sum(clients.processes)
     if running > settings.workers * each:
-        taken, said = running, f"{len(clients.processes)} processes may use {running} of {given}"
+        taken, said = running, f"{len(clients.processes)} processes can use {running} of {given}"
     else:
         taken, said = settings.workers * each, f"{settings.workers} x {each} of {given}"
     if clients.others:
@@ -216,7 +254,7 @@ def _disk(settings: Settings) -> list[Finding]:
     least = min(rooms, key=lambda room: room.free)
     said = f"{least.free / 1e9:.1f} GB free of {least.total / 1e9:.1f}"
     if least.free < min(_LITTLE_ROOM, least.total // 10):
-        return [("disk", False, f"{said}: imports and uploads are refused when the disk is full")]
+        return [("disk", False, f"{said}: imports and uploads are rejected when the disk is full")]
     return [("disk", True, said)]
 
 
@@ -239,13 +277,54 @@ def _secrets(context: Context) -> Finding:
 
 
 def _deliveries(context: Context) -> Finding:
-    """Report how many events wait for integrations and webhooks, and how many failed permanently."""
+    """Report the number of pending events for integrations and webhooks, and of events that failed
+    permanently."""
     with context.db.read() as tx:
         counts: dict[str, int] = dict(
             tx.all("SELECT status, count(*) FROM deliveries WHERE status <> 'success' GROUP BY status")
         )
     waiting, failed = counts.get("waiting", 0), counts.get("failed", 0)
     return ("deliveries", True, f"{waiting} pending, {failed} failed permanently")
+
+
+def _rebuilds(context: Context) -> list[Finding]:
+    """Report what is being rebuilt after an upgrade, and whether it failed."""
+    with context.db.read() as tx:
+        unfinished = list_rebuilds(tx)
+    if not unfinished:
+        return []
+    said = "; ".join(map(str, unfinished))
+    if any(each.failed for each in unfinished):
+        said += ". See `octavo jobs list --state parked` for the reason, then run `octavo jobs retry --all`."
+        return [("rebuild", False, said)]
+    return [("rebuild", True, f"in progress after an upgrade: {said}")]
+
+
+def _backup(context: Context) -> Finding:
+    """Report the age of the last good backup. Backups that other tools write are not known."""
+    with context.db.read() as tx:
+        good = last_good_backup(tx)
+        last = next(iter(list_backups(tx, 1)), None)
+    if last is not None and last.problem is not None:
+        return ("backup", False, f"the last one, to {last.place}, failed: {last.problem}")
+    if good is None:
+        return ("backup", True, "none was written by `octavo backup` yet")
+    said = f"the last one was written to {good.place} at {iso(good.ended_at)[:16]} UTC"
+    if good.ended_at < now() - _BACKUP_DUE:
+        return ("backup", False, f"{said}, more than two days ago")
+    return ("backup", True, said)
+
+
+def _maintenance(context: Context) -> list[Finding]:
+    """Report maintenance mode, which is a problem once it should have ended."""
+    with context.db.read() as tx:
+        notice = find_maintenance(tx)
+    if notice is None:
+        return []
+    said = f"the app and the API have been read-only since {iso(notice.starts_at)[:16]} UTC"
+    if forgotten_since(notice) is None:
+        return [("maintenance", True, said)]
+    return [("maintenance", False, f"{said}. Turn it off with `octavo maintenance off`.")]
 
 
 def _scripts() -> Finding:

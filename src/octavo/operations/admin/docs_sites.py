@@ -1,5 +1,5 @@
-"""Repositories with a ``docs.yaml``: importing one creates a site with all its spaces, and exporting a site
-writes one."""
+"""Import repositories with a ``docs.yaml``, which creates a site with all its spaces, and export sites as
+such repositories."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ from .lookup import find_named
 class BroughtSite(Struct, frozen=True):
     """Site created from a repository with ``docs.yaml``, with each space that has a directory by its key.
 
-    ``site_url``: where it is published, if it is. ``problems``: those of ``docs.yaml`` itself; ``known``:
-    which spaces ids in links turned out to mean.
+    ``site_url``: the URL of the published site, if it is published. ``problems``: the problems of
+    ``docs.yaml`` itself. ``known``: the spaces that ids in links turned out to refer to.
     """
 
     site: str
@@ -88,17 +88,17 @@ def bring_source(
 ) -> Brought | BroughtSite:
     """Import a source as a site or as one new space.
 
-    A source with a ``docs.yaml`` becomes the site that it describes; one with several versions or languages,
-    if ``several``, a site with these as its variants. The site is the one created from this source before, or
-    the one that ``site`` names; otherwise a new one.
+    A source with a ``docs.yaml`` becomes the site that it describes. With ``several``, a source with several
+    versions or languages becomes a site with these as its variants. The site is the one previously created
+    from this source, or the one that ``site`` names; otherwise a new one.
 
-    ``known`` may name an existing space for a key of ``docs.yaml``, which then gets the files. ``whole``:
-    each space is replaced by its directory. ``opening``: how to open a source that is not a file; ``where``
-    is then its identity.
+    ``known``: existing spaces to import into, by key of ``docs.yaml``. ``whole``: whether to replace each
+    space with its directory. ``opening``: the function that opens a source that is not a file. ``where``: the
+    location of the source, which is then its identity.
 
     Raises BadRequest for a source or ``docs.yaml`` that can't be read, for a ``title`` if ``docs.yaml`` has
-    its own, and if another site has this title, unless ``new_site``; NotFound for an unknown organization,
-    collection, or site.
+    its own, and if another site has this title, unless ``new_site`` is set; NotFound for an unknown
+    organization, collection, or site.
     """
     organization_of(context, organization_id, None, collection_id)
     check_known(context, organization_id, known)
@@ -109,7 +109,7 @@ def bring_source(
             space_id = make_space(context, organization_id, collection_id, title or name_of(source))
             return bring_into(context, source, where, space_id, known, title, publish, None, progress, whole)
         if title is not None and not source.parts:
-            raise BadRequest(f"title: can't be used here, because {DOCS_PATH} has the titles of its spaces")
+            raise BadRequest(f"title: not allowed, because {DOCS_PATH} has the titles of its spaces")
         config = DocsConfig(title=title, structure=list(source.structure)) if source.parts else _read(source)
         config.title = config.title or (name if len(name := name_of(source)[:128]) >= 2 else "Documentation")
         parts = source.parts or _parts(source, config)
@@ -145,8 +145,8 @@ def bring_source(
 
 
 def _lead_old_addresses(context: Context, site_id: str, space_id: str, source: Source) -> list[Problem]:
-    """Redirect old URLs of a variant to its pages, on behalf of an administrator of the organization; return
-    what could not be redirected."""
+    """Redirect old URLs of a variant to its pages, on behalf of an administrator of the organization. Return
+    the URLs that could not be redirected."""
     with context.db.write() as tx:
         row = get_site(tx, site_id)
         user = find_first_administrator(tx, row.organization_id)
@@ -188,7 +188,7 @@ def _parts(source: Source, config: DocsConfig) -> dict[str, Source]:
 def _find_site(
     context: Context, organization_id: str, title: str, source: str, site: str | None, new_site: bool
 ) -> str | None:
-    """Return the site that an import goes to; None for a new one."""
+    """Return the site to import into; None for a new one."""
     if site is not None:
         return find_named(context, site, ["site"], organization_id).id
     if new_site:
@@ -208,7 +208,7 @@ def _find_site(
 
 
 class _Bringing:
-    """Import of a site: which space belongs to each entry."""
+    """Import of a site: the space of each entry."""
 
     def __init__(
         self,
@@ -225,7 +225,7 @@ class _Bringing:
         self._config = config
 
     def guess(self, parts: Mapping[str, Source]) -> dict[str, str]:
-        """Return which spaces ids in links mean, as keys of entries."""
+        """Return the spaces that ids in links refer to, as keys of entries."""
         keys = {entry.key for entry in self._config.spaces}
         with self._context.db.read() as tx:
             return guess_ids(
@@ -253,9 +253,9 @@ class _Bringing:
 
 
 def export_site_files(context: Context, site_id: str, folder: Path) -> dict[str, object]:
-    """Export a site as a repository: ``docs.yaml``, and the files of each space in a folder of its own.
+    """Export a site as a repository: ``docs.yaml``, and the files of each space in a separate folder.
 
-    Links between its spaces use their keys. Existing files are overwritten, none are deleted.
+    Links between its spaces use their keys. Existing files are overwritten, and none are deleted.
     """
     hosts = app_hosts(context.settings.url)
     with context.db.read() as tx:

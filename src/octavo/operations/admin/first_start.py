@@ -47,8 +47,8 @@ ORGANIZATION_TITLE = "Octavo"
 def _person(tx: Transaction, email: str, *, hand_over: bool) -> str:
     """Return the id of the person with this email address, who is created if unknown.
 
-    ``hand_over``: if the address was never verified, give them the account without its password, sessions,
-    tokens, and agents.
+    ``hand_over``: whether to give them an account whose address was never verified, without its password,
+    sessions, tokens, and agents.
     """
     if "@" not in email.strip("@"):
         raise BadRequest(f"email: must be an email address, got {email!r}")
@@ -73,9 +73,10 @@ def token_for(
 ) -> str:
     """Create a token of the person with this email address, who is created if unknown.
 
-    With ``organization_id`` they become a member (``role``, default ``read``); existing members keep their
-    role unless one is given. ``lifetime`` is in milliseconds. ``hand_over``: an account whose address was
-    never verified may belong to someone else; remove everything they could sign in with.
+    ``organization_id``: the organization of which they become a member with ``role`` (by default ``read``);
+    existing members keep their role unless one is given. ``lifetime``: the lifetime in milliseconds.
+    ``hand_over``: whether to take over an account whose address was never verified and which may belong to
+    someone else, by removing everything that can be used to sign in to it.
 
     Raises Conflict if such an account would become a member without ``hand_over``.
     """
@@ -99,7 +100,9 @@ def token_for(
                 action = "member.updated" if is_member else "member.added"
                 audit(tx, None, action, organization_id, ("user", user_id), after=given)
         state = {"name": "command line", "scopes": None if scopes is None else list(scopes)}
-        audit_person(tx, "token.created", user_id, client="command line", actor="", after=state)
+        audit_person(
+            tx, "token.created", user_id, client="command line", actor="", source="script", after=state
+        )
         return create_token(
             tx,
             user_id,
@@ -110,7 +113,8 @@ def token_for(
 
 
 class FirstStart(Struct, frozen=True):
-    """Result of the first start. ``site_url`` is None if the manual is not part of this installation."""
+    """Result of the first start. ``site_url``: the URL of the manual; None if this server does not include
+    it."""
 
     organization_id: str
     token: str
@@ -118,17 +122,17 @@ class FirstStart(Struct, frozen=True):
 
 
 _BEGUN = "first-start"
-"""Marker beside the data, from the beginning of the first start to its end."""
+"""Marker file in the data folder, which exists from the beginning of the first start to its end."""
 _MANUAL = "Octavo manual"
 _NOTE = "manual.json"
-"""Note beside the data: which manual was published."""
+"""File in the data folder that records which manual was published."""
 
 
 def first_start(context: Context) -> FirstStart | None:
     """Set up an empty server: the organization, its administrator, a token, and the manual as a site.
 
-    Return None if there is an organization already, unless the first start was interrupted: then it is
-    completed. The token is stored in ``admin-token`` in the data folder.
+    Return None if there is already an organization, unless the first start was interrupted, in which case it
+    is completed. The token is stored in ``admin-token`` in the data folder.
     """
     settings = context.settings
     begun = settings.data_folder / _BEGUN
@@ -159,7 +163,7 @@ def opening_address(context: Context) -> str:
         secret = issue_first_link(tx, context.sealer, admin.id) if admin is not None else None
     if secret is None:
         return f"{settings.url}/"
-    # Browsers don't send fragments: the link is in no log and no referrer.
+    # Browsers don't send fragments, so the link is in no log and no referrer.
     return f"{settings.url}/sign-in?link={secret}" if find_missing() else f"{settings.url}/~/first#{secret}"
 
 
@@ -198,7 +202,7 @@ def _publish_manual(context: Context, organization_id: str, user_id: str) -> str
 
 
 class _Manual(Struct, frozen=True):
-    """Manual as it was published here: its space, the revision, and a hash of its files."""
+    """Manual as it was published on this server: its space, the revision, and a hash of its files."""
 
     space: str
     revision: str
@@ -243,7 +247,7 @@ def _digest(folder: Path) -> str:
 
 
 def find_manual() -> Path | None:
-    """Return the folder of the manual: inside the installed package, or beside the source."""
+    """Return the folder of the manual: inside the installed package, or next to the source."""
     package = Path(str(files("octavo")))
     for folder in (package / "manual", package.parent.parent / "docs"):
         if (folder / "SUMMARY.md").is_file():

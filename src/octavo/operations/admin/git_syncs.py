@@ -77,7 +77,7 @@ def _of_project(context: Context, row: Connected) -> dict[str, object]:
 def sync_now(context: Context, named: Named, first: First | None) -> dict[str, object]:
     """Sync a space, collection, or site in this process and return its state.
 
-    ``first``: the side to start from, if the sync waits for that decision. Raises NotFound, and Conflict if a
+    ``first``: the side to start from, if the sync needs that decision. Raises NotFound, and Conflict if a
     server is syncing it.
     """
     row = _find(context, named)
@@ -92,7 +92,7 @@ def sync_now(context: Context, named: Named, first: First | None) -> dict[str, o
 
 
 def list_syncs(context: Context, space: Named, limit: int) -> list[dict[str, Any]]:
-    """Return what the last syncs did, newest first. Raises NotFound."""
+    """Return the results of the last syncs, newest first. Raises NotFound."""
     _find(context, space)
     with context.db.read() as tx:
         runs = list_runs(tx, space.id, limit, None).rows

@@ -50,14 +50,14 @@ Progress = Callable[[int, int], None]
 
 
 class WrittenFile(Struct, frozen=True):
-    """File that was written: the SHA-256 of its bytes, and how many."""
+    """File that was written: the SHA-256 and number of its bytes."""
 
     hash: str
     size: int
 
 
 class Brought(Struct, frozen=True):
-    """Completed import. ``site_url``: where it was published, if it was."""
+    """Completed import. ``site_url``: the URL at which it was published, if it was published."""
 
     outcome: ImportOutcome
     site_url: str | None
@@ -78,10 +78,11 @@ def bring(
     kind: str | None = None,
     whole: bool = False,
 ) -> Brought:
-    """Import a folder, a .zip file, or a Git URL into a space: a new one, unless ``space_id`` is given.
+    """Import a folder, a .zip file, or a Git URL into a space.
 
-    A new space needs ``organization_id``. ``known``: names of spaces in links, and their ids here. ``kind``:
-    the format of the source; detected by default. ``whole``: replace the space's content with the source.
+    ``space_id``: an existing space; by default a new space is created, which needs ``organization_id``.
+    ``known``: the names of spaces in links, with their ids on this server. ``kind``: the format of the
+    source; detected by default. ``whole``: whether to replace the space's content with the source.
 
     Raises BadRequest for a source that can't be read, NotFound for an unknown space or collection.
     """
@@ -102,9 +103,10 @@ class Previewed(Struct, rename="camel"):
 
 
 def preview(context: Context, where: str, kind: str | None = None, several: bool = True) -> Previewed:
-    """Return what importing a source would bring, without importing it.
+    """Return the content that importing a source would create, without importing it.
 
-    ``several``: with all versions and languages. Raises BadRequest for a source that can't be read.
+    ``several``: whether to include all versions and languages. Raises BadRequest for a source that can't be
+    read.
     """
     hosts, size = app_hosts(context.settings.url), context.settings.page_size
     with opened(context, where, kind, several) as source:
@@ -124,7 +126,8 @@ def read_known(file: Path) -> dict[str, str]:
 def opened(context: Context, where: str, kind: str | None = None, several: bool = False) -> Iterator[Source]:
     """Open a source in its detected format, or as ``kind``.
 
-    ``several``: with its versions and languages as parts. Raises BadRequest for a source that can't be read.
+    ``several``: whether to open its versions and languages as parts. Raises BadRequest for a source that
+    can't be read.
     """
     # Imported here so that only imports load the readers.
     from octavo.interchange.readers.converting import CONVERTED, convert_file, read_files
@@ -157,7 +160,7 @@ def opened(context: Context, where: str, kind: str | None = None, several: bool 
 
 
 def _hint(where: str) -> str:
-    """Return a hint for people who named a website."""
+    """Return a hint for people who passed the URL of a website."""
     if not where.lower().startswith(("http://", "https://")):
         return ""
     return (
@@ -224,8 +227,8 @@ def bring_into(
     *,
     in_site: bool = False,
 ) -> Brought:
-    """Import an open source into a space. ``where``: its location, which identifies it. ``in_site``: the caller has a
-    site for it."""
+    """Import an open source into a space. ``where``: its location, which identifies it. ``in_site``: whether
+    the caller has a site for it."""
     git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
     source = with_ids(source, known, app_hosts(context.settings.url))
     if not publish and source.brand and not in_site:
@@ -256,8 +259,8 @@ def bring_into(
 
 
 def brand_new_site(tx: Transaction, context: Context, site_id: str, given: StoredBrand) -> list[Problem]:
-    """Customize a new site as its source specifies, on behalf of an administrator of the organization. Return
-    the values that can't be used."""
+    """Customize a new site as specified by its source, on behalf of an administrator of the organization.
+    Return the values that can't be used."""
     organization_id = get_site(tx, site_id).organization_id
     user = find_first_administrator(tx, organization_id)
     if user is None or not given.brand:
@@ -291,7 +294,7 @@ def make_space(
 def export_space(
     context: Context, space_id: str, folder: Path, *, revision_id: str | None = None
 ) -> dict[str, Any]:
-    """Export a space as files below ``folder``. Existing files are overwritten, none are deleted."""
+    """Export a space as files below ``folder``. Existing files are overwritten, and none are deleted."""
     with context.db.read() as tx:
         get_space(tx, space_id)
         state = main_state(tx, space_id) if revision_id is None else revision_state(tx, space_id, revision_id)
@@ -311,8 +314,8 @@ def write_state(
     folder: Path,
     change: Callable[[Exported], Exported] = lambda exported: exported,
 ) -> Iterator[WrittenFile]:
-    """Write the files of a state below ``folder``, one at a time, each changed by ``change``. Raises
-    BadRequest for one that would be outside of it."""
+    """Write the files of a state below ``folder``, one at a time. ``change``: the function that modifies each
+    file. Raises BadRequest for a file that would be outside the folder."""
     root = folder.resolve()
     for exported in map(change, export_files(tx, store, state)):
         path = (root / exported.path).resolve()

@@ -1,4 +1,4 @@
-"""Summaries of imports, as people at a terminal read them."""
+"""Summaries of imports for people at a terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ Imported = Brought | BroughtSite | MovedIn | MovedOrganization | Previewed
 
 
 def summarize_import(done: Imported) -> str:
-    """Return lines that describe what an import did, or would do, and the problems of the source."""
+    """Return lines that describe the result of an import, or of its preview, and the problems of the
+    source."""
     match done:
         case Brought():
             lines = _describe_space(done)
@@ -84,8 +85,8 @@ def _describe_moved(done: MovedIn) -> Iterator[str]:
 def _describe_preview(done: Previewed) -> Iterator[str]:
     plan = done.plan
     yield (
-        f"Source: {done.kind}. An import would bring {counted(plan.page_count, 'page')},"
-        f" {counted(plan.file_count, 'file')}, and {counted(plan.redirect_count, 'redirect')}."
+        f"Source: {done.kind}. An import would add {counted(plan.page_count, 'page')}, "
+        f"{counted(plan.file_count, 'file')}, and {counted(plan.redirect_count, 'redirect')}."
     )
     for variant in () if plan.variants is UNSET else plan.variants:
         pages = "" if variant.page_count is UNSET else f": {counted(variant.page_count, 'page')}"

@@ -1,4 +1,4 @@
-"""Jobs for ``octavo jobs``: pending, running, and parked, for people and for scripts."""
+"""Jobs for ``octavo jobs``: pending, running, and failed (parked), for people and for scripts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from octavo.kit.work.outbox import count_waiting
 
 
 class JobPage(Struct):
-    """First jobs of a list, parked ones before all others, and the total; pending events by consumer. Failed
-    events are jobs of the kind ``deliverEvent``."""
+    """First jobs of a list, parked jobs before all others, with the total and the pending events by consumer.
+    Failed events are jobs of the kind ``deliverEvent``."""
 
     jobs: list[dict[str, Any]]
     count: int
@@ -36,13 +36,14 @@ def get_job(context: Context, job_id: str) -> dict[str, object]:
 
 
 def retry_jobs(context: Context, job_ids: list[str] | None, kind: str | None) -> int:
-    """Run parked jobs again: these, or all, or all of a kind; return how many. Raises NotFound."""
+    """Run parked jobs again and return their number: these jobs, or by default all or all of a kind. Raises
+    NotFound."""
     with context.db.write() as tx:
         return jobs.retry_parked(tx, job_ids, kind=kind)
 
 
 def present(row: JobRow) -> dict[str, object]:
-    """Present a job, with times as ISO 8601; ``problem`` is the last line of the error."""
+    """Present a job, with times as ISO 8601. ``problem``: the last line of the error."""
     return {
         "id": row.id,
         "kind": row.kind,

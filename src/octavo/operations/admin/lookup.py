@@ -1,4 +1,4 @@
-"""Organizations, sites, collections, and spaces by id, URL, or title."""
+"""Find organizations, sites, collections, and spaces by id, URL, or title."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Named(Struct, frozen=True):
     title: str
     address: str
     short: tuple[str, ...] = ()
-    """Shorter forms of the address."""
+    """Shorter forms of the URL."""
 
 
 def find_named(
@@ -36,10 +36,10 @@ def find_named(
     *,
     prefers: Kind | None = None,
 ) -> Named:
-    """Return the object of one of these kinds (in one organization) that a name means.
+    """Return the object of one of these kinds (in one organization) that a name refers to.
 
     ``prefers``: the kind to choose if several kinds match. Raises NotFound if nothing matches, or BadRequest
-    if several do, with a list.
+    with a list if several objects do.
     """
     with context.db.read() as tx:
         named = [one for kind in kinds for one in _list(tx, context, kind, organization_id)]

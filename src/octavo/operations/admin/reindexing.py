@@ -1,4 +1,4 @@
-"""Rebuilding all derived data: after a restore or an import, and by ``octavo reindex``."""
+"""Rebuild all derived data after a restore or an import, and in ``octavo reindex``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Progress = Callable[[int, int], None]
 
 
 class Rebuilt(Struct):
-    """Result of a rebuild. ``spaces``: how many were read; ``counts``: how many were wrong."""
+    """Result of a rebuild. ``spaces``: the number of spaces read. ``counts``: the number of wrong counts."""
 
     spaces: int
     counts: int
@@ -31,8 +31,8 @@ def reindex(
     """Rebuild search, references, and counts of an organization or of all, one space at a time, while the
     server keeps running.
 
-    ``hosts``: the server's (``core.links.app_hosts``); ``progress`` counts spaces. Raises NotFound for an
-    unknown organization.
+    ``hosts``: the hosts of this server (``core.links.app_hosts``). ``progress``: the function that counts
+    spaces. Raises NotFound for an unknown organization.
     """
     where = TABLES["spaces"].rows_of_organization if organization_id else "1 = 1"
     with database.read() as tx:

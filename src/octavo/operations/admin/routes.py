@@ -1,4 +1,4 @@
-"""Server administration: what the server holds, its jobs, and whether its parts work."""
+"""Server administration: an overview of the server, its jobs, and checks of its parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from octavo.organization.access.authorization import SignedIn
 from octavo.organization.access.roles import Can
 from octavo.organization.identity.sessions import require_still_signed_in
 
-from . import account_deletion, accounts, diagnosis, store
+from . import account_deletion, accounts, diagnosis, maintenance_routes, store
 from .authorization import OperatorAccess
 from .wire import (
     AccountDeletion,
@@ -53,8 +53,10 @@ from .wire import (
     present_whole_job,
 )
 
-# Only sessions may use it, so there is no scope for tokens.
+# Only sessions can use it, so there is no scope for tokens.
 operation = Area("access").operation
+
+__all__ = ["maintenance_routes"]
 
 _checking = Lock()
 
@@ -89,10 +91,12 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
     )
 
 
-@operation("checkInstallation", "POST", "/installation/check", needs=Can.OPERATE, errors=(503,))
+@operation(
+    "checkInstallation", "POST", "/installation/check", needs=Can.OPERATE, errors=(503,), in_maintenance=True
+)
 def check_installation(call: Call, operator: OperatorAccess) -> Findings:
-    """Test each part of the server, as `octavo check` does, and report what works, what doesn't, and why.
-    Only one check runs at a time: 503 while another one is running."""
+    """Test each part of the server, like `octavo check`, and report the parts that work, the parts that
+    don't, and the reasons. Only one check runs at a time: returns 503 while another one is running."""
     if not _checking.acquire(blocking=False):
         raise Unavailable("Another check is running. Try again when it is done.")
     try:
@@ -102,13 +106,21 @@ def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     return Findings([Finding(*one) for one in found])
 
 
-@operation("testInstallationMail", "POST", "/installation/mail-test", needs=Can.OPERATE, errors=(429,))
+@operation(
+    "testInstallationMail",
+    "POST",
+    "/installation/mail-test",
+    needs=Can.OPERATE,
+    errors=(429,),
+    in_maintenance=True,
+)
 def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
-    """Send the caller a test email at once and report whether the mail server accepted it, or its error."""
+    """Send the caller a test email immediately and report whether the mail server accepted it, or its
+    error."""
     settings = call.settings
     with call.db.write() as tx:
         user = find_user(tx, operator.user_id)
-        assert user is not None, "whoever entered has an account"
+        assert user is not None, "the caller is signed in and so has an account"
         if settings.smtp_url:
             mail.allow(tx, settings, user.email)
     try:
@@ -143,12 +155,13 @@ def list_users(call: Call, operator: OperatorAccess, query: InstallationSearchQu
     return present_slice(found, lambda row: present_person(call, row, call.settings))
 
 
-# --- accounts that are deleted ------------------------------------------------------------------------
+# --- account deletion ---------------------------------------------------------------------------------
 
 
 @operation("foreseeOwnAccountDeletion", "GET", "/user/deletion", needs=Can.OWN_ACCOUNT)
 def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
-    """Preview the deletion of your account: what will be deleted, in numbers, and whether it is possible."""
+    """Preview the deletion of your account: what will be deleted, in numbers, and whether the deletion is
+    possible."""
     with call.db.read() as tx:
         return present_deletion(account_deletion.foresee(tx, call.settings, caller.user_id), own=True)
 
@@ -167,15 +180,16 @@ def delete_own_account(call: Call, caller: SignedIn) -> None:
     "foreseeAccountDeletion", "GET", "/installation/users/{userId}/deletion", needs=Can.OPERATE, errors=(404,)
 )
 def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> AccountDeletion:
-    """Preview the deletion of an account: what will be deleted, in numbers, and whether it is possible."""
+    """Preview the deletion of an account: what will be deleted, in numbers, and whether the deletion is
+    possible."""
     with call.db.read() as tx:
         return present_deletion(account_deletion.foresee(tx, call.settings, user_id), own=False)
 
 
 @operation("deleteAccount", "DELETE", "/installation/users/{userId}", needs=Can.CHANGE_SIGN_IN, errors=(409,))
 def delete_account(call: Call, operator: OperatorAccess, user_id: str) -> bool:
-    """Delete an account permanently, as its owner could. Returns 409 for the last administrator of an
-    organization, and for server administrators."""
+    """Delete an account permanently, with the same effect as a deletion by its owner. Returns 409 for the
+    last administrator of an organization, and for server administrators."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         return account_deletion.delete_account(tx, call.settings, operator.actor, user_id)
@@ -185,10 +199,10 @@ def delete_account(call: Call, operator: OperatorAccess, user_id: str) -> bool:
     "updateAccount", "PATCH", "/installation/users/{userId}", needs=Can.CHANGE_SIGN_IN, errors=(400, 404, 409)
 )
 def update_account(call: Call, operator: OperatorAccess, user_id: str, body: UpdateAccount) -> HostedPerson:
-    """Change a person's email address, or deactivate or activate their account. Deactivating ends all sessions
-    and revokes all tokens and agents; memberships and content stay. A new email address counts as verified.
-    Returns 409 for server administrators, for the last administrator of an organization, and for an email
-    address that another account has."""
+    """Change a person's email address, or deactivate or activate their account. Deactivating ends all
+    sessions and revokes all tokens and agents; memberships and content are kept. A new email address counts
+    as verified. Returns 409 for server administrators, for the last administrator of an organization, and for
+    an email address that another account has."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         if body.email is not UNSET:
@@ -207,7 +221,7 @@ def update_account(call: Call, operator: OperatorAccess, user_id: str, body: Upd
     errors=(404, 409),
 )
 def create_sign_in_link(call: Call, operator: OperatorAccess, user_id: str) -> SignInLink:
-    """Create a link that signs a person in once, for someone who can't sign in otherwise. It expires after 15
+    """Create a link that signs a person in once, if they can't sign in otherwise. It expires after 15
     minutes, and two-factor authentication still applies. Returns 409 for a deactivated account."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
@@ -237,8 +251,8 @@ def end_account_sessions(call: Call, operator: OperatorAccess, user_id: str) -> 
 
 @operation("listInstallationJobs", "GET", "/installation/jobs", needs=Can.OPERATE)
 def list_jobs(call: Call, operator: OperatorAccess, query: JobsQuery) -> Listing[Job]:
-    """List background jobs: parked ones, which failed too often, come first, then running and pending ones.
-    An event that could not be delivered is a job of the kind `deliverEvent`."""
+    """List background jobs: parked jobs, which failed too often, come first, followed by running and pending
+    ones. An event that could not be delivered is a job of the kind `deliverEvent`."""
     after = decode_token(query.page, int, str)
     with call.db.read() as tx:
         rows, count = jobs.list_jobs(

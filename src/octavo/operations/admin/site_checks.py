@@ -1,9 +1,9 @@
-"""Check of a published site for people and for AI agents: its links, images, and machine-readable files.
+"""Check a published site for people and for AI agents: its links, images, and machine-readable files.
 
-A site of this server is requested in process, as an export does; one behind a URL is fetched. Both are seen
-as anonymous visitors see them. Each response adds the URLs it links to, each of which is requested once,
-until nothing is left or a limit is reached. Links are judged only then, since the page that a link points to
-may be requested much later.
+A site of this server is requested in process, like in an export; a site at a URL is fetched. Both are
+requested as an anonymous visitor. Each response adds the URLs it links to, each of which is requested once,
+until none is left or a limit is reached. Links are evaluated only then, because the target of a link may be
+requested much later.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _ANSWER_SECONDS = 20.0
 _MARKDOWN = "text/markdown"
 _MARKDOWN_LINK = re.compile(r"\]\(<?([^()\s<>]+)>?\)")
 _NOT_FOR_PROGRAMS = frozenset({401, 403, 405, 429, 999})
-"""Status codes that other sites return to programs for pages that people can read."""
+"""Status codes that other sites return to non-browser clients for pages that people can read."""
 
 
 class CheckLimits(Struct, frozen=True, kw_only=True):
-    """Limits. ``addresses``: URLs of the site; ``size``: bytes of all responses together; ``external``: URLs
-    of other sites."""
+    """Limits. ``addresses``: the maximum number of URLs of the site. ``size``: the maximum total size in
+    bytes of all responses. ``external``: the maximum number of URLs of other sites."""
 
     addresses: int = 5_000
     size: int = 500_000_000
@@ -71,8 +71,9 @@ class PageReport(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True, rename="camel"):
-    """Report. ``external`` URLs of other sites were checked, ``external_left`` were not. ``found`` starts
-    with the site's own URL, followed by pages with problems, sorted by URL."""
+    """Result of a check. ``external``: the number of checked URLs of other sites. ``external_left``: the
+    number of URLs that were not checked. ``found``: the site's own URL, followed by pages with problems,
+    sorted by URL."""
 
     site: str
     pages: int
@@ -90,7 +91,7 @@ class _Ask(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True):
-    """Response. ``status`` 0: there was none, and ``reason`` says why."""
+    """Response. ``status``: the status; 0 if there was no response. ``reason``: the reason for that."""
 
     status: int
     headers: Mapping[str, str]
@@ -99,7 +100,7 @@ class _Answer(Struct, frozen=True):
 
 
 class _Seen(Struct, frozen=True):
-    """Summary of a response. ``anchors``: those of a page; ``leads``: the target of a redirect."""
+    """Summary of a response. ``anchors``: the anchors of a page. ``leads``: the target of a redirect."""
 
     status: int
     reason: str
@@ -110,7 +111,8 @@ class _Seen(Struct, frozen=True):
 
 
 class _Use(Struct, frozen=True):
-    """Use of a URL: ``page`` is where, ``rule`` is what it breaks if the URL is wrong."""
+    """Use of a URL. ``page``: the page that uses it. ``rule``: the rule that is broken if the URL is
+    wrong."""
 
     page: str
     rule: str
@@ -142,8 +144,8 @@ def check_url(
 ) -> Report:
     """Check the site that starts at a URL.
 
-    ``allowed``: private hosts that may be reached, in addition to the URL's own. Raises BadRequest for an
-    invalid URL, FetchError if nothing responds there.
+    ``allowed``: the private hosts that can be reached, in addition to the URL's own. Raises BadRequest for an
+    invalid URL, FetchError if the URL does not respond.
     """
     given = read_address(url)
     if given is None or not given.is_web or given.username or given.query or given.fragment:
@@ -154,7 +156,7 @@ def check_url(
     size = ByteAllowance(bounds.size)
     first = fetcher.fetch(url, limits=Limits(seconds=_ANSWER_SECONDS, together=size))
     reached = httpx.URL(first.url)
-    # A redirect may lead to https or another host. The path of the site is as the user gave it.
+    # The URL may redirect to https or another host. The path of the site is the one that the user provided.
     path = httpx.URL(url).raw_path.decode()
     path = f"{path.rpartition('/')[0] if path.endswith('.html') else path.rstrip('/')}/"
     origin = f"{reached.scheme}://{reached.netloc.decode()}"
@@ -228,7 +230,7 @@ class _Check:
         self._seen: dict[_Ask, _Seen] = {}
         self._uses: dict[_Use, None] = {}
         self._outer: dict[str, dict[str, None]] = {}
-        """URLs of other sites, and the pages that link to each."""
+        """URLs of other sites, with the pages that link to each."""
         self._found: dict[str, dict[SiteProblem, None]] = {}
 
     def run(self, known: Iterable[str]) -> Report:
@@ -279,7 +281,7 @@ class _Check:
     def _tell(self, page: str, rule: str, text: str) -> None:
         self._found.setdefault(page, {})[SiteProblem(rule, _printable(text))] = None
 
-    # --- what is asked ----------------------------------------------------------------------------------
+    # --- requests --------------------------------------------------------------------------------------
 
     def _use(self, page: str, rule: str, url: str, accept: str = "*/*") -> None:
         """Record that a page uses a URL, which is requested if it belongs to this site."""
@@ -327,7 +329,7 @@ class _Check:
         return _Seen(answer.status, answer.reason, kind, vary, leads, anchors)
 
     def _take_page(self, url: str, body: bytes) -> frozenset[str]:
-        """Record the URLs that a page uses; return its anchors."""
+        """Record the URLs that a page uses, and return its anchors."""
         try:
             document = html.document_fromstring(body, parser=html.HTMLParser(encoding="utf-8"))
         except (etree.ParserError, etree.XMLSyntaxError, ValueError):
@@ -363,7 +365,7 @@ class _Check:
         return below is None or not self._addresses.is_page(below)
 
     def _take_images(self, url: str, document: Any, named: dict[tuple[str, str], None]) -> None:
-        worded: dict[Any, bool] = {}  # Checked once per paragraph, which may hold thousands of images.
+        worded: dict[Any, bool] = {}  # Checked once per paragraph, which may contain thousands of images.
         for element in islice(document.iter("img"), _MAX_LINKS):
             source, alt = (element.get("src") or "").strip(), element.get("alt")
             if source:
@@ -372,7 +374,7 @@ class _Check:
             hidden = any(one.get("aria-hidden") == "true" for one in (element, *around))
             if hidden or element.get("role") in ("presentation", "none") or (alt or "").strip():
                 continue
-            # An empty text is right for a decorative image, but not for one that stands alone in a figure or
+            # An empty text is right for a decorative image, but not for an image that is alone in a figure or
             # paragraph of the content.
             alone = False
             if any(one.tag == "main" for one in around):
@@ -385,7 +387,7 @@ class _Check:
                 shown = source if not source.startswith("data:") else "an image embedded in the page"
                 self._tell(url, "alternative-text", f"{shown} has no alternative text")
 
-    # --- what is judged ---------------------------------------------------------------------------------
+    # --- evaluation -------------------------------------------------------------------------------------
 
     def _judge(self, use: _Use) -> None:
         asked, fragment = use.ask, use.fragment
@@ -401,7 +403,7 @@ class _Check:
             way.add(asked)
             seen = self._seen.get(asked)
         if seen is None:
-            return  # A limit was reached, which is reported elsewhere.
+            return  # A limit was reached, which is reported separately.
         if seen.status != 200:
             said = f"answers {seen.status}" if seen.status else f"does not respond: {seen.reason}"
             self._tell(use.page, use.rule, f"{use.ask.url} {said}")
@@ -413,7 +415,7 @@ class _Check:
         elif use.rule == "markdown" and seen.kind not in (_MARKDOWN, "text/plain"):
             self._tell(use.page, "markdown", f"{use.ask.url} is {seen.kind or 'of no type'}, not Markdown")
         elif use.rule == "accept" and seen.kind != _MARKDOWN:
-            self._tell(use.page, "accept", f"`Accept: {_MARKDOWN}` is answered with {seen.kind or 'no type'}")
+            self._tell(use.page, "accept", f"`Accept: {_MARKDOWN}` returns {seen.kind or 'no type'}")
         elif use.rule == "accept" and not {"accept", "*"} & {name.strip() for name in seen.vary.split(",")}:
             self._tell(
                 use.page, "accept", "Markdown is served without `Vary: Accept`, so caches may mix it up"
@@ -427,7 +429,7 @@ class _Check:
                 self._progress(done + 1, len(urls))
 
     def _ask_outer(self, url: str) -> str:
-        """Return what is wrong with a URL of another site; empty if nothing is. Its body is not read."""
+        """Return the problem of a URL of another site; empty if there is none. Its body is not read."""
         for _ in range(_MAX_REDIRECTS + 1):
             left = self._until - time.monotonic()
             if left <= 0:
@@ -444,7 +446,7 @@ class _Check:
 
 
 def _markdown_of(url: str) -> str:
-    """Return the URL of a page's Markdown, if the page does not name it."""
+    """Return the URL of a page's Markdown, if the page does not specify it."""
     return f"{url}index.md" if url.endswith("/") else f"{url.removesuffix('.html')}.md"
 
 

@@ -1,12 +1,12 @@
-"""Export of a public site as a folder of files that any web server can serve.
+"""Export a public site as a folder of files that any web server can serve.
 
 Every file is a response of the reader's own application to a visitor without cookies, so an export contains
-what anonymous visitors see and nothing else. URLs in pages are changed to those of the export, and everything
+only content that anonymous visitors can see. URLs in pages are changed to those of the export, and everything
 that needs a server (search, questions, ratings, API testing, the MCP server) is removed.
 
 A page is ``path/index.html``, the form that every web server, object store, and static host serves without
 configuration. New files are first written to a staging folder and then moved into place one by one, so that
-an interrupted export leaves the former one as it was.
+an interrupted export leaves the previous one unchanged.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from octavo.sites.site.wire import proxied_path
 MANIFEST = ".octavo-export.json"
 _STAGING = ".octavo-export.new"
 _KEPT = ("~assets", "~feed.xml", "~files", "~fonts", "~image", "~llms")
-"""Paths that start with a tilde and are files; all others with a tilde need a server."""
+"""Paths that start with a tilde and are files; all other paths with a tilde need a server."""
 _TEXTS = ("~feed.xml", "~llms/")
 """Media types of responses that contain URLs of pages."""
 _NOT_PAGES = (".md", ".txt", ".xml")
@@ -73,8 +73,8 @@ Progress = Callable[[int, int], None]
 class SiteExport(Struct, frozen=True, rename="camel"):
     """Result of an export.
 
-    ``written``, ``unchanged``, and ``removed`` count files. ``left_out``: redirects of whole paths, which
-    static files can't do. ``broken``: URLs that pages link to and that don't exist.
+    ``written``, ``unchanged``, and ``removed``: the numbers of files. ``left_out``: the redirects of whole
+    paths, which static files can't implement. ``broken``: the URLs that pages link to but that don't exist.
     """
 
     pages: int
@@ -100,11 +100,12 @@ def export_site(
 ) -> SiteExport:
     """Export a public site below ``folder``.
 
-    ``base`` is where it will be served: a URL, or a path on any host. Unchanged files of an earlier export of
-    the same site are left alone, and obsolete ones are deleted; other files in the folder are never touched.
+    ``base``: the location at which it will be served: a URL, or a path on any host. Unchanged files of an
+    earlier export of the same site are kept, and obsolete ones are deleted; other files in the folder are
+    never changed.
 
-    Raises NotFound for an unknown site; BadRequest for one that is not public, for an invalid ``base``, and
-    for a folder with other files in the way.
+    Raises NotFound for an unknown site; BadRequest for a site that is not public, for an invalid ``base``,
+    and for a folder with conflicting files.
     """
     with context.db.read() as tx:
         site = get_site(tx, site_id)
@@ -142,7 +143,7 @@ def require_public(site: SiteRow) -> None:
 
 
 def _may_be_base(given: UrlParts) -> bool:
-    """Return whether an export can be served below a URL: one with a host, or a path alone."""
+    """Return whether an export can be served below a URL, which must have a host or be a path alone."""
     if given.query or given.fragment or not re.fullmatch(r"/[\w.~%/-]*|", given.path, re.ASCII):
         return False
     return given.is_web or (given.path != "" and not given.scheme and not given.authority)
@@ -150,7 +151,7 @@ def _may_be_base(given: UrlParts) -> bool:
 
 class SiteAddresses:
     """URLs of a site at the reader and in the export. ``asked``: the path to request at the reader, if it
-    differs from that of the site's public URL."""
+    differs from the path of the site's public URL."""
 
     def __init__(self, start: str, base: str, asked: str | None) -> None:
         parts, given = own_address(start), read_address(base)
@@ -167,13 +168,13 @@ class SiteAddresses:
         """Pages by their decoded paths below the site."""
 
     def below(self, url: str) -> str | None:
-        """Return the path of a URL below the site, still encoded; None for a URL elsewhere."""
+        """Return the path of a URL below the site, still encoded; None for a URL outside the site."""
         parts = read_address(url)
         if parts is None or ((parts.scheme or parts.authority) and parts.origin != self.origin):
             return None
         path = parts.path
         if path.startswith("/~assets/"):
-            return path[1:]  # Assets of all sites are beside them.
+            return path[1:]  # Assets of all sites are next to them.
         if f"{path}/" == self.base:
             return ""
         return path[len(self.base) :] if path.startswith(self.base) else None
@@ -210,7 +211,7 @@ class SiteAddresses:
 
 
 def _list_space_ids(context: Context, site: SiteRow, addresses: SiteAddresses) -> list[str]:
-    """Return the spaces of the site that anonymous visitors see."""
+    """Return the spaces of the site that anonymous visitors can see."""
     with context.db.read() as tx:
         host = addresses.host.partition(":")[0]
         visit = enter_site(tx, context, host, unquote(addresses.asked), Coming([], {}, False))
@@ -218,9 +219,9 @@ def _list_space_ids(context: Context, site: SiteRow, addresses: SiteAddresses) -
 
 
 def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -> tuple[list[str], list[str]]:
-    """Return the paths that an export starts with, and the redirects that are left out.
+    """Return the paths with which an export starts, and the redirects that it omits.
 
-    The paths are those of pages, including hidden ones, which may have no links to them, and those of
+    The paths are those of pages, including hidden pages, which may have no links to them, and those of
     redirects.
     """
     wanted: dict[str, None] = {"": None}
@@ -265,7 +266,7 @@ def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -
     return list(wanted), left_out
 
 
-# --- asking the reader ----------------------------------------------------------------------------------
+# --- requests to the reader -----------------------------------------------------------------------------
 
 
 class _Crawl:
@@ -300,7 +301,7 @@ class _Crawl:
 
     def _want(self, wanted: Iterable[str]) -> None:
         for below in wanted:
-            # Names are compared decoded: the same file may be written with other escapes.
+            # Names are compared decoded, because the same file may be written with different escapes.
             name = self._addresses.name(below)
             if name not in self._known:
                 self._known.add(name)
@@ -309,7 +310,7 @@ class _Crawl:
     def _take(self, below: str, answer: httpx.Response, linked: bool) -> None:
         addresses = self._addresses
         if below.rpartition("/")[2] == "~":
-            # This path never exists: its response is the page for all missing ones.
+            # This path never exists: its response is the page for all missing pages.
             if answer.status_code == 404 and answer.headers["content-type"].startswith("text/html"):
                 self._place.put("404.html", self._page(answer))
             return
@@ -317,7 +318,7 @@ class _Crawl:
         if answer.status_code in (301, 302, 307, 308):
             self._place.put(name, self._redirect(answer.headers["location"]))
         elif answer.status_code == 404:
-            # A redirect may lead to a page that anonymous visitors can't see.
+            # A redirect may point to a page that anonymous visitors can't see.
             if linked:
                 self.broken.append(unquote(below))
         elif answer.status_code != 200:
@@ -330,7 +331,7 @@ class _Crawl:
         elif any(part.startswith("~") for part in name.split("/")) and not name.startswith(_TEXTS):
             self._place.put(name, answer.content)
             if name.endswith(".html"):
-                # Our own frames load files beside them.
+                # Octavo's own frames load files next to them.
                 beside = (join_address(below, found) for found in re.findall(r'src="([^"?]+)', answer.text))
                 self._want(found for found in beside if found is not None)
         else:
@@ -339,7 +340,7 @@ class _Crawl:
     # --- pages ------------------------------------------------------------------------------------------
 
     def _new(self, url: str) -> str:
-        """Return the URL in the export, and export its target too."""
+        """Return the URL in the export, and also export its target."""
         below = self._addresses.below(url)
         if below is None or self._addresses.needs_server(below):
             return url
@@ -379,7 +380,7 @@ class _Crawl:
                 facts = self._facts(json.loads(element.text or "null"))
                 element.text = json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")
         if policy:
-            # Static web servers don't send our headers. This directive has no effect in a page.
+            # Static web servers don't send Octavo's headers. This directive has no effect in a page.
             meta = html.Element("meta")
             meta.set("http-equiv", "Content-Security-Policy")
             meta.set("content", _FRAME_ANCESTORS.sub("", policy))
@@ -399,7 +400,7 @@ class _Crawl:
         return self._new(value) if is_live else value
 
     def _remove_server_parts(self, document: Any) -> None:
-        """Remove everything that needs a server, and URLs unknown to the export."""
+        """Remove all parts that need a server, and URLs unknown to the export."""
         addresses = self._addresses
         live = f"{addresses.origin}{addresses.base}"
         for element in list(document.iter(html.etree.Element)):
@@ -470,7 +471,7 @@ def _digest(text: str) -> str:
 
 
 class _Folder:
-    """Folder of an export: files of earlier runs, and those that this run is about to write."""
+    """Folder of an export: files of earlier runs, and the files that this run is about to write."""
 
     def __init__(self, folder: Path, site_id: str) -> None:
         self._root = folder.resolve()
@@ -496,8 +497,8 @@ class _Folder:
         return path
 
     def put(self, name: str, content: bytes) -> None:
-        """Stage a file, unless the same file exists already. Raises BadRequest if a file that is not ours is
-        in the way."""
+        """Stage a file, unless the same file already exists. Raises BadRequest if a file that is not part of
+        an export is in the way."""
         path = self._path(name)
         self.names.add(name)
         if path.is_file():
@@ -515,9 +516,9 @@ class _Folder:
         self._staged.append(name)
 
     def take_over(self) -> tuple[int, int]:
-        """Move staged files into place and delete obsolete ones; return how many of each."""
+        """Move staged files into place and delete obsolete ones, and return the number of each."""
         gone = self._former - self.names
-        # If this is interrupted, every file of ours is still listed.
+        # If this is interrupted, every exported file is still listed.
         self._write_manifest(self._former | self.names)
         # A page comes after the files it needs.
         for name in sorted(self._staged, key=lambda name: (name.endswith(".html"), name)):
@@ -544,7 +545,7 @@ class _Folder:
         os.replace(temporary, self._root / MANIFEST)
 
     def clear(self) -> None:
-        """Delete files that a run staged and did not move, also an interrupted one."""
+        """Delete files that a run staged but did not move, including an interrupted run."""
         shutil.rmtree(self._root / _STAGING, ignore_errors=True)
 
 

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from octavo.kit.db.database import Live, Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
-from octavo.organization.access.accounts import IS_FIRST, PEOPLE_LIKE, UserRow, like_part
+from octavo.organization.access.accounts import IS_FIRST, PEOPLE_LIKE, UserRow, is_listed_operator, like_part
+from octavo.settings import Settings
 
 
 class OrganizationRow(Struct, frozen=True):
@@ -21,8 +22,8 @@ class OrganizationRow(Struct, frozen=True):
 
 
 class PersonRow(Struct, frozen=True):
-    """Person. ``last_seen_at``: in any organization. ``is_first``: whether the first start created the
-    account."""
+    """Person. ``last_seen_at``: the time of their last activity in any organization. ``is_first``: whether
+    the first start created the account."""
 
     user: UserRow
     verified: bool
@@ -111,3 +112,14 @@ def describe_database(tx: Transaction) -> tuple[str, int]:
         return tx.value(Live("SHOW server_version")), size
     size = tx.value("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")
     return tx.value("SELECT sqlite_version()"), size
+
+
+def list_operators(tx: Transaction, settings: Settings) -> list[str]:
+    """Return the verified email addresses of the server administrators."""
+    rows = tx.all(
+        f"""SELECT u.email, {IS_FIRST} FROM users u
+            WHERE u.disabled = 0 AND u.email_verified = 1 AND u.kind = 'person' AND u.managed_by IS NULL
+              AND (u.email IN :listed OR {IS_FIRST}) ORDER BY u.email""",
+        listed=sorted(settings.operators),
+    )
+    return [row[0] for row in rows if is_listed_operator(settings, row[0], is_first=bool(row[1]))]

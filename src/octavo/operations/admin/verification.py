@@ -1,5 +1,5 @@
-"""Verification by the server administrator: of email domains and of site domains, and the integrations
-offered to all."""
+"""Verification by the server administrator of email domains and site domains, and the integrations offered to
+all organizations."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -10,12 +11,14 @@ from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
 from octavo.kit.work.jobs import JobCount, JobRow, State
+from octavo.kit.work.maintenance import NoticeKind, ServerNotice
 from octavo.organization.access.accounts import is_listed_operator
 from octavo.organization.access.wire import User, present_user
 from octavo.organization.identity.wire import Email
 from octavo.settings import Settings
 
 from .account_deletion import Foreseen
+from .maintaining import forgotten_since
 from .store import OrganizationRow, PersonRow
 
 
@@ -31,14 +34,15 @@ class InstallationDatabase(Struct):
 
 
 class InstallationFiles(Struct):
-    """Storage of files. ``free``: free bytes on the disk of the data folder."""
+    """Storage of files. ``free``: the number of free bytes on the disk of the data folder."""
 
     location: str
     free: int
 
 
 class InstallationMail(Struct):
-    """Mail. ``server``: without its password; missing if none is configured and no email can be sent."""
+    """Email. ``server``: the mail server without its password; omitted if none is configured and no email can
+    be sent."""
 
     sender: str
     server: str | UnsetType = UNSET
@@ -73,7 +77,7 @@ class WholeInstallation(Struct, kw_only=True):
 
 
 class Finding(Struct):
-    """Tested part of the server. ``text``: the result, or what is wrong."""
+    """Tested part of the server. ``text``: the result or the problem."""
 
     part: str
     works: bool
@@ -85,7 +89,7 @@ class Findings(Struct):
 
 
 class InstallationSearchQuery(PageQuery):
-    """``search``: in titles, or in names and email addresses."""
+    """Search query. ``search``: the text to find in titles, or in names and email addresses."""
 
     search: Annotated[str, Meta(max_length=256)] | None = None
 
@@ -112,7 +116,7 @@ def present_hosted(row: OrganizationRow) -> HostedOrganization:
 
 
 class HostedPerson(Struct, rename="camel", kw_only=True):
-    """``organizations``: how many they are members of."""
+    """Person with an account. ``organizations``: the number of organizations of which they are a member."""
 
     id: str
     user: User
@@ -195,7 +199,7 @@ def _shown(row: JobRow) -> dict[str, Any]:
 
 
 class RetryJobs(Struct):
-    """Parked jobs to retry: all, or all of a ``kind``."""
+    """Parked jobs to retry. ``kind``: the kind to limit this to; by default all jobs."""
 
     kind: Annotated[str, Meta(max_length=64)] | None = None
 
@@ -205,7 +209,8 @@ class RetriedJobs(Struct):
 
 
 class TestedMail(Struct):
-    """Recipient of a test email, and whether the server accepted it; ``problem``: why not."""
+    """Recipient of a test email, and whether the server accepted it. ``problem``: the reason if it did
+    not."""
 
     to: str
     sent: bool
@@ -213,7 +218,7 @@ class TestedMail(Struct):
 
 
 def counted_states(counts: list[JobCount], later: int) -> dict[str, int]:
-    """Return the number of jobs by state. ``later``: scheduled jobs, which count as pending."""
+    """Return the number of jobs by state. ``later``: the number of scheduled jobs, which count as pending."""
     found = {"waiting": later, "running": 0, "parked": 0}
     for one in counts:
         found[one.state] += one.count
@@ -221,8 +226,8 @@ def counted_states(counts: list[JobCount], later: int) -> dict[str, int]:
 
 
 class EndedMembership(Struct, rename="camel"):
-    """``lastAdministrator``: the organization has no other administrator, so the account can't be deleted
-    yet."""
+    """Membership that ends with the account. ``lastAdministrator``: whether the organization has no other
+    administrator, so that the account can't be deleted yet."""
 
     organization: str
     title: str
@@ -230,8 +235,10 @@ class EndedMembership(Struct, rename="camel"):
 
 
 class AccountDeletion(Struct, rename="camel", kw_only=True):
-    """``possible``: whether the account can be deleted now. ``organizations``, ``sessions``, ``tokens``, and
-    ``agents`` are deleted with it; ``comments``, ``changeRequests``, and ``reviews`` stay without a name."""
+    """Preview of an account's deletion. ``possible``: whether the account can be deleted now.
+    ``organizations``, ``sessions``, ``tokens``, and ``agents``: the numbers of objects that are deleted with
+    it. ``comments``, ``changeRequests``, and ``reviews``: the numbers of objects that are kept without a
+    name."""
 
     possible: bool
     organizations: list[EndedMembership]
@@ -259,4 +266,50 @@ def present_deletion(found: Foreseen, *, own: bool) -> AccountDeletion:
         change_requests=found.change_requests,
         reviews=found.reviews,
         managed_by=found.managed_by or UNSET,
+    )
+
+
+class ServerNoticeInput(Struct, rename="camel"):
+    """Notice to show. ``startsAt``: the start; by default, now. ``endsAt``: the announced end of maintenance, or the
+    end of an announcement."""
+
+    message: Annotated[str, Meta(max_length=500)] = ""
+    starts_at: Annotated[str, Meta(max_length=64)] | None = None
+    ends_at: Annotated[str, Meta(max_length=64)] | None = None
+
+
+class WholeServerNotice(Struct, rename="camel", kw_only=True):
+    """Notice with its state. ``on``: whether it has started. ``overdue``: whether maintenance should already have
+    ended."""
+
+    message: str
+    on: bool
+    starts_at: str
+    ends_at: str | UnsetType = UNSET
+    overdue: bool | UnsetType = UNSET
+
+
+class ServerNotices(Struct, kw_only=True):
+    """Maintenance and announcement of the server; each is missing if nothing is planned."""
+
+    maintenance: WholeServerNotice | UnsetType = UNSET
+    announcement: WholeServerNotice | UnsetType = UNSET
+    object: Literal["server-notices"] = "server-notices"
+
+
+def present_notices(found: Mapping[NoticeKind, ServerNotice], *, to_operator: bool) -> ServerNotices:
+    """Present planned and current notices; an announcement that has not started only to server administrators."""
+    shown = {
+        kind: WholeServerNotice(
+            message=notice.message,
+            on=notice.is_on,
+            starts_at=iso(notice.starts_at),
+            ends_at=UNSET if notice.ends_at is None else iso(notice.ends_at),
+            overdue=forgotten_since(notice) is not None if to_operator and kind == "maintenance" else UNSET,
+        )
+        for kind, notice in found.items()
+        if to_operator or notice.is_on or kind == "maintenance"
+    }
+    return ServerNotices(
+        maintenance=shown.get("maintenance", UNSET), announcement=shown.get("announcement", UNSET)
     )

@@ -1,2 +1,2 @@
-"""Tools for authors of integrations on their own machine: start an integration, publish it, and run it
-during development."""
+"""Local tools for authors of integrations: create an integration, publish it, and run it during
+development."""

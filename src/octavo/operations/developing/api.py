@@ -16,7 +16,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
 
 
 class RefusedCall(OctavoError):
-    """Error response of the API. ``code``: HTTP status."""
+    """Error response of the API. ``code``: the HTTP status."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -24,14 +24,14 @@ class RefusedCall(OctavoError):
 
 
 class ApiClient:
-    """API client. ``url``: URL of the server, without ``/v1``."""
+    """API client. ``url``: the URL of the server, without ``/v1``."""
 
     def __init__(self, url: str, token: str) -> None:
         self.url = url.rstrip("/")
         if not self.url.startswith(("http://", "https://")):
-            raise BadRequest(f"--url: expected a URL such as https://docs.example.com, got {url!r}")
+            raise BadRequest(f"--url: must be a URL such as https://docs.example.com, got {url!r}")
         if not _TOKEN.fullmatch(token):
-            raise BadRequest("--token-file: expected a file that contains only a token")
+            raise BadRequest("--token-file: must be a file that contains only a token")
         headers = {"authorization": f"Bearer {token}"}
         try:
             self._client = httpx.Client(base_url=f"{self.url}/v1", headers=headers, timeout=_SECONDS)
@@ -52,7 +52,7 @@ class ApiClient:
             answer = self._client.request(method, path, json=body)
         except httpx.HTTPError as error:
             raise Unavailable(
-                f"Could not reach {self.url} ({error}). Check that the server is running and that --url is correct."
+                f"Couldn't reach {self.url} ({error}). Check that the server is running and that --url is correct."
             ) from None
         if answer.status_code == 401:
             raise RefusedCall(f"{self.url} rejected the token. Use another one with --token-file.", 401)
@@ -67,8 +67,8 @@ class ApiClient:
         return given
 
     def only_organization(self) -> str:
-        """Return the id of the token owner's only organization. Raises BadRequest that lists them if there
-        are several."""
+        """Return the id of the token owner's only organization. Raises BadRequest, with a list, if there are
+        several."""
         found = self.call("GET", "/orgs")["items"]
         if len(found) == 1:
             return str(found[0]["id"])

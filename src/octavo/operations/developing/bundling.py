@@ -24,11 +24,11 @@ _INSTALL_VARIABLES = re.compile(
 )
 """Environment variables of the author that installing packages can use: cache locations and network settings."""
 _SECONDS = 300
-"""Enough to install packages over a slow network."""
+"""Time limit in seconds, which is enough to install packages over a slow network."""
 
 
 class BundleFailed(OctavoError):
-    """Failed bundling. The message has one line per problem, with file and line."""
+    """Error: bundling failed. The message has one line per problem, with file and line."""
 
 
 class _Problem(Struct):
@@ -55,11 +55,11 @@ def bundle(entry: Path, *, development: bool = False) -> str:
     arguments = ["run", "--allow-all", "--no-config", "--no-lock", "--node-modules-dir=none"]
     done = _deno([*arguments, str(_PROGRAM), given], entry.parent)
     if done.returncode != 0:
-        raise Unavailable(f"Could not run esbuild, which bundles scripts: {_last_lines(done.stderr)}")
+        raise Unavailable(f"Couldn't run esbuild, which bundles scripts: {_last_lines(done.stderr)}")
     answer = msgspec.json.decode(done.stdout, type=_Answer)
     if answer.problems:
         lines = [_format_problem(problem, entry.parent) for problem in answer.problems]
-        raise BundleFailed("\n".join(["The script could not be bundled:", *lines]))
+        raise BundleFailed("\n".join(["The script couldn't be bundled:", *lines]))
     return answer.script
 
 
@@ -81,7 +81,7 @@ def install_packages(folder: Path, say: Callable[[str], None]) -> None:
     done = _deno(["install"], home)
     if done.returncode != 0:
         raise Unavailable(
-            f"Could not install the packages of {home / 'package.json'}: {_last_lines(done.stderr)}"
+            f"Couldn't install the packages of {home / 'package.json'}: {_last_lines(done.stderr)}"
         )
 
 

@@ -25,7 +25,7 @@ _SHARED = ("package.json", "package-lock.json", "tsconfig.json")
 
 
 def builtin_folder() -> Path:
-    """Return the folder of the built-in integrations: inside the installed package, or beside the source.
+    """Return the folder of the built-in integrations: inside the installed package, or next to the source.
     Raises NotFound."""
     package = Path(str(files("octavo")))
     for folder in (package / "builtin_integrations", package.parent.parent / "integrations"):
@@ -41,7 +41,7 @@ def list_builtin() -> list[str]:
 
 
 def build_builtin(target: Path, say: Callable[[str], None]) -> None:
-    """Write what is needed to publish each built-in integration into the folder ``target``: ``NAME.json``,
+    """Write the files needed to publish each built-in integration to the folder ``target``: ``NAME.json``,
     and its script ``NAME.js``. Raises BadRequest, BundleFailed, Unavailable."""
     target.mkdir(parents=True, exist_ok=True)
     with TemporaryFolder("integration") as place:
@@ -59,8 +59,8 @@ def build_builtin(target: Path, say: Callable[[str], None]) -> None:
 
 
 def install_builtin(api: ApiClient, name: str, *, organization: str | None = None) -> JsonObject:
-    """Publish a built-in integration in an organization, install it there, and return the installation as
-    the API presents it. After an update, this publishes its next version. Raises BadRequest, RefusedCall,
+    """Publish a built-in integration in an organization, install it there, and return the installation in the
+    form of the API. After an update, this publishes its next version. Raises BadRequest, RefusedCall,
     Unavailable."""
     publisher = organization or api.only_organization()
     path = f"/orgs/{quote(publisher, safe='')}/builtin-integrations"

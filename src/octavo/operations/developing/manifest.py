@@ -26,7 +26,7 @@ _REFERENCE = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 
 
 class Environment(Struct, rename="camel"):
-    """Values that replace those of the manifest when it is published for ``envs.<name>``."""
+    """Values that replace those of the manifest if it is published for ``envs.<name>``."""
 
     organization: str | UnsetType = UNSET
     visibility: Literal["public", "private", "unlisted"] | UnsetType = UNSET
@@ -55,7 +55,7 @@ class ManifestFile(PublishIntegration, rename="camel", kw_only=True):
 
 
 class LoadedManifest(Struct, frozen=True):
-    """Manifest read from the file ``path``. ``unknown``: messages about unknown keys."""
+    """Manifest read from the file ``path``. ``unknown``: the messages about unknown keys."""
 
     path: Path
     manifest: ManifestFile
@@ -82,9 +82,9 @@ def read_manifest(
     *,
     secrets: bool = True,
 ) -> LoadedManifest:
-    """Read the manifest in a folder, with the values of an environment applied and its secrets filled in
-    from ``variables`` (by default those of the process). Without ``secrets``, only their names are kept.
-    Raises BadRequest that names the file and the problem."""
+    """Read the manifest in a folder, with the values of an environment applied and its secrets filled in.
+    ``variables``: the environment variables; by default those of the process. ``secrets``: whether to fill in
+    secrets; otherwise only their names are kept. Raises BadRequest that names the file and the problem."""
     path = find_manifest(place)
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -95,7 +95,7 @@ def read_manifest(
         where = f"{path}:{mark.line + 1}" if mark else str(path)
         raise BadRequest(f"{where}: {getattr(error, 'problem', None) or 'invalid YAML'}") from None
     if not isinstance(given, dict):
-        raise BadRequest(f"{path}: expected keys such as name, title, script, and scopes")
+        raise BadRequest(f"{path}: must contain keys such as name, title, script, and scopes")
     try:
         manifest = msgspec.convert(given, ManifestFile)
     except msgspec.ValidationError as error:
@@ -142,7 +142,7 @@ def _fill_secrets(path: Path, secrets: Mapping[str, str], variables: Mapping[str
     def value(name: str, reference: str) -> str:
         kind, _, variable = reference.partition(".")
         if kind != "env" or not variable:
-            raise BadRequest(f"{path}: secrets.{name}: expected ${{{{ env.NAME }}}}, got {reference!r}")
+            raise BadRequest(f"{path}: secrets.{name}: must be ${{{{ env.NAME }}}}, got {reference!r}")
         if not variables.get(variable):
             raise BadRequest(f"{path}: secrets.{name}: the environment variable {variable} is not set")
         return variables[variable]

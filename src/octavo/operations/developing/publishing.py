@@ -17,9 +17,9 @@ from .manifest import publication, read_manifest
 def pack_folder(
     place: Path, target: Path | None, say: Callable[[str], None], *, environment: str | None = None
 ) -> Path:
-    """Bundle the script and write everything needed to publish into one JSON file, by default
-    ``NAME.integration.json``: the body of publishIntegration plus the integration's ``name``, without the
-    organization, and with the names of its secrets only. Return the path of the file.
+    """Bundle the script and write everything needed to publish it to one JSON file, by default
+    ``NAME.integration.json``. Return the path of the file. It contains the body of publishIntegration and the
+    integration's ``name``, without the organization and with only the names of its secrets.
 
     Raises BadRequest, BundleFailed, Unavailable, OSError.
     """
@@ -43,8 +43,8 @@ def publish_folder(
     organization: str | None = None,
     environment: str | None = None,
 ) -> JsonObject:
-    """Bundle the script, publish it as the next version, and return the integration as the API presents it.
-    ``organization`` (id or subdomain) takes precedence over the manifest.
+    """Bundle the script, publish it as the next version, and return the integration in the form of the API.
+    ``organization``: the id or subdomain, which takes precedence over the manifest.
 
     Raises BadRequest, BundleFailed, RefusedCall, Unavailable.
     """

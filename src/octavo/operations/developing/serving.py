@@ -1,4 +1,4 @@
-"""Development mode: run an integration on its author's machine with the events of its real installations.
+"""Development mode: run an integration on its author's machine with events of its real installations.
 
 The server sends events to a tunnel instead of the published script. Behind the tunnel, a small web server
 passes them to the current script in the folder, in the same runtime that runs published scripts.
@@ -30,7 +30,7 @@ from .bundling import bundle, install_packages
 from .manifest import find_manifest, read_manifest
 
 _MAX_EVENT_BYTES = 32 * 1024 * 1024
-"""Maximum bytes of an event with its environment and body."""
+"""Maximum size in bytes of an event with its environment and body."""
 _POLL_SECONDS = 0.3
 """Seconds between checks for changed files."""
 _DROPPED = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection"})
@@ -43,10 +43,11 @@ class _Environment(msgspec.Struct, rename="camel"):
 
 
 class Development:
-    """Script of a folder, run for each event with the current files. Safe to share between threads."""
+    """Script of a folder, run for each event with the current files. It is thread-safe."""
 
     def __init__(self, script: str, allowed: str, say: Say) -> None:
-        """``allowed``: value of the setting ``allow_private_fetch`` for requests by the script."""
+        """Create the development mode. ``allowed``: the value of the setting ``allow_private_fetch`` for
+        requests by the script."""
         self._current = (1, script)
         self._allowed_values, self._say = allowed, say
         self._host = Host(2)
@@ -69,7 +70,7 @@ class Development:
             return ScriptAnswer(500, [], f"The script failed: {error}".encode())
         taken = (time.monotonic() - began) * 1000
         note = " (no handler for this event)" if answer.status == 406 else ""
-        self._say(f"          answered {answer.status} after {taken:.0f} ms{note}")
+        self._say(f"          returned {answer.status} after {taken:.0f} ms{note}")
         return answer
 
     def _finished(self, logs: list[Log], problem: str | None) -> None:
@@ -96,7 +97,7 @@ def develop(
     """Run development mode until Ctrl-C or SIGTERM. ``tunnel``: a public URL that forwards to ``port`` on
     this machine; without it, the server must be able to reach that port directly.
 
-    Raises BadRequest, BundleFailed, RefusedCall, Unavailable before it starts.
+    Raises BadRequest, BundleFailed, RefusedCall, or Unavailable before it starts.
     """
     manifest = find_manifest(place)
     read = read_manifest(manifest, environment)
@@ -156,7 +157,7 @@ def _reload(
 
 
 def _file_state(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Return time and size of the files in a folder, except packages and hidden files."""
+    """Return the times and sizes of the files in a folder, except packages and hidden files."""
     found = {}
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name != "node_modules" and not name.startswith(".")]
@@ -164,7 +165,7 @@ def _file_state(folder: Path) -> dict[Path, tuple[int, int]]:
             path = Path(place, name)
             try:
                 state = path.stat()
-            except OSError:  # It was deleted meanwhile.
+            except OSError:  # The file was deleted in the meantime.
                 continue
             if not name.startswith(".") and name != "deno.lock":
                 found[path] = (state.st_mtime_ns, state.st_size)
@@ -219,7 +220,7 @@ def _serve(development: Development, port: int, path: str) -> Iterator[None]:
             self.wfile.write(answer.body)
 
         def log_message(self, format: str, *arguments: object) -> None:
-            """Print nothing: events are printed, requests are not."""
+            """Print nothing: events are printed, but requests are not."""
 
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
@@ -248,7 +249,7 @@ def _event(content_type: str, body: bytes) -> ScriptEvent:
         event, environment = parts["event"].decode(), parts["environment"].decode()
         return ScriptEvent(event, environment, parts.get("fetch-body"))
     except (KeyError, UnicodeDecodeError):
-        raise BadRequest("expected a form with `event` and `environment`") from None
+        raise BadRequest("the body must be a form with `event` and `environment`") from None
 
 
 @contextmanager

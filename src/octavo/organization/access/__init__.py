@@ -1,3 +1,3 @@
-"""Authentication and authorization: who can do what, and where."""
+"""Authentication and authorization."""
 
 from . import tables as tables

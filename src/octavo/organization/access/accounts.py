@@ -70,8 +70,8 @@ def has_verified_email(tx: Transaction, user_id: str) -> bool:
 
 def is_operator(tx: Transaction, settings: Settings, user_id: str) -> bool:
     """Return whether a user administers the server: the settings list their email address, or list none and
-    the user is the first administrator. In both cases, the address is verified, and no organization manages
-    the account."""
+    the user is the first administrator. In both cases, the address must be verified, and no organization may
+    manage the account."""
     row = tx.one(
         f"""SELECT u.email, {IS_FIRST} FROM users u
             WHERE u.id = :id AND u.disabled = 0 AND u.email_verified = 1 AND u.kind = 'person'
@@ -82,8 +82,8 @@ def is_operator(tx: Transaction, settings: Settings, user_id: str) -> bool:
 
 
 def is_listed_operator(settings: Settings, email: str, *, is_first: bool) -> bool:
-    """Return whether the settings make the owner of a verified address a server administrator. ``is_first``:
-    whether they are the first administrator."""
+    """Return whether the settings make the owner of a verified email address a server administrator.
+    ``is_first``: whether they are the first administrator."""
     return email in settings.operators if settings.operators else is_first
 
 
@@ -127,7 +127,7 @@ def update_user(tx: Transaction, user_id: str, *, display_name: str | None, phot
 def insert_managed(
     tx: Transaction, organization_id: str, kind: Literal["service", "integration"], name: str
 ) -> UserRow:
-    """Create an account of an organization that is not a person. No one can sign in with it, and its email
+    """Insert an account of an organization that is not a person. No one can sign in with it, and its email
     address is invalid."""
     id = ids.new_id()
     domain = {"service": "service.invalid", "integration": "integrations.invalid"}[kind]

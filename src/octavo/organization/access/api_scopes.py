@@ -88,7 +88,7 @@ _OPERATIONS: dict[ApiScope, str] = {
         applyTemplateToSpace createChangeRequest createCollection createSpace deleteCollectionById
         deleteCommentInChangeRequest deleteCommentInSpace deleteCommentReplyInChangeRequest
         deleteCommentReplyInSpace deleteSpaceById duplicateSiteSpace duplicateSpace exportToGitRepository
-        importGitRepository
+        applyTemplateToSite importGitRepository
         moveCollection moveSpace postCommentInChangeRequest postCommentInSpace postCommentReplyInChangeRequest
         postCommentReplyInSpace removeRequestedReviewerFromChangeRequest requestReviewersForChangeRequest
         restoreSpace startImportRun submitChangeRequestReview transferCollection updateChangeRequest
@@ -118,7 +118,7 @@ _OPERATIONS: dict[ApiScope, str] = {
         deleteSiteSectionGroupById deleteSiteSpaceById deleteSiteSpaceCustomizationById getSiteMcpServerById
         listSiteMcpServers moveSiteSection moveSiteSectionGroup moveSiteSpace overrideSiteSpaceCustomizationById
         sortSiteStructure updateSiteAdaptiveSchema updateSiteAdsById updateSiteById updateSiteCustomizationById
-        duplicateSiteSpace updateSiteExternalLinkById
+        applyTemplateToSite duplicateSiteSpace submitAgentFeedbackToSite updateSiteExternalLinkById
         updateSiteMcpServerById updateSiteRedirectById updateSiteSectionById updateSiteSectionGroupById
         updateSiteSpaceById
     """,
@@ -136,7 +136,7 @@ _OPERATIONS: dict[ApiScope, str] = {
     """,
     "site:insights:read": "aggregateSiteEvents",
     "site:ask": "streamAIResponseInSite streamAskInSite streamRecommendedQuestionsInSite",
-    "site:search": "searchSiteContent",
+    "site:search": "prewarmSiteSearch searchSiteContent",
     "integration:read": """
         getOrganizationIntegrationStatus listOrganizationIntegrations listOrganizationIntegrationsStatus
     """,
@@ -153,7 +153,8 @@ _OPERATIONS: dict[ApiScope, str] = {
     """,
     "integration:delete": "unpublishIntegration",
     "openapi:read": """
-        getLatestOpenAPISpecVersion getLatestOpenAPISpecVersionContent getOpenAPISpecBySlug
+        getLatestOpenAPISpecVersion getLatestOpenAPISpecVersionContent
+        getLatestOpenAPISpecVersionContentRaw getOpenAPISpecBySlug
         getOpenAPISpecVersionById getOpenAPISpecVersionContentById listOpenAPISpecVersions listOpenAPISpecs
     """,
     "openapi:write": """

@@ -1,11 +1,14 @@
-"""Audit log: who did what to what, when, from where, with the state before and after.
+"""Audit log: the actor, action, target, time, and client of each change, with the state before and after.
 
 An event is written in the transaction of its change and never modified; the database enforces this.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from importlib.resources import files
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -17,15 +20,22 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.http.operation import Actor, Person, Script
 
+Source = Literal["ui", "api", "integration", "workflow", "script"]
+"""What an event came from: the app, another client with a token, a script of an integration, the server itself, or the
+command line."""
+ACTIONS = frozenset((files(__package__) / "audit_actions.txt").read_text().split("\n")[1:-1])
+
 
 class AuditRow(Struct, frozen=True):
-    """Event of the audit log. ``actor_kind``: the actor's kind of user; None if the user does not exist or no
-    longer exists."""
+    """Event of the audit log. ``actor_kind`` and ``actor_name``: the kind and name of the actor's account; None if
+    there is none, or if it no longer exists. ``source`` and ``correlation``: the origin and the transaction
+    that recorded the event; None in events recorded by earlier versions."""
 
     id: str
     action: str
     actor_id: str | None
     actor_kind: str | None
+    actor_name: str | None
     token_id: str | None
     agent: str | None
     client: str | None
@@ -34,10 +44,12 @@ class AuditRow(Struct, frozen=True):
     before: str | None
     after: str | None
     created_at: int
+    source: Source | None
+    correlation: str | None
 
 
 class Stranger(Struct, frozen=True):
-    """Caller who is not signed in, identified by the network address of the request."""
+    """Caller who is not signed in, identified by the IP address of the request."""
 
     client: str
 
@@ -54,8 +66,9 @@ class AuditFilter(Struct, frozen=True):
     until: int | None = None
 
 
-_COLUMNS = """e.id, e.action, e.actor_id, (SELECT kind FROM users WHERE id = e.actor_id), e.token_id, e.agent, e.client,
-              e.target_type, e.target_id, e.before_state, e.after_state, e.created_at"""
+_COLUMNS = """e.id, e.action, e.actor_id, (SELECT kind FROM users WHERE id = e.actor_id),
+              (SELECT display_name FROM users WHERE id = e.actor_id), e.token_id, e.agent, e.client, e.target_type,
+              e.target_id, e.before_state, e.after_state, e.created_at, e.source, e.correlation"""
 _CONDITIONS = {
     "action": "action = :action",
     "actor": "actor_id = :actor",
@@ -101,11 +114,32 @@ def audit(
         token=actor.token_id if actor is not None else None,
         agent=actor.agent if actor is not None else None,
         client=by.client if by is not None else None,
+        source=source_of(by),
         before=before,
         after=after,
     )
     for watch in _watches:
         watch(tx, organization_id, target)
+
+
+def source_of(by: Actor | Stranger | None) -> Source:
+    match by:
+        case None:
+            return "workflow"
+        case Script():
+            return "integration"
+        case Person(session=False):
+            return "api"
+        case _:
+            return "ui"
+
+
+def audit_everywhere(
+    tx: Transaction, by: Actor | Stranger, action: str, *, before: object = None, after: object = None
+) -> None:
+    """Record an action on the whole server in every organization."""
+    for (organization_id,) in tx.all("SELECT id FROM organizations ORDER BY id"):
+        audit(tx, by, action, organization_id, ("organization", organization_id), before=before, after=after)
 
 
 def audit_person(
@@ -117,13 +151,14 @@ def audit_person(
     token: str | None = None,
     only: str | None = None,
     actor: str | None = None,
+    source: Source = "ui",
     before: object = None,
     after: object = None,
 ) -> None:
     """Record an action on a user's own account in every organization of which they are a member.
 
-    ``only``: the only organization that the session or token reaches. ``actor``: who did it, if not the user;
-    `""` for an unknown person.
+    ``only``: the only organization that the session or token reaches. ``actor``: the actor, if it is not the
+    user; `""` for an unknown person.
     """
     rows = tx.all(
         "SELECT organization_id FROM members WHERE user_id = :user AND disabled = 0 ORDER BY organization_id",
@@ -140,6 +175,7 @@ def audit_person(
                 actor=by,
                 token=token,
                 client=client,
+                source=source,
                 before=before,
                 after=after,
             )
@@ -154,14 +190,16 @@ def _insert(
     actor: str | None,
     token: str | None,
     client: str | None,
+    source: Source,
     before: object,
     after: object,
     agent: str | None = None,
 ) -> None:
     tx.run(
         """INSERT INTO audit_events (id, organization_id, action, actor_id, token_id, agent, client, target_type,
-                                     target_id, before_state, after_state, created_at)
-           VALUES (:id, :org, :action, :actor, :token, :agent, :client, :type, :target, :before, :after, :at)""",
+                                     target_id, before_state, after_state, created_at, source, correlation)
+           VALUES (:id, :org, :action, :actor, :token, :agent, :client, :type, :target, :before, :after, :at,
+                   :source, :correlation)""",
         id=ids.new_id(),
         org=organization_id,
         action=action,
@@ -174,7 +212,24 @@ def _insert(
         before=_json(before),
         after=_json(after),
         at=now(),
+        source=source,
+        correlation=tx.id,
     )
+
+
+def list_actions(tx: Transaction, organization_id: str) -> list[str]:
+    """Return the actions that can occur in the audit log of an organization, with those that earlier versions
+    recorded there."""
+    rows = tx.all(
+        "SELECT DISTINCT action FROM audit_totals WHERE organization_id = :org", org=organization_id
+    )
+    return sorted(ACTIONS.union(row[0] for row in rows))
+
+
+def label_action(action: str) -> str:
+    """Return an action in words, such as `Invite link created` for `invite-link.created`."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|[._-]", " ", action).lower()
+    return words[:1].upper() + words[1:]
 
 
 def _json(state: object) -> str | None:

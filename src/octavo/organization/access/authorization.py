@@ -4,7 +4,7 @@ functions.
 Each takes an actor, fetches the object, checks that the actor's token or session reaches it (``reach``),
 finds the actor's role there, and checks the ability. If the object is out of reach or not visible to the
 actor, it raises NotFound, as if the object did not exist; if it is visible but the ability is missing,
-Forbidden. The result is a proof, which carries the actor to everything else that the operation uses. Proofs
+Forbidden. The result is a proof, which passes the actor on to everything else that the operation uses. Proofs
 are created only in files named ``authorization.py``; a test enforces this.
 
 ``enter_*`` functions are for IDs in a path and are called by the dispatcher. ``*_access`` functions do the
@@ -49,14 +49,14 @@ class SignedIn(Struct, frozen=True):
 
 
 class Visiting(Struct, frozen=True):
-    """Visitor of a site, authenticated by a token. Visitors get proofs of their own, without a role or a
-    person, so code that ignores visitors can't grant them anything."""
+    """Visitor of a site, authenticated by a token. Visitors get separate proofs, without a role or a person,
+    so code that ignores visitors can't grant them access."""
 
     visitor: Visitor
 
 
 class OrgAccess(Struct, frozen=True):
-    """Caller in an organization. ``role`` is None for a guest."""
+    """Caller in an organization. ``role``: their role; None for a guest."""
 
     organization_id: str
     actor: Actor
@@ -68,8 +68,8 @@ class OrgAccess(Struct, frozen=True):
 
 
 class SiteAccess(Struct, frozen=True):
-    """Caller at a site. ``role``: their role at the site, which says nothing about its spaces. ``member_role``:
-    their role in its organization."""
+    """Caller with access to a site. ``role``: their role at the site, which is independent of its spaces.
+    ``member_role``: their role in its organization."""
 
     site_id: str
     organization_id: str
@@ -88,7 +88,7 @@ class SiteAccess(Struct, frozen=True):
 
 
 class VisitedSite(Visiting, frozen=True):
-    """Visitor at the site that they visit."""
+    """Visitor with access to the site that they visit."""
 
     @property
     def site_id(self) -> str:
@@ -100,7 +100,7 @@ class VisitedSite(Visiting, frozen=True):
 
 
 class _ContentAccess(Struct, frozen=True):
-    """Caller at a space or collection. ``member_role``: their role in its organization."""
+    """Caller with access to a space or collection. ``member_role``: their role in its organization."""
 
     organization_id: str
     actor: Actor
@@ -118,7 +118,7 @@ class _ContentAccess(Struct, frozen=True):
 
     @property
     def organization(self) -> OrgAccess:
-        """Return the caller's access to the organization that owns this."""
+        """Return the caller's access to the organization that owns the space or collection."""
         return OrgAccess(self.organization_id, self.actor, self.member_role)
 
 
@@ -127,7 +127,7 @@ class CollectionAccess(_ContentAccess, frozen=True, kw_only=True):
 
 
 class SpaceAccess(_ContentAccess, frozen=True, kw_only=True):
-    """Caller at a space. Only operations that declare it can enter ``deleted`` spaces."""
+    """Caller with access to a space. Only operations that declare it can enter ``deleted`` spaces."""
 
     space_id: str
     locked: bool
@@ -135,7 +135,7 @@ class SpaceAccess(_ContentAccess, frozen=True, kw_only=True):
 
 
 class InSpace(Struct, frozen=True):
-    """Caller at something inside a space, with their permissions in the space."""
+    """Caller with access to an object inside a space, with their permissions in the space."""
 
     space: SpaceAccess
 
@@ -166,7 +166,7 @@ class InSpace(Struct, frozen=True):
 
 
 class VisitedSpace(Visiting, frozen=True):
-    """Visitor at a space of the site that they visit."""
+    """Visitor with access to a space of the site that they visit."""
 
     space_id: str
 
@@ -176,19 +176,19 @@ class VisitedSpace(Visiting, frozen=True):
 
 
 class KeptSpaceAccess(SpaceAccess, frozen=True):
-    """Caller at a space that may be in the trash, as long as it can be restored."""
+    """Caller with access to a space that may be in the trash, as long as it can be restored."""
 
 
 def require_actor(call: Call) -> Actor:
-    """Return the actor whose permissions count. Raises Unauthorized without one, Forbidden when the token's
-    scopes don't include the operation, and NotFound for visitors."""
+    """Return the actor whose permissions apply. Raises Unauthorized without an actor, Forbidden if the
+    token's scopes don't include the operation, and NotFound for visitors."""
     actor = call.actor
     require_scope(actor, call.operation)
     return actor
 
 
 def actor_or_stranger(call: Call) -> Actor | Stranger:
-    """Return whom the audit log names for a public operation; visitors count as strangers."""
+    """Return the actor to name in the audit log for a public operation; visitors count as strangers."""
     match call.authenticated:
         case Person() | Script() as actor:
             return actor
@@ -206,7 +206,7 @@ def require_visitor(call: Call) -> Visitor:
 
 
 def _check(abilities: Abilities, role: str | None, needs: Can, missing: str) -> None:
-    """Raise NotFound when the role can't see the object and Forbidden when it lacks ``needs``."""
+    """Raise NotFound if the role can't see the object, and Forbidden if it lacks ``needs``."""
     if not at_least(role, abilities[Can.VIEW]):
         raise NotFound(missing)
     least = abilities[needs]
@@ -329,7 +329,7 @@ def named_site_access(tx: Transaction, actor: Actor, needs: Can, site_id: str) -
 def find_site_access(
     tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str
 ) -> SiteAccess | None:
-    """Return None for a site that the actor can't see or where they lack the ability."""
+    """Return access to a site; None if the actor can't see it or lacks the ability there."""
     try:
         return site_access(tx, actor, needs, organization_id, site_id)
     except (NotFound, Forbidden):
@@ -356,8 +356,8 @@ def _site_access(tx: Transaction, org: OrgAccess, needs: Can, site_id: str) -> S
 
 
 class _FoundObject(Struct, frozen=True):
-    """Space or collection with a person's role there, regardless of their reach. ``role`` is None if they
-    can't see it."""
+    """Space or collection with a person's role there, regardless of their reach. ``role``: the role; None if
+    they can't see the object."""
 
     organization_id: str
     role: str | None
@@ -368,7 +368,8 @@ class _FoundObject(Struct, frozen=True):
 
 
 def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> _FoundObject | None:
-    """Return None when the collection does not exist or the user is not a member of its organization."""
+    """Return a collection with the user's role; None if it does not exist or the user is not a member of its
+    organization."""
     organization_id = tx.value(
         "SELECT organization_id FROM collections WHERE id = :id AND deleted_at IS NULL", id=collection_id
     )
@@ -426,7 +427,8 @@ _SPACE = """SELECT s.organization_id, s.collection_id, s.default_level, s.edit_m
 
 
 def _find_space(tx: Transaction, user_id: str, space_id: str) -> _FoundObject | None:
-    """Return None when the space does not exist or the user is not a member of its organization."""
+    """Return a space with the user's role; None if it does not exist or the user is not a member of its
+    organization."""
     row = tx.one(_SPACE, id=space_id, user=user_id)
     if row is None:
         return None
@@ -496,7 +498,7 @@ def space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> Sp
 
 
 def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> SpaceAccess | None:
-    """Return None for a space that the actor can't see or where they lack the ability."""
+    """Return access to a space; None if the actor can't see it or lacks the ability there."""
     try:
         return space_access(tx, actor, needs, space_id)
     except (NotFound, Forbidden):
@@ -522,8 +524,8 @@ def find_kept_space_access(
 
 
 class OtherMember(Struct, frozen=True):
-    """Another member of an organization that the caller entered. It tells what they can see and is not a
-    proof: nothing is done through it."""
+    """Another member of an organization that the caller entered. It describes what they can see, and is not a
+    proof: it permits no action."""
 
     organization_id: str
     user_id: str
@@ -531,13 +533,13 @@ class OtherMember(Struct, frozen=True):
 
 
 def find_member(tx: Transaction, org: OrgAccess, user_id: str) -> OtherMember | None:
-    """Return another member of an organization, or None when they are not a member or are disabled there."""
+    """Return another member of an organization, or None if they are not a member or are disabled there."""
     found = _find_enabled_member(tx, user_id, org.organization_id)
     return OtherMember(org.organization_id, user_id, found.role) if found else None
 
 
 def role_of_member(tx: Transaction, organization_id: str, user_id: str) -> tuple[bool, str | None]:
-    """Return whether a user is an enabled member, and their role. For users other than the caller."""
+    """Return whether a user other than the caller is an enabled member, and their role."""
     found = _find_enabled_member(tx, user_id, organization_id)
     return (False, None) if found is None else (True, found.role)
 
@@ -549,8 +551,8 @@ def role_of_person(
     object_id: str,
     user_id: str,
 ) -> str | None:
-    """Return the role of a user at a space or collection of the organization, or None if they can't see it.
-    For users other than the caller, such as possible reviewers and people to mention."""
+    """Return the role of a user other than the caller at a space or collection of the organization, or None
+    if they can't see it. This is used for people such as possible reviewers and people to mention."""
     if kind == "space":
         found = _unless_deleted(_find_space(tx, user_id, object_id))
     else:

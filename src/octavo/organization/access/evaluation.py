@@ -1,7 +1,7 @@
-"""Evaluation of roles at a space, collection, or site from the objects above it and the grants there.
+"""Evaluate roles at a space, collection, or site from its ancestors and the grants there.
 
 The rule itself is ``roles.decide``; this module provides its input, for one person or for all members at
-once. Lists of everything that one person sees are filtered in SQL, see ``visibility``.
+once. Lists of everything that one person can see are filtered in SQL, see ``visibility``.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Step(NamedTuple):
 
 
 def list_steps(tx: Transaction, kind: Kind, object_id: str) -> list[Step]:
-    """Return an object and the collections that contain it, innermost first. Empty if it does not exist.
+    """Return an object and the collections that contain it, innermost first; empty if it does not exist.
 
-    A site is in no collection, and its spaces have permissions of their own.
+    A site is in no collection, and its spaces have their own permissions.
     """
     if kind == "collection":
         return list_collection_steps(tx, object_id)
@@ -41,8 +41,8 @@ def list_steps(tx: Transaction, kind: Kind, object_id: str) -> list[Step]:
 
 
 def list_collection_steps(tx: Transaction, collection_id: str | None) -> list[Step]:
-    """Return a collection and those that contain it, innermost first. None stands for the top of an
-    organization."""
+    """Return a collection and the collections that contain it, innermost first. None stands for the top level
+    of an organization."""
     steps: list[Step] = []
     while collection_id is not None and len(steps) < _MAX_DEPTH:
         row = tx.one("SELECT default_level, parent_id FROM collections WHERE id = :id", id=collection_id)
@@ -54,8 +54,8 @@ def list_collection_steps(tx: Transaction, collection_id: str | None) -> list[St
 
 
 class StepGrants(NamedTuple):
-    """Grants to a person at one step: the role granted to them there (``user``: none or one) and the roles
-    granted to their teams, by team."""
+    """Grants to a person at one step. ``user``: the role granted to them there (one or none). ``teams``: the
+    roles granted to their teams, by team."""
 
     step: Step
     user: Sequence[str | None]
@@ -90,7 +90,7 @@ def list_step_grants(tx: Transaction, user_id: str, steps: Iterable[Step]) -> di
 
 
 def list_steps_of_spaces(tx: Transaction, space_ids: Sequence[str]) -> dict[str, list[Step]]:
-    """Return ``list_steps`` of each of these spaces, by its ID."""
+    """Return the result of ``list_steps`` for each of these spaces, by its ID."""
     above = {
         row[0]: (Step("collection", row[0], row[1]), row[2])
         for row in tx.all(
@@ -116,13 +116,13 @@ def list_steps_of_spaces(tx: Transaction, space_ids: Sequence[str]) -> dict[str,
 
 
 def list_steps_of_sites(tx: Transaction, site_ids: Sequence[str]) -> dict[str, list[Step]]:
-    """Return ``list_steps`` of each of these sites, by its ID."""
+    """Return the result of ``list_steps`` for each of these sites, by its ID."""
     rows = tx.all("SELECT id, default_level FROM sites WHERE id IN :sites", sites=site_ids)
     return {id: [Step("site", id, level)] for id, level in rows}
 
 
 class EvaluatedRole(NamedTuple):
-    """Member's role at an object and its reason. ``teams``: the teams whose grant gives the role."""
+    """Member's role at an object and its reason. ``teams``: the teams whose grant determines the role."""
 
     decision: RoleDecision
     teams: tuple[str, ...] = ()

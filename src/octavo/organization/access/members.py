@@ -1,4 +1,4 @@
-"""Memberships of organizations (rows in, frozen records out) and hooks for new members."""
+"""Memberships of organizations (rows in, frozen records out), and hooks for new members."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def notify_joined(tx: Transaction, organization_id: str, user_id: str, *, vouche
 
 
 class Membership(Struct, frozen=True):
-    """Membership of an organization. ``accepted``: whether the person joined by themselves or with an account
+    """Membership of an organization. ``accepted``: whether the person joined voluntarily or with an account
     that the organization created. Only then can the organization's identity provider vouch for them."""
 
     role: str | None

@@ -1,4 +1,4 @@
-"""``permissions`` objects on the wire: what a role allows, within the reach of the caller's token."""
+"""The ``permissions`` objects on the wire: the abilities of a role, within the reach of the caller's token."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _PARAMETER = {"space": "spaceId", "collection": "collectionId", "site": "siteId"
 
 @lru_cache(maxsize=4096)
 def permissions(place: Place, role: str | None, reach: Reach) -> dict[str, bool]:
-    """Return what a role allows at such a place, within the reach of the token. The result is cached and must
-    not be modified."""
+    """Return the abilities of a role at such an object, within the reach of the token. The result is cached
+    and must not be modified."""
     return {
         can.value: at_least(role, least) and _reaches(place, can, reach)
         for can, least in _ABILITIES[place].items()
@@ -32,8 +32,8 @@ def permissions(place: Place, role: str | None, reach: Reach) -> dict[str, bool]
 
 
 def _reaches(place: Place, can: Can, reach: Reach) -> bool:
-    """Return whether the scopes allow any operation that requires this ability at such a place. If an ability
-    allows changes, being able to read is not enough."""
+    """Return whether the scopes allow any operation that requires this ability at such an object. If an
+    ability allows changes, being able to read is not enough."""
     if reach == FULL_REACH or (reach.scopes is not None and "admin" in reach.scopes):
         return True
     asking = [
@@ -60,7 +60,7 @@ _API_SCOPE_OF: dict[str, ApiScope] = {
     "integrations": "integration:installations:write",
     "orgs": "organization:members:write",
 }
-"""Scope with which an OAuth app changes something in an area."""
+"""Scope that an OAuth app needs to make changes in an area."""
 
 
 def can_write(actor: Actor, area: str) -> bool:

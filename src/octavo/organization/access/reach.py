@@ -1,8 +1,8 @@
-"""Limits on what a token or session reaches, whatever its user's role. They are checked whenever anything is
-entered.
+"""Limits on what a token or session reaches, whatever its user's role. They are checked on every access to an
+object.
 
 A session from an organization's identity provider, and a token bound to an organization, work only there: the
-provider of one organization must not open another's doors. An organization that requires single sign-on is
+provider of one organization must not grant access to another. An organization that requires single sign-on is
 closed to other sessions, except those of its administrators, who must be able to repair a failing provider.
 Personal tokens keep working there.
 """
@@ -22,8 +22,8 @@ from octavo.kit.http.operation import Actor, Person, Script
 from .roles import ACCOUNT, Can
 
 PROOF_LASTS = 15 * 60_000
-"""Milliseconds after signing in or confirming the password during which a session can change how its user
-signs in."""
+"""Time in milliseconds after signing in or confirming the password during which a session can change how its
+user signs in."""
 
 
 class _Forced(Struct):
@@ -79,7 +79,7 @@ def list_reachable_organizations(tx: Transaction, actor: Actor) -> list[str]:
 
 
 def require_account(actor: Actor, needs: Can) -> None:
-    """Raise Forbidden when the token or session can't do this to the actor's own account; see ``ACCOUNT``."""
+    """Raise Forbidden if the token or session can't do this to the actor's own account; see ``ACCOUNT``."""
     need = ACCOUNT[needs]
     if need.whole and actor.organization_id is not None:
         raise Forbidden(
@@ -107,5 +107,5 @@ def require_person(actor: Actor) -> Person:
 
 def actor_for_job(user_id: str, organization_id: str) -> Person:
     """Return the actor for a job of this user: with the permissions they have when it runs, and only in the
-    organization where they started it. Their access was checked when they started it."""
+    organization in which they started it. Their access was checked when they started it."""
     return Person(user_id, "", organization_id=organization_id)

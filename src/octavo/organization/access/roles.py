@@ -24,7 +24,7 @@ def at_least(role: str | None, wanted: str | None) -> bool:
 
 
 def role_height(role: str | None) -> int:
-    """Return 0 for a guest, and the position in ``ORDER`` plus one for a role."""
+    """Return the position in ``ORDER`` plus one for a role, and 0 for a guest."""
     return _HEIGHT[role]
 
 
@@ -38,8 +38,8 @@ def highest(roles: Iterable[str | None]) -> str | None:
 
 
 class Can(Enum):
-    """Ability. Its value is the key in ``permissions`` objects. Abilities over one's own account are in
-    ``ACCOUNT``."""
+    """Ability. Its value is the key in ``permissions`` objects. Abilities over the caller's own account are
+    in ``ACCOUNT``."""
 
     SIGN_IN = "signedIn"
     OWN_ACCOUNT = "ownAccount"
@@ -125,10 +125,11 @@ ORGANIZATION: Abilities = {
 
 
 class AccountNeed(NamedTuple):
-    """Requirements of an ability over one's own account on the token or session.
+    """Requirements of an ability over the caller's own account on the token or session.
 
-    ``whole``: not bound to one organization. ``session``: a session, not a token. ``proved``: for a session,
-    that the person recently confirmed their identity.
+    ``whole``: whether it must not be bound to one organization. ``session``: whether it must be a session
+    instead of a token. ``proved``: whether the person must have recently confirmed their identity in the
+    session.
     """
 
     whole: bool = False
@@ -158,7 +159,8 @@ class Rung(NamedTuple):
 
 
 class RoleDecision(NamedTuple):
-    """Role and its reason: ``by`` which kind of grant, at which rung (an index; None outside all of them)."""
+    """Role and its reason. ``by``: the kind of grant that determines the role. ``rung``: the index of its rung;
+    None if it is outside all of them."""
 
     role: str | None
     by: Literal["administrator", "user", "team", "default", "organization"]
@@ -170,8 +172,8 @@ def decide(member_role: str | None, rungs: Iterable[Rung]) -> RoleDecision:
     outwards.
 
     An administrator of the organization is an administrator everywhere. Otherwise, the most specific grant
-    decides: at each rung, a grant to the person, else the highest grant to their teams, else the default
-    level unless it is ``inherit``. After the last rung, the role in the organization decides.
+    determines the role: at each rung, a grant to the person, else the highest grant to their teams, else the
+    default level unless it is ``inherit``. After the last rung, the role in the organization applies.
     """
     if member_role == "admin":
         return RoleDecision("admin", "administrator")

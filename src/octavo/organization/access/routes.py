@@ -18,7 +18,7 @@ from octavo.kit.http.bodies import or_none
 from octavo.kit.http.operation import Area, Call, Stream
 
 from . import accounts
-from .auditing import AuditFilter, AuditRow, audit_person
+from .auditing import AuditFilter, AuditRow, audit_person, list_actions, source_of
 from .auditing import get_audit_event as find_event
 from .auditing import list_audit_events as list_events
 from .authorization import OrgAccess, SignedIn, Visiting
@@ -27,11 +27,15 @@ from .reach import list_reachable_organizations
 from .roles import Can
 from .wire import (
     AuditEvent,
+    AuditEventActions,
+    AuditEventDetails,
     AuditQuery,
     OwnUser,
     UpdateUser,
     User,
     audit_filter,
+    present_audit_actions,
+    present_audit_details,
     present_audit_event,
     present_user,
 )
@@ -53,8 +57,8 @@ def get_authenticated_user(call: Call, caller: SignedIn) -> OwnUser:
 
 @operation("getUserById", "GET", "/users/{userId}", needs=Can.SIGN_IN, errors=(404,), visitors=True)
 def get_user(call: Call, caller: SignedIn | Visiting, user_id: str) -> User:
-    """Get yourself, or a person in an organization that you can access. Visitors of a site see the name and
-    photo of people whom a page mentions."""
+    """Get yourself, or a person in an organization that you can access. Visitors of a site can get the name
+    and photo of people whom a page mentions."""
     with call.db.read() as tx:
         user = accounts.find_user(tx, user_id)
         match caller:
@@ -101,6 +105,7 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
                 user_id,
                 client=call.client,
                 token=caller.actor.token_id,
+                source=source_of(caller.actor),
                 before={"displayName": before.display_name, "photoURL": before.photo_url},
                 after={"displayName": user.display_name, "photoURL": user.photo_url},
             )
@@ -118,7 +123,7 @@ def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[
     """List the events of an organization's audit log, newest first, with the state before and after each
     change.
 
-    With `format=ndjson` or `format=csv`, the response is the entire matching log, one event per line.
+    With `format=ndjson` or `format=csv`, the response contains all matching events, one per line.
     """
     wanted = audit_filter(query)
     if query.format != "json":
@@ -141,12 +146,25 @@ def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[
     needs=Can.ADMIN,
     errors=(404,),
 )
-def get_audit_event(call: Call, org: OrgAccess, audit_event_id: str) -> AuditEvent:
+def get_audit_event(call: Call, org: OrgAccess, audit_event_id: str) -> AuditEventDetails:
     """Get an event of the audit log."""
     with call.db.read() as tx:
-        return present_audit_event(
+        return present_audit_details(
             call, org.organization_id, find_event(tx, org.organization_id, audit_event_id)
         )
+
+
+@operation(
+    "listOrganizationAuditEventActions",
+    "GET",
+    "/orgs/{organizationId}/audit-event-actions",
+    needs=Can.ADMIN,
+    errors=(404,),
+)
+def list_audit_actions(call: Call, org: OrgAccess) -> AuditEventActions:
+    """List the actions that the audit log records, with English labels."""
+    with call.db.read() as tx:
+        return present_audit_actions(list_actions(tx, org.organization_id))
 
 
 def _pages(

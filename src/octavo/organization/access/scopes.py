@@ -1,7 +1,8 @@
 """Permissions of tokens with scopes, derived from the table of operations.
 
-``read``: every GET. ``write``: everything outside the area ``access``. ``admin``: everything. ``AREA:read``
-and ``AREA:write``: the same within one area of the table; ``write`` includes ``read``.
+``read`` allows every GET, ``write`` every operation outside the area ``access``, and ``admin`` every
+operation. ``AREA:read`` and ``AREA:write`` allow the same within one area of the table. ``write`` includes
+``read``.
 """
 
 from __future__ import annotations
@@ -54,12 +55,14 @@ def require_known(scopes: Iterable[str]) -> None:
 
 AGENT_SCOPES: tuple[AgentScope, ...] = get_args(AgentScope)
 """Scopes that a person can grant to an agent; an operation's ``agents`` names the scope it requires. Agents
-never write to main directly: people merge their drafts, or an agent that was granted exactly that."""
+never write to main directly: their drafts are merged by people, or by an agent that was granted exactly that
+scope."""
 
 
 class Reach(NamedTuple):
-    """Reach of a caller's token, independent of the person. ``scopes``: those of the caller. ``agent``: whether
-    an agent or app acts for a person; the scopes are then from ``AGENT_SCOPES`` or ``API_SCOPES``."""
+    """Reach of a caller's token, independent of the person. ``scopes``: the scopes of the caller. ``agent``:
+    whether an agent or app acts on behalf of a person; the scopes are then from ``AGENT_SCOPES`` or
+    ``API_SCOPES``."""
 
     kind: type[Caller]
     scopes: frozenset[str] | None
@@ -118,7 +121,7 @@ _SITE = "/orgs/{organizationId}/sites/{siteId}"
 _ADAPTIVE = f"{_SITE}/adaptive-schema"
 _READ = (
     *(_Allowed(area) for area in ("content", "changes", "comments", "search")),
-    # Questions read content and use POST if they don't fit in a URL.
+    # Questions read content, and use POST if they don't fit in a URL.
     _Allowed("ask", ("GET", "POST"), "/orgs/{organizationId}/ask"),
     _Allowed("ask", ("GET", "POST"), f"{_SITE}/ask"),
     _Allowed("ask", ("GET", "POST"), f"{_SITE}/ai"),
@@ -143,7 +146,7 @@ INTEGRATION_SCOPES: dict[str, tuple[_Allowed, ...]] = {
     "conversations:ingest": (_Allowed("conversations", ("POST",)),),
 }
 """Operations that the scopes of integrations allow, in addition to those on integrations. Scopes without any
-are about events. Any scope of spaces or sites allows reading the space or site itself."""
+operation are about events. Any scope of spaces or sites allows reading the space or site itself."""
 
 
 def _list_reached_scopes() -> tuple[str, ...]:
@@ -155,8 +158,8 @@ def _list_reached_scopes() -> tuple[str, ...]:
 
 
 SCRIPTS_REACH = _list_reached_scopes()
-"""Scopes of everything that integration scripts can do, and so required of anyone who decides what they run,
-where, and with which token."""
+"""Scopes of all possible actions of integration scripts. They are therefore required of anyone who determines
+what scripts run, where, and with which token."""
 _SYNCED = ("changes:write", "content:write")
 """Scopes that an integration's `space:git:sync` includes for operations of Git sync only."""
 
@@ -185,7 +188,7 @@ def _integration_allows(scopes: frozenset[str], operation: Operation) -> bool:
 
 
 def _integration_includes_scope(scopes: frozenset[str], needed: str) -> bool:
-    """Return whether an integration's scopes include one of the other tokens' scopes."""
+    """Return whether an integration's scopes include one of the scopes of other tokens."""
     area, _, verb = needed.partition(":")
     method = "GET" if verb == "read" else "PATCH"
     return any(
@@ -196,7 +199,7 @@ def _integration_includes_scope(scopes: frozenset[str], needed: str) -> bool:
 
 
 def require_scope(actor: Actor, operation: Operation) -> None:
-    """Raise Forbidden when the scopes of the actor's token don't include the operation."""
+    """Raise Forbidden if the scopes of the actor's token don't include the operation."""
     if allows(reach_of(actor), operation):
         return
     match actor:
@@ -218,5 +221,6 @@ def require_scope(actor: Actor, operation: Operation) -> None:
 
 
 def is_within_scopes(wanted: Iterable[str] | None, own: frozenset[str] | None) -> bool:
-    """Return whether a token with ``own`` scopes can give ``wanted`` to a new one: never more than its own."""
+    """Return whether a token with ``own`` scopes can grant ``wanted`` to a new one, which must not exceed its
+    own."""
     return own is None or "admin" in own or (wanted is not None and set(wanted) <= own)

@@ -11,8 +11,9 @@ from octavo.kit.db.database import Transaction
 
 
 class TokenOwner(Struct, frozen=True):
-    """Token or session and its user. ``organization_id`` None: it works wherever the user is a member.
-    ``proved_at``: when the user last confirmed their identity in the session; 0 for a token."""
+    """Token or session and its user. ``organization_id``: the only organization in which it works; None if it
+    works wherever the user is a member. ``proved_at``: the time at which the user last confirmed their
+    identity in the session; 0 for a token."""
 
     token_id: str
     user_id: str
@@ -55,8 +56,8 @@ def find_owner(tx: Transaction, token_id: str, session: bool) -> TokenOwner | No
 
 
 class InstallationOwner(Struct, frozen=True):
-    """Account that an installation of an integration acts as. ``agreed``: the scopes that the organization
-    approved; ``asked``: the scopes that the integration currently requests."""
+    """Account as which an installation of an integration acts. ``agreed``: the scopes that the organization
+    approved. ``asked``: the scopes that the integration currently requests."""
 
     user_id: str
     organization_id: str
@@ -71,7 +72,7 @@ class _Asked(Struct):
 def find_installation_owner(
     tx: Transaction, integration_id: str, installation_id: str
 ) -> InstallationOwner | None:
-    """Return None if it was uninstalled."""
+    """Return the account of an installation; None if it was uninstalled."""
     row = tx.one(
         """SELECT n.user_id, n.organization_id, n.scopes, i.manifest
              FROM integration_installations n JOIN integrations i ON i.id = n.integration_id
@@ -139,13 +140,14 @@ def insert_token(
 
 
 def record_last_use(tx: Transaction, table: str, used: dict[str, int]) -> None:
-    """Record when ``tokens`` or ``sessions`` were last used, by ID."""
+    """Record the time of the last use of ``tokens`` or ``sessions``, by ID."""
     for id, at in used.items():
         tx.run(f"UPDATE {table} SET last_used_at = :at WHERE id = :id", at=at, id=id)
 
 
 def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> int:
-    """Revoke all tokens of a user, or ``only`` those bound to an organization. Return their number."""
+    """Revoke all tokens of a user and return their number. ``only``: the organization to which the tokens
+    must be bound."""
     bound = "" if only is None else " AND organization_id = :only"
     return tx.run(
         f"UPDATE tokens SET revoked_at = :at WHERE user_id = :user AND revoked_at IS NULL{bound}",

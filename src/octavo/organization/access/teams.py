@@ -1,4 +1,4 @@
-"""Teams and their members (rows in, frozen records out) and hooks for deleted teams."""
+"""Teams and their members (rows in, frozen records out), and hooks for deleted teams."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def delete_team(tx: Transaction, organization_id: str, team_id: str) -> bool:
 
 
 def put_team_member(tx: Transaction, team_id: str, user_id: str, role: TeamRole | None = None) -> None:
-    """Add a member or change their role. With None, a new member gets `member` and an existing one keeps
-    their role."""
+    """Add a member to a team or change their role. With None, a new member gets `member` and an existing one
+    keeps their role."""
     keep = "team_members.role" if role is None else "excluded.role"
     tx.run(
         f"""INSERT INTO team_members (team_id, user_id, role, joined_at) VALUES (:team, :user, :role, :at)

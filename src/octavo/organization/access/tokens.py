@@ -36,7 +36,7 @@ INTEGRATION_TOKEN_LASTS = 3600_000
 """Lifetime of a token of an integration or installation, in milliseconds."""
 _INTEGRATION = "integration-token"
 SESSION_IDLE = 7 * 24 * 3_600_000
-"""Milliseconds after which an unused session ends."""
+"""Time in milliseconds after which an unused session ends."""
 _TOUCH_EVERY = 60_000
 
 
@@ -66,8 +66,8 @@ _find_agent: list[FindAgent] = []
 FindAgentById = Callable[[Transaction, str], AgentOwner | None]
 _find_agent_by_id: list[FindAgentById] = []
 RevokeAgents = Callable[[Transaction, str, str | None], int]
-"""``(tx, user_id, only)``: revokes the agents of a user, ``only`` those in one organization, and returns
-their number."""
+"""Function ``(tx, user_id, only)`` that revokes the agents of a user and returns their number. ``only``: the
+organization to limit this to."""
 _revoke_agents: list[RevokeAgents] = []
 
 
@@ -78,7 +78,8 @@ def recognize_agents(find: FindAgent, find_by_id: FindAgentById, revoke: RevokeA
 
 
 def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> int:
-    """Revoke all tokens and agents of a user. Return their number. ``only``: those of this organization."""
+    """Revoke all tokens and agents of a user and return their number. ``only``: the organization whose
+    tokens and agents to revoke."""
     ended = store.revoke_tokens(tx, user_id, only=only)
     return ended + sum(revoke(tx, user_id, only) for revoke in _revoke_agents)
 
@@ -153,7 +154,8 @@ def create_integration_token(
 
 
 class LastUse:
-    """Collects when tokens and sessions were used and saves it periodically, outside of requests."""
+    """Collector of the times at which tokens and sessions were last used, which it saves periodically,
+    outside of requests."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -179,11 +181,11 @@ def _find_owner(db: Database, digest: str, session: bool) -> store.TokenOwner | 
 
 
 def authenticate(call: Call, last_use: LastUse) -> str | None:
-    """Set ``call.authenticated`` from the Authorization header, or else from the session cookie.
+    """Set ``call.authenticated`` from the Authorization header, or otherwise from the session cookie.
 
     Return the actor's key for rate limits, or None without an actor. Raises NotSignedIn for an invalid
-    header: a wrong token is an error; no token and an expired cookie are not. Raises Forbidden when a cookie
-    comes with a request that another site may have made.
+    header; a missing token or an expired cookie is not an error. Raises Forbidden if a cookie comes with a
+    request that another site may have made.
     """
     header = call.headers.get(b"authorization")
     if header is None:
@@ -192,7 +194,8 @@ def authenticate(call: Call, last_use: LastUse) -> str | None:
             return None
         found = _find_caller(call, secret, last_use)
         if found is None or (call.operation.browsed and not _is_asked_by_us(call)):
-            # Another site, which may share our domain, sent the browser here, so the request counts as signed out.
+            # Another site, which may share Octavo's domain, redirected the browser here, so the request
+            # counts as signed out.
             return None
         require_same_origin(call)
         return _admit(call, found)
@@ -206,7 +209,7 @@ def authenticate(call: Call, last_use: LastUse) -> str | None:
 
 
 def _admit(call: Call, found: Caller) -> str | None:
-    """Set the caller of the request and return its key for rate limits. Visitors are counted by client
+    """Set the caller of the request and return its key for rate limits. Visitors are counted by IP
     address."""
     match found:
         case Visitor():
@@ -240,7 +243,7 @@ def _find_integration(context: Context, token: str) -> Script | None:
 
 
 def _still_administers(tx: Transaction, by: Grantor, installation_id: str) -> bool:
-    """Return whether the person who created a token of an installation can still do so."""
+    """Return whether the creator of an installation's token could still create it."""
     actor = find_grantor(tx, by, "createIntegrationInstallationToken")
     organization_id = store.find_organization_of_installation(tx, installation_id)
     if actor is None or organization_id is None:
@@ -263,7 +266,7 @@ def _installation_actor(tx: Transaction, integration_id: str, installation_id: s
 
 class Grantor(Struct, frozen=True, array_like=True):
     """Creator of something that keeps working without them, such as a link: a person with a token or session,
-    or a script. It is stored in the signed value and checked at each use."""
+    or a script. The creator is stored in the signed value and checked at each use."""
 
     user_id: str
     token_id: str
@@ -283,9 +286,9 @@ def grantor_of(actor: Actor) -> Grantor:
 
 
 def find_grantor(tx: Transaction, grantor: Grantor, operation_id: str) -> Actor | None:
-    """Return the grantor's current actor. None if their token was revoked or expired, their session ended,
-    their account was deactivated, or their token no longer reaches the operation. Their permissions are then
-    checked like everyone's."""
+    """Return the grantor's current actor. Return None if their token was revoked or has expired, their
+    session ended, their account was deactivated, or their token no longer reaches the operation. Their
+    permissions are then checked like anyone's."""
     actor: Actor | None
     if grantor.integration_id:
         actor = _installation_actor(tx, grantor.integration_id, grantor.token_id)
@@ -382,8 +385,8 @@ def cookie_header(context: Context, value: str, seconds: int, name: str | None =
 
 
 def require_same_origin(call: Call) -> None:
-    """Raise Forbidden unless our own pages made the request. Browsers send cookies automatically, so any
-    change must prove this."""
+    """Raise Forbidden unless one of Octavo's own pages made the request. Browsers send cookies automatically,
+    so any change must verify this."""
     if not _is_asked_by_us(call):
         raise Forbidden(
             f"Origin: requests with a session cookie are accepted only from pages at {call.settings.url}."
@@ -409,7 +412,7 @@ _OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def _origin(url: str) -> tuple[str, str, int | None] | None:
-    """Return scheme, host, and port, with one name for the local machine, or None for an invalid URL."""
+    """Return scheme, host, and port, with one name for the local machine; None for an invalid URL."""
     parts = read_address(url)
     if parts is None:
         return None

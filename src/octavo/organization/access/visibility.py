@@ -1,10 +1,11 @@
-"""The SQL form of the authorization check, for lists of what a person sees in an organization, with the
-height of their role (see ``roles.height``).
+"""The SQL form of the authorization check, for lists of what a person can see in an organization, with the
+height of their role (see ``roles.role_height``).
 
 It is equivalent to ``roles.effective_role``; a test compares them. It never checks space by space: grants and
-collections with their own level are few rows, found once by indexes. A guest sees what is open among these. A
-member sees everything except what is closed among these, so that a list walks along an index and stops when
-it has enough rows, and the total is the difference of two counts.
+collections with their own level are few rows, found once by indexes. A guest can see the objects among these
+that are open to them. A member can see everything except the objects among these that are closed to them, so
+that a list walks along an index and stops when it has enough rows, and the total is the difference of two
+counts.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ _NOT_GRANTED = "s.id NOT IN (SELECT id FROM granted)"
 
 
 Viewer = OrgAccess | OtherMember
-"""Person whose list is built: the caller, or a colleague whose view the caller can know."""
+"""Person for whom the list is built: the caller, or a colleague whose view the caller is allowed to see."""
 
 
 class VisibleRows(NamedTuple):
-    """SQL fragments that list what a person sees. ``FROM source WHERE where`` returns each row of the table
-    under its one-letter alias, and ``height`` is the viewer's role height there. ``visible``: the same as a
-    table of IDs and heights. ``total``: an expression for the number of rows. All of them follow ``prefix``.
-    """
+    """SQL fragments that list what a person can see. ``FROM source WHERE where`` returns each row of the
+    table under its one-letter alias. ``height``: the viewer's role height there. ``visible``: the same as
+    a table of IDs and heights. ``total``: an expression for the number of rows. All of them follow
+    ``prefix``."""
 
     prefix: str
     source: str
@@ -101,8 +102,8 @@ def select_visible_collections(org: Viewer, where: str, **parameters: object) ->
 
 
 def select_visible_sites(org: Viewer, where: str, **parameters: object) -> VisibleRows:
-    """Return the visible sites that match ``where`` (on ``sites t``). Collections don't contain sites, so only
-    grants and the level of the site itself decide before the organization does."""
+    """Return the visible sites that match ``where`` (on ``sites t``). Collections don't contain sites, so
+    only grants and the level of the site itself take precedence over the organization."""
     table, within = "sites t", f"t.organization_id = :organization AND {where}"
     if org.role == "admin":
         return _select_everything(org, table, within, parameters)
@@ -119,7 +120,7 @@ def select_visible_sites(org: Viewer, where: str, **parameters: object) -> Visib
 
 
 def _select_opened(org: Viewer, table: str, opened: str, parameters: Mapping[str, object]) -> VisibleRows:
-    """Return what a guest sees: the IDs and heights of what is open to them."""
+    """Return the IDs and heights of the objects that are open to a guest."""
     prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({opened})"
     source, total = f"visible v JOIN {table} ON {table[-1]}.id = v.id", "(SELECT count(*) FROM visible)"
     return VisibleRows(
@@ -136,7 +137,7 @@ def _select_not_closed(
     joined: str,
     parameters: Mapping[str, object],
 ) -> VisibleRows:
-    """Return what a member sees: everything ``within`` except what is ``closed``."""
+    """Return the objects that a member can see: everything ``within`` except the objects in ``closed``."""
     prefix = f"{_FOUND}, closed(id) AS MATERIALIZED ({closed})"
     source, where = f"{table} {joined}", f"{within} AND {table[-1]}.id NOT IN (SELECT id FROM closed)"
     total = f"((SELECT count(*) FROM {table} WHERE {within}) - (SELECT count(*) FROM closed))"
@@ -145,7 +146,7 @@ def _select_not_closed(
 
 
 def _select_everything(org: Viewer, table: str, within: str, parameters: Mapping[str, object]) -> VisibleRows:
-    """Return what an administrator sees, without any check."""
+    """Return the objects that an administrator can see, without any check."""
     role, total = str(role_height("admin")), f"(SELECT count(*) FROM {table} WHERE {within})"
     given = {**parameters, "organization": org.organization_id}
     return VisibleRows("", table, within, role, total, _visible(table, table, within, role), given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from octavo.errors import BadRequest
@@ -15,12 +16,13 @@ from octavo.kit.texts import NOT_BLANK
 from octavo.kit.urls import HttpUrl
 
 from .accounts import DELETED, UserRow, list_users_by_id
-from .auditing import AuditFilter, AuditRow
+from .auditing import AuditFilter, AuditRow, label_action
+from .auditing import Source as AuditSource
 from .roles import Role
 from .teams import TeamRow
 
 RoleOrGuest = Role | None
-"""Role in an organization or at an object. None: a guest, who gets no access by it."""
+"""Role in an organization or at an object. None stands for a guest, who gets no access by it."""
 
 
 class UserUrls(Struct):
@@ -37,8 +39,8 @@ class User(Struct, rename={"display_name": "displayName", "photo_url": "photoURL
 
 
 class OwnUser(User, rename="camel", kw_only=True):
-    """The caller. ``operator``: whether they administer the server. ``email_needed``: whether the account still
-    has the address of the first start. Both are Octavo's own."""
+    """The caller. ``operator``: whether they administer the server. ``email_needed``: whether the account
+    still has the placeholder email address of the first start. Both are Octavo extensions."""
 
     operator: bool = False
     email_needed: bool = False
@@ -105,7 +107,7 @@ def present_team(team: TeamRow, *, admin: bool) -> Team:
 
 
 class AuditQuery(PageQuery, rename="camel", kw_only=True):
-    """Query of the audit log. ``from`` and ``to``: inclusive ISO 8601 times. With ``format`` `ndjson` or
+    """Query of the audit log. ``from`` and ``to``: inclusive ISO 8601 times. ``format``: with `ndjson` or
     `csv`, the response contains all matching events, one per line."""
 
     action: str | None = None
@@ -120,11 +122,15 @@ class AuditQuery(PageQuery, rename="camel", kw_only=True):
 class AuditTarget(Struct):
     type: str
     id: str
+    label: str | UnsetType = UNSET
 
 
 class AuditActor(Struct):
-    type: Literal["user", "installation"]
+    """Actor. ``system``: the server itself, or a person that it does not know; ``label``: the current name."""
+
+    type: Literal["user", "installation", "system"]
     id: str
+    label: str | UnsetType = UNSET
 
 
 class AuditUrls(Struct):
@@ -132,9 +138,8 @@ class AuditUrls(Struct):
 
 
 class AuditEvent(Struct, rename="camel", kw_only=True):
-    """Event of the audit log. ``actor`` is absent if the server itself acted or the actor is unknown.
-    ``token``: the ID of the token or session used. ``agent``: the agent or app through which the actor acted.
-    """
+    """Event of the audit log. ``token``: the ID of the token or session used. ``agent``: the agent or app that the
+    actor used."""
 
     id: str
     action: str
@@ -142,12 +147,31 @@ class AuditEvent(Struct, rename="camel", kw_only=True):
     occurred_at: str
     urls: AuditUrls
     object: Literal["audit-event"] = "audit-event"
-    actor: AuditActor | UnsetType = UNSET
+    actor: AuditActor
+    source: AuditSource
     token: str | UnsetType = UNSET
     agent: str | UnsetType = UNSET
     client: str | UnsetType = UNSET
     before: Any = UNSET
     after: Any = UNSET
+
+
+class AuditEventDetails(AuditEvent, rename="camel", kw_only=True):
+    """Event with everything recorded about it. ``payload`` has the states ``before`` and ``after``."""
+
+    payload: dict[str, Any]
+    schema_version: int = 1
+    correlation_id: str | UnsetType = UNSET
+
+
+class AuditEventAction(Struct):
+    id: str
+    label: str
+    object: Literal["audit-event-action"] = "audit-event-action"
+
+
+class AuditEventActions(Struct):
+    items: list[AuditEventAction]
 
 
 def audit_filter(query: AuditQuery) -> AuditFilter:
@@ -157,30 +181,65 @@ def audit_filter(query: AuditQuery) -> AuditFilter:
         actor=query.actor,
         target_type=query.target_type,
         target=query.target,
-        since=_parse_time("from", query.since),
-        until=_parse_time("to", query.until),
+        since=parse_time("from", query.since),
+        until=parse_time("to", query.until),
     )
 
 
-def _parse_time(name: str, text: str | None) -> int | None:
+def parse_time(name: str, text: str | None) -> int | None:
+    """Return an ISO 8601 time of a field in milliseconds. Raises BadRequest."""
     try:
         return None if text is None else parse_iso(text)
     except ValueError:
         raise BadRequest(f"{name}: must be an ISO 8601 time such as 2026-01-31T12:00:00Z") from None
 
 
+_LABELS = ("title", "displayName", "name", "label", "slug", "email")
+"""Fields of a state that name what has it."""
+
+
 def present_audit_event(to: Recipient, organization_id: str, row: AuditRow) -> AuditEvent:
-    kind: Literal["user", "installation"] = "installation" if row.actor_kind == "integration" else "user"
+    script = row.actor_kind == "integration"
     return AuditEvent(
         id=row.id,
         action=row.action,
-        target=AuditTarget(row.target_type, row.target_id),
+        target=AuditTarget(row.target_type, row.target_id, _label_of(row)),
         occurred_at=iso(row.created_at),
         urls=AuditUrls(to.url(f"/orgs/{organization_id}/audit-events/{row.id}")),
-        actor=AuditActor(kind, row.actor_id) if row.actor_id else UNSET,
+        actor=AuditActor(
+            "system" if row.actor_id is None else "installation" if script else "user",
+            row.actor_id or "system",
+            row.actor_name or UNSET,
+        ),
+        # Earlier versions didn't record it.
+        source=row.source or ("integration" if script else "api" if row.token_id else "workflow"),
         token=row.token_id or UNSET,
         agent=row.agent or UNSET,
         client=row.client or UNSET,
         before=UNSET if row.before is None else Raw(row.before.encode()),
         after=UNSET if row.after is None else Raw(row.after.encode()),
     )
+
+
+def present_audit_details(to: Recipient, organization_id: str, row: AuditRow) -> AuditEventDetails:
+    states = {"before": row.before, "after": row.after}
+    return AuditEventDetails(
+        **msgspec.structs.asdict(present_audit_event(to, organization_id, row)),
+        payload={name: Raw(state.encode()) for name, state in states.items() if state is not None},
+        correlation_id=row.correlation or UNSET,
+    )
+
+
+def _label_of(row: AuditRow) -> str | UnsetType:
+    """Return the name that the target had when the event was recorded, if its state has one."""
+    for state in (row.after, row.before):
+        value = msgspec.json.decode(state) if state is not None else None
+        if isinstance(value, dict):
+            for name in _LABELS:
+                if isinstance(value.get(name), str) and value[name]:
+                    return value[name]  # type: ignore[no-any-return]
+    return UNSET
+
+
+def present_audit_actions(actions: list[str]) -> AuditEventActions:
+    return AuditEventActions([AuditEventAction(action, label_action(action)) for action in actions])

@@ -1,8 +1,9 @@
 """Effects of a directory's changes: users are members, and groups are teams.
 
 A directory never makes existing accounts members: it invites them, and until they accept, it gets back only
-what it sent. An existing account keeps its name and email address: the directory of one organization must not
-rename someone who may also belong to another one. Ending a membership ends its sessions and tokens.
+the data it sent. An existing account keeps its name and email address, because the directory of one
+organization must not rename a person who may also belong to another one. Ending a membership ends its
+sessions and tokens.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class SentUser:
 
 @dataclass(frozen=True)
 class SentGroup:
-    """Group as sent by a directory. ``members``: user IDs, as returned to the directory."""
+    """Group as sent by a directory. ``members``: the user IDs, as returned to the directory."""
 
     title: str
     external_id: str | None
@@ -78,8 +79,8 @@ GroupChange = AddMembers | RemoveMembers | ReplaceMembers | Rename | ExternalId
 
 
 def parse_filter(text: str | None, conditions: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the conditions and values of terms `attribute eq "value"` joined by `and`. Raises ScimRefused
-    for any other filter."""
+    """Return the conditions and values of a filter: terms `attribute eq "value"` joined by `and`. Raises
+    ScimRefused for any other filter."""
     found: list[tuple[str, str]] = []
     at = 0
     while text is not None and (not found or at < len(text)):
@@ -117,7 +118,7 @@ def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUse
     """Create an account and add it as a member with the organization's default role; invite an existing
     account.
 
-    Raises ScimTaken for someone who is already a member or invited.
+    Raises ScimTaken for a person who is already a member or invited.
     """
     email, organization_id = sent.email, org.organization_id
     role = _default_role(tx, organization_id)

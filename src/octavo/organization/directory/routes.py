@@ -152,7 +152,8 @@ def list_scim_users(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
 )
 def create_scim_user(call: Call, org: OrgAccess, body: wire.UserBody, query: wire.ShapeQuery) -> Reply:
     """Create a member with a new account and the organization's default role. If the person already has an
-    account, they are invited instead. Until they accept, the user contains only what was sent."""
+    account, they are invited instead. Until they accept, the user contains only the data that the directory
+    sent."""
     with call.db.write() as tx:
         row = provisioning.create_user(tx, call.context, org, wire.read_user(body))
         _audit_user(tx, call, org, "member.added", row, after=_user_state(row))

@@ -15,7 +15,7 @@ ScimType = Literal["invalidFilter", "invalidPath", "invalidValue", "mutability"]
 
 
 class ScimRefused(BadRequest):
-    """Request refused with a SCIM error type."""
+    """Error: a request is rejected with a SCIM error type."""
 
     def __init__(self, scim_type: ScimType, message: str) -> None:
         super().__init__(message)
@@ -23,11 +23,11 @@ class ScimRefused(BadRequest):
 
 
 class ScimTaken(Conflict):
-    """Name that another user or group already has."""
+    """Error: another user or group already has this name."""
 
 
 def draw_error(error: OctavoError) -> Answer:
-    """Return an error in SCIM's form, whatever raised it."""
+    """Return any error in the form of SCIM."""
     told: dict[str, object] = {"schemas": [ERROR], "status": str(error.status), "detail": error.message}
     if isinstance(error, ScimRefused):
         told["scimType"] = error.scim_type

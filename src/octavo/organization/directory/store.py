@@ -15,9 +15,9 @@ Kind = Literal["user", "group"]
 
 
 class ScimUserRow(Struct, frozen=True):
-    """Person as the directory knows them. ``user_id`` is None for an invited person who has not accepted;
-    nothing here then comes from their account. ``display_name`` is that of the account only once the
-    membership is accepted."""
+    """Person as the directory knows them. ``user_id``: the account; None for an invited person who has not
+    accepted, and no data here then comes from their account. ``display_name``: the name, which is that of the
+    account only once the membership is accepted."""
 
     id: str
     user_id: str | None
@@ -62,7 +62,7 @@ _HAS_MEMBER = """(EXISTS (SELECT 1 FROM team_members x LEFT JOIN scim_resources 
       ON r.organization_id = t.organization_id AND r.kind = 'user' AND r.user_id = x.user_id
       WHERE x.team_id = t.id AND COALESCE(r.id, x.user_id) = {0})
     OR EXISTS (SELECT 1 FROM scim_invited_members i WHERE i.team_id = t.id AND i.resource_id = {0}))"""
-# Conditions of filters by attribute name in lower case, with {0} for the value.
+# Conditions of filters by attribute name in lowercase, with {0} for the value.
 BY_EMAIL = "email = {0}"
 BY_TITLE = "t.title = {0}"
 USER_FILTERS = {
@@ -80,7 +80,7 @@ GROUP_FILTERS = {
     "members.value": _HAS_MEMBER,
 }
 Filters = Sequence[tuple[str, str]]
-"""Conditions from ``USER_FILTERS`` or ``GROUP_FILTERS`` that must all hold, each with its value."""
+"""Conditions from ``USER_FILTERS`` or ``GROUP_FILTERS`` that must all be met, each with its value."""
 
 
 def _conditions(filters: Filters) -> tuple[list[str], dict[str, str]]:
@@ -194,7 +194,7 @@ def save_user(
     email: str | None = None,
     display_name: str | None = None,
 ) -> None:
-    """Store what the directory sent about a user, with the time."""
+    """Store the data that the directory sent about a user, with the time."""
     tx.run(
         """INSERT INTO scim_resources (organization_id, kind, id, user_id, external_id, user_name, display_name,
              created_at, updated_at)
@@ -301,8 +301,8 @@ def adopt_member(tx: Transaction, organization_id: str, user_id: str, *, vouched
     """Link a new member to the user that the directory sent, add them to its groups, and return the email
     address it sent.
 
-    Does nothing for an unverified address, unless the organization itself vouches for it: the directory meant
-    the person with that address.
+    Does nothing for an unverified email address, unless the organization itself vouches for it, because the
+    directory meant the person with that address.
     """
     proved = "" if vouched else " AND u.email_verified = 1"
     row = tx.one(

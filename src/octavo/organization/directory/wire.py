@@ -36,8 +36,8 @@ Text = Annotated[str, Meta(max_length=512)]
 
 
 class ShapeQuery(Struct, rename="camel"):
-    """Query that selects attributes, by comma-separated names. ``attributes``: the only ones to return,
-    besides the ID. ``excludedAttributes``: those to leave out."""
+    """Query that selects attributes, by comma-separated names. ``attributes``: the only attributes to return,
+    besides the ID. ``excludedAttributes``: the attributes to omit."""
 
     attributes: Annotated[str, Meta(max_length=1000)] | None = None
     excluded_attributes: Annotated[str, Meta(max_length=1000)] | None = None
@@ -99,7 +99,8 @@ class PatchBody(Struct):
 
 
 def _address(body: UserBody) -> str:
-    """Return the email address of a user: the user name, or else the primary one of the email addresses."""
+    """Return the email address of a user: the user name, or otherwise the primary one of the email
+    addresses."""
     candidates = [body.user_name, *[e.value for e in sorted(body.emails, key=lambda e: not e.primary)]]
     for found in candidates:
         if _ADDRESS.fullmatch(found.strip()):
@@ -155,7 +156,7 @@ def _attributes(body: PatchBody) -> Iterator[tuple[str, str, Any]]:
         values = operation.value if operation.path is None else {operation.path: operation.value}
         if not isinstance(values, dict):
             raise ScimRefused(
-                "invalidPath", "Operations: give a path, or an object of attributes as the value"
+                "invalidPath", "Operations: provide a path, or an object of attributes as the value"
             )
         for attribute, value in values.items():
             yield op, attribute, value
@@ -168,7 +169,8 @@ _PARTS = {"name.givenname": "given_name", "name.familyname": "family_name"}
 def _with_attribute(
     body: UserBody, parts: Name, name: str, value: object, *, removed: bool
 ) -> tuple[UserBody, Name]:
-    """Return the user and the parts of its name with one attribute changed. ``name``: in lower case."""
+    """Return the user and the parts of its name with one attribute changed. ``name``: the name of the
+    attribute in lowercase."""
     if name == "externalid" and removed:
         return msgspec.structs.replace(body, external_id=None), parts
     if removed and (name in _TEXTS or name in ("active", "name", "username", "emails")):
@@ -209,12 +211,16 @@ def read_group(body: GroupBody) -> SentGroup:
 
 
 def read_group_patch(body: PatchBody) -> Iterator[GroupChange]:
-    """Return the changes of a group in order. Raises BadRequest at an invalid change."""
+    """Return the changes of a group in order. Raises BadRequest for an invalid change."""
     for op, attribute, value in _attributes(body):
         name = attribute.rpartition(":")[2] if not attribute.lower().startswith("members[") else attribute
         if one := _MEMBER_PATH.fullmatch(name):
             if op != "remove":
-                raise ScimRefused("invalidPath", "members: a single member can only be removed")
+                raise ScimRefused(
+                    "invalidPath",
+                    "members: only `remove` is supported for a single member. Use `members` to add or "
+                    "replace",
+                )
             yield RemoveMembers((one[1],))
         elif name.lower() == "members":
             yield _read_members(op, value)
@@ -359,7 +365,7 @@ def _shaped(resource: Mapping[str, object], shape: ShapeQuery) -> JsonObject:
 
 
 def _names(text: str | None) -> set[str]:
-    """Return attribute names in lower case, without the URN of their schema."""
+    """Return attribute names in lowercase, without the URN of their schema."""
     return {one.strip().rpartition(":")[2].lower() for one in (text or "").split(",") if one.strip()}
 
 

@@ -1,7 +1,8 @@
-"""Limits on guessing secrets, counted in the database so that they hold across all processes.
+"""Limits on guessing secrets, counted in the database so that they apply across all processes.
 
-Counters don't depend on whether the account exists, so a refusal reveals nothing. A stranger can exhaust the
-counter of an account, so attempts from a device its owner has signed in from are counted separately.
+Counters don't depend on whether the account exists, so a rejection reveals nothing. A stranger can exhaust
+the counter of an account, so attempts from a device from which its owner has signed in are counted
+separately.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def account_counter(kind: str, account: str, limit: int) -> dict[str, int]:
 
 
 def record_or_refuse(tx: Transaction, keys: Mapping[str, int]) -> None:
-    """Count an attempt. Raises TooManyRequests when a counter is exhausted in the current window.
+    """Count an attempt. Raises TooManyRequests if a counter is exhausted in the current window.
 
     Call this in a transaction that commits before the attempt is made, so that concurrent attempts are
     counted.
@@ -66,7 +67,7 @@ def record_or_refuse(tx: Transaction, keys: Mapping[str, int]) -> None:
 
 
 def record(tx: Transaction, keys: Mapping[str, int]) -> bool:
-    """Count an attempt. Return False when a counter is exhausted in the current window."""
+    """Count an attempt. Return False if a counter is exhausted in the current window."""
     return all(count_more(tx, key, WINDOW) <= keys[key] for key in sorted(keys))
 
 
@@ -83,7 +84,7 @@ def forgive(tx: Transaction, keys: Mapping[str, int]) -> None:
 
 
 def make_device(signer: Signer, account: str) -> str:
-    """Return a signed value that later proves that its device has signed in to the account."""
+    """Return a signed value that later proves that the device has signed in to the account."""
     payload = f"{secrets.token_hex(16)} {key_of(_DEVICE, account)}"
     return signer.sign(_DEVICE, payload, now() + _DEVICE_LIFETIME)
 

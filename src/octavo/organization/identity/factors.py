@@ -16,7 +16,7 @@ from octavo.organization.access.tokens import hash_token
 
 _STEP = 30
 _DRIFT = 1
-"""Number of time steps by which a clock may be off, in either direction."""
+"""Number of time steps by which a clock can be off, in either direction."""
 _RECOVERY_CODES = 10
 _SECRET = sealed_column("second_factors", "secret", "user_id")
 
@@ -46,7 +46,7 @@ def needs_code(tx: Transaction, user_id: str) -> bool:
 
 
 def status(tx: Transaction, user_id: str) -> int | None:
-    """Return the number of unused recovery codes, or None when two-factor authentication is off."""
+    """Return the number of unused recovery codes, or None if two-factor authentication is off."""
     row = tx.one(
         "SELECT recovery_hashes FROM second_factors WHERE user_id = :user AND confirmed = 1", user=user_id
     )
@@ -54,7 +54,7 @@ def status(tx: Transaction, user_id: str) -> int | None:
 
 
 def start(tx: Transaction, sealer: Sealer, user_id: str) -> str:
-    """Create a secret, which takes effect once ``confirm`` accepts a code. Raises Conflict when two-factor
+    """Create a secret, which takes effect once ``confirm`` accepts a code. Raises Conflict if two-factor
     authentication is already on."""
     if needs_code(tx, user_id):
         raise Conflict("Two-factor authentication is already on. Turn it off before setting it up again.")
@@ -87,7 +87,7 @@ def confirm(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> list[st
         raise Conflict("Two-factor authentication isn't being set up. Start the setup first.")
     step = _matching_step(factor, code)
     if step is None:
-        raise BadRequest("code: doesn't match the current code of the authenticator app")
+        raise BadRequest("code: must be the current code of the authenticator app")
     tx.run(
         "UPDATE second_factors SET confirmed = 1, last_step = :step WHERE user_id = :user",
         step=step,

@@ -1,4 +1,4 @@
-"""Links between accounts and the identities that providers know them by."""
+"""Links between accounts and their identities at providers."""
 
 from __future__ import annotations
 

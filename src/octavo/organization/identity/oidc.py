@@ -1,7 +1,8 @@
 """Sign-in through the server's OpenID Connect provider: code flow with PKCE, with the state bound to the
 browser.
 
-The server administrator chose the provider, so an email address that it verified identifies the account.
+The server administrator chose the provider, so an email address that the provider verified identifies the
+account.
 """
 
 from __future__ import annotations
@@ -38,17 +39,18 @@ LIFETIME = 10 * 60_000
 _KEEP_SECONDS = 3600
 _LEEWAY = 60
 _LIMITS = Limits(size=512 * 1024, seconds=10, redirects=3)
-# Signatures by a public key only: with HS256 the public key itself could be used as the secret.
+# Only signatures by a public key are accepted: with HS256, the public key itself could be used as the secret.
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 
 
 class BadProvider(BadGateway):
-    """A provider that can't be reached or gave an invalid response. The message is public, so the details,
-    including the provider's URLs, are only in the log."""
+    """Error: a provider can't be reached or returned an invalid response. The message is public, so the
+    details, including the provider's URLs, are only in the log."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(
-            "The sign-in provider could not be reached or gave an invalid response. See the server log for details."
+            "The sign-in provider couldn't be reached or returned an invalid response. See the "
+            "server log for details."
         )
         log.warning("The sign-in provider failed", extra={"detail": detail})
 
@@ -93,7 +95,7 @@ class _TokenResponse(Struct):
 
 
 class Identity(Struct, frozen=True):
-    """Contents of a verified ID token. ``email`` is set only when the provider verified it."""
+    """Contents of a verified ID token. ``email``: the email address, only if the provider verified it."""
 
     subject: str
     email: str | None
@@ -126,7 +128,7 @@ def _fetch(context: Context, url: str, type: object, *, at_most: float = _KEEP_S
         return kept[1]
     answer = _send(_fetcher(context.settings.allow_private_fetch), url, "GET", {"accept": "application/json"})
     if answer.status != 200:
-        raise BadProvider(f"{url} answered {answer.status}")
+        raise BadProvider(f"{url} returned {answer.status}")
     try:
         value = msgspec.json.decode(answer.body, type=type)
     except msgspec.MsgspecError as error:
@@ -151,7 +153,8 @@ def cookie_name(context: Context) -> str:
 
 
 def start(context: Context, wanted: str | None) -> ProviderRedirect:
-    """Return the URL to send the browser to and the value for its cookie. Raises Unavailable and BadProvider."""
+    """Return the URL to which to redirect the browser, and the value for its cookie. Raises Unavailable and
+    BadProvider."""
     metadata = _metadata(context)
     pending = _Pending(
         nonce=secrets.token_urlsafe(24),

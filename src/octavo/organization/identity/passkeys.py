@@ -1,5 +1,5 @@
-"""Passkeys (WebAuthn): registered, renamed, and removed by their owner, and used instead of a password or of
-a code.
+"""Passkeys (WebAuthn): registered, renamed, and removed by their owner, and used instead of a password or a
+code.
 
 The library checks the origin (always that of the app), the host that a passkey is bound to, and the
 signature. This module does the rest: a challenge expires quickly and can be used once, for one purpose; and
@@ -37,7 +37,7 @@ T = TypeVar("T")
 MAX_PASSKEYS = 20
 """Maximum number of passkeys per account."""
 LIFETIME = 5 * 60_000
-"""Milliseconds between a challenge and the browser's response."""
+"""Time in milliseconds between a challenge and the browser's response."""
 
 _UNREADABLE = (
     ValueError,
@@ -111,15 +111,15 @@ class _PendingAuthentication(Struct):
 
 
 class AcceptedPasskey(Struct, frozen=True):
-    """Successful authentication with a passkey. ``first``: as in ``start_authentication``."""
+    """Successful authentication with a passkey. ``first``: the same as in ``start_authentication``."""
 
     user_id: str
     first: str | None
 
 
 class RejectedPasskey(Struct, frozen=True):
-    """Failed authentication with a passkey. ``user_id``: the owner of the passkey, if known. ``why``: a
-    reason for the owner."""
+    """Failed authentication with a passkey. ``user_id``: the owner of the passkey, if known. ``why``: the
+    reason for the failure, which is shown to the owner."""
 
     user_id: str | None
     why: str
@@ -127,7 +127,7 @@ class RejectedPasskey(Struct, frozen=True):
 
 def _server(settings: Settings) -> Fido2Server:
     """Return a WebAuthn server bound to the host of the app; loopback addresses become `localhost`. Raises
-    Unavailable where browsers don't support passkeys."""
+    Unavailable if browsers don't support passkeys at this URL."""
     host, origin = settings.address.host, settings.address.origin
     try:
         found = ip_address(host)
@@ -183,7 +183,7 @@ def has_any(tx: Transaction, user_id: str) -> bool:
 
 
 def start_registration(tx: Transaction, context: Context, user: UserRow) -> tuple[str, JsonObject]:
-    """Return a challenge and the options for creating a passkey. Raises Conflict when the limit is reached."""
+    """Return a challenge and the options for creating a passkey. Raises Conflict if the limit is reached."""
     from fido2.webauthn import (
         PublicKeyCredentialUserEntity,
         ResidentKeyRequirement,
@@ -245,7 +245,7 @@ def finish_registration(
 
 
 def save(tx: Transaction, user_id: str, proved: ProvedPasskey, name: str) -> PasskeyRow:
-    """Save a verified passkey. Raises Conflict when it is already registered or the limit is reached."""
+    """Save a verified passkey. Raises Conflict if it is already registered or the limit is reached."""
     # Others may have been added since the registration started.
     if len(list_passkeys(tx, user_id)) >= MAX_PASSKEYS:
         raise Conflict(f"You already have {MAX_PASSKEYS} passkeys. Remove one first.")
@@ -275,8 +275,8 @@ def start_authentication(
 ) -> tuple[str, JsonObject]:
     """Return a challenge and the options for signing it.
 
-    Without ``user_id``, any passkey is accepted and the authenticator must verify its user. ``first`` is
-    returned with the result.
+    Without ``user_id``, any passkey is accepted and the authenticator must verify its user. ``first``: a
+    proof of the first factor, which is returned with the result.
     """
     from fido2.webauthn import UserVerificationRequirement
 
@@ -333,7 +333,7 @@ def finish_authentication(
         return RejectedPasskey(user_id, "wrong answer")
     counter = AuthenticatorData(websafe_decode(used.response.authenticator)).counter
     with context.db.write() as tx:
-        # An authenticator that counts has been cloned if its counter does not increase.
+        # An authenticator with a counter has been cloned if its counter does not increase.
         counted = tx.run(
             """UPDATE passkeys SET counter = :counter, last_used_at = :at
                WHERE id = :id AND (counter < :counter OR (counter = 0 AND :counter = 0))""",
@@ -353,7 +353,7 @@ def _credentials(tx: Transaction, user_id: str) -> list[AttestedCredentialData]:
 
 
 def _call_library(work: Callable[[], T]) -> T | None:
-    """Return the result of ``work``, or None when the library rejects the browser's response."""
+    """Return the result of ``work``, or None if the library rejects the browser's response."""
     try:
         return work()
     except _UNREADABLE:

@@ -1,4 +1,5 @@
-"""Passwords: argon2id with limited concurrency, and equal work whether or not there is a password to compare."""
+"""Passwords: argon2id with limited concurrency, and the same amount of work whether or not there is a
+password to compare."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from octavo.organization.access.accounts import set_password_hash
 MIN_LENGTH = 10
 MAX_LENGTH = 1000
 _HASHER = PasswordHasher(time_cost=3, memory_cost=65_536, parallelism=1, type=Type.ID)
-# Each hash takes 64 MiB and a core for a tenth of a second, so a flood of sign-ins queues and is then refused.
+# Each hash takes 64 MiB and a core for a tenth of a second, so a flood of sign-ins is queued and then
+# rejected.
 _SLOTS = threading.BoundedSemaphore(2)
 _WAIT = 10.0
 
@@ -34,12 +36,12 @@ def _with_slot(work: str, *arguments: str) -> str | bool:
 
 @cache
 def _dummy_hash() -> str:
-    """Return a hash that matches no password, for the time its verification takes."""
+    """Return a hash that matches no password, so that verifying it takes as long as for a real one."""
     return _HASHER.hash("no password has this text \0")
 
 
 def require_acceptable_password(password: str, email: str) -> None:
-    """Raise BadRequest when the password is too short, too long, too simple, or equal to the email address."""
+    """Raise BadRequest if the password is too short, too long, too simple, or equal to the email address."""
     if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
         raise BadRequest(f"password: must be {MIN_LENGTH} to {MAX_LENGTH} characters")
     if password.strip().lower() in (email, email.partition("@")[0]) or len(set(password)) < 4:

@@ -1,6 +1,6 @@
 """Confirmation of the caller's identity before they change how they sign in.
 
-Signing in confirms it for a while as well. People who have no password or signed in through an organization's
+Signing in also confirms it for a while. People who have no password or signed in through an organization's
 provider must sign in again instead.
 """
 
@@ -16,7 +16,7 @@ from . import attempts, factors, passwords, sessions, signing_in
 def confirm_identity(context: Context, client: str, actor: Actor, password: str, code: str | None) -> int:
     """Check the password, and a code if two-factor authentication is on. Return the time of the confirmation.
 
-    Raises Forbidden when either is wrong or missing, and TooManyRequests after too many attempts.
+    Raises Forbidden if either is wrong or missing, and TooManyRequests after too many attempts.
     """
     counters = attempts.counters("proof", actor.user_id, client, per_account=signing_in.CODE_TRIES)
     with context.db.write() as tx:

@@ -1,10 +1,10 @@
-"""Safe redirects after sign-in: to our own pages, never to another site."""
+"""Safe redirects after sign-in, which target Octavo's own pages and never another site."""
 
 from __future__ import annotations
 
 import re
 
-# One slash, then anything but a slash or backslash (browsers read both as the start of a host name).
+# One slash, followed by anything but a slash or backslash, which browsers read as the start of a host name.
 _LOCAL = re.compile(r"/(?![/\\])[^\x00-\x20\\\x7f-\U0010ffff]{0,2000}")
 
 

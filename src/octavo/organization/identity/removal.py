@@ -1,16 +1,18 @@
-"""Removal and deactivation of members, with everything that ends in the same transaction."""
+"""Remove and deactivate members, and end everything that depends on the membership in the same
+transaction."""
 
 from __future__ import annotations
 
 from octavo.errors import Conflict
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.tables import end_membership
+from octavo.organization.access.accounts import disable_account
 from octavo.organization.access.members import delete_membership, disable_membership
 from octavo.organization.access.tokens import revoke_tokens
 
 
 def require_another_admin(tx: Transaction, organization_id: str, user_id: str) -> None:
-    """Raise Conflict when the user is the last active administrator of the organization."""
+    """Raise Conflict if the user is the last active administrator of the organization."""
     admins = tx.all(
         f"""SELECT m.user_id FROM members m JOIN users u ON u.id = m.user_id
             WHERE m.organization_id = :org AND m.role = 'admin' AND m.disabled = 0
@@ -28,8 +30,8 @@ def _end_in_organization(tx: Transaction, organization_id: str, user_id: str, *,
 
     Call this after disabling or removing the member. If the person is in no other organization, all their
     sessions and tokens end. Otherwise, those that aren't bound to this organization remain but no longer
-    reach it, because each request checks the membership. People who never accepted the membership keep theirs
-    in any case: an organization must not be able to sign people out by adding and removing them.
+    reach it, because each request checks the membership. People who never accepted the membership always keep
+    theirs, because an organization must not be able to sign people out by adding and removing them.
     """
     elsewhere = not accepted or tx.one(
         "SELECT 1 FROM members WHERE user_id = :user AND organization_id <> :org AND disabled = 0",
@@ -53,6 +55,19 @@ def end_all_sign_ins(tx: Transaction, user_id: str) -> None:
     revoke_tokens(tx, user_id)
 
 
+def deactivate_account(tx: Transaction, user_id: str) -> None:
+    """Deactivate an account and end its sessions and tokens. Raises Conflict for the last administrator of an
+    organization."""
+    administered = tx.all(
+        "SELECT organization_id FROM members WHERE user_id = :user AND role = 'admin' AND disabled = 0",
+        user=user_id,
+    )
+    for (organization_id,) in administered:
+        require_another_admin(tx, organization_id, user_id)
+    disable_account(tx, user_id)
+    end_all_sign_ins(tx, user_id)
+
+
 def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
     """Disable a member and end their access. Return False if they were already disabled. Raises Conflict for
     the last administrator."""
@@ -64,9 +79,9 @@ def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
 
 
 def remove_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
-    """Remove a member and everything that depends on the membership: rows that tables declare as such (team
-    memberships, grants, directory and identity provider IDs), sessions, and tokens. Return False if there was
-    no membership. Raises Conflict for the last administrator."""
+    """Remove a member and everything that depends on the membership: sessions, tokens, and the rows that
+    tables declare as dependent (team memberships, grants, directory and identity provider IDs). Return False
+    if there was no membership. Raises Conflict for the last administrator."""
     require_another_admin(tx, organization_id, user_id)
     accepted = delete_membership(tx, organization_id, user_id)
     if accepted is None:

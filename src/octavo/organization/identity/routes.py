@@ -6,13 +6,13 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from octavo.core.json_types import JsonObject
-from octavo.errors import Forbidden, NotFound
+from octavo.errors import Conflict, Forbidden, NotFound
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.operation import PUBLIC, Actor, Area, Call, Reply
 from octavo.organization.access.accounts import find_user
-from octavo.organization.access.auditing import audit, audit_person
+from octavo.organization.access.auditing import audit, audit_person, source_of
 from octavo.organization.access.authorization import OrgAccess, SignedIn
 from octavo.organization.access.reach import PROOF_LASTS, is_session
 from octavo.organization.access.roles import Can
@@ -33,13 +33,14 @@ from . import (
     store,
     wire,
 )
+from .directory_sign_in import is_from_directory
 from .saml.store import list_active_providers
 from .tokens import issue_token
 
 operation = Area("access").operation
 
 _DISCOVERIES = 600
-"""Limit per client address in a window of ``attempts``."""
+"""Limit per IP address in a window of ``attempts``."""
 
 
 def _reply(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:
@@ -51,7 +52,7 @@ def _reply(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:
 
 
 def browser_of(call: Call) -> sessions.Browser:
-    """Return the client address and user agent of a request."""
+    """Return the IP address and user agent of a request."""
     return sessions.Browser(call.client, call.headers.get(b"user-agent", b"").decode("latin-1"))
 
 
@@ -76,6 +77,7 @@ def _audit_own_account(
         actor.user_id,
         client=call.client,
         token=actor.token_id,
+        source=source_of(actor),
         only=only if only is not None else actor.organization_id,
         before=before,
         after=after,
@@ -91,14 +93,16 @@ def _audit_own_account(
     "/sign-in",
     needs=PUBLIC,
     returns=wire.SignedInResult,
-    errors=(401, 403),
+    errors=(401, 403, 503),
     body_limit=16_384,
+    in_maintenance=True,
 )
 def sign_in(call: Call, body: wire.SignIn) -> Reply:
     """Start a session with a password.
 
     If two-factor authentication is on and no code was sent, the response says so and contains a challenge.
-    Returns 401 for a wrong email address and for a wrong password alike, and 429 after too many attempts.
+    Returns 401 for a wrong email address or a wrong password, without saying which, 429 after too many
+    attempts, and 503 if the directory that checks passwords can't be reached.
     """
     outcome = signing_in.with_password(
         call.context, browser_of(call), body.email, body.password, body.code, body.device
@@ -114,6 +118,7 @@ def sign_in(call: Call, body: wire.SignIn) -> Reply:
     returns=wire.SignedInResult,
     errors=(401, 403),
     body_limit=16_384,
+    in_maintenance=True,
 )
 def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
     """Complete a sign-in that requires a code. Accepts a recovery code as well."""
@@ -130,10 +135,11 @@ def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
     returns=passkeys.StartedPasskey,
     errors=(401, 429, 503),
     body_limit=16_384,
+    in_maintenance=True,
 )
 def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
     """Create a challenge for a passkey, with the options for the browser. The challenge can be used once,
-    within five minutes. The response does not reveal who has a passkey."""
+    within five minutes. The response does not reveal whether an account has a passkey."""
     started = signing_in.start_passkey(call.context, browser_of(call), body.challenge)
     return Reply(passkeys.present_started(started), headers={"cache-control": "no-store"})
 
@@ -146,6 +152,7 @@ def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
     returns=wire.SignedInResult,
     errors=(401, 403, 503),
     body_limit=32_768,
+    in_maintenance=True,
 )
 def sign_in_with_passkey(call: Call, body: wire.SignInWithPasskey) -> Reply:
     """Start a session with a passkey that verifies its user, which counts as both factors, or complete a
@@ -154,7 +161,15 @@ def sign_in_with_passkey(call: Call, body: wire.SignInWithPasskey) -> Reply:
     return _reply(call, outcome, body.cookie)
 
 
-@operation("requestSignInLink", "POST", "/sign-in/link", needs=PUBLIC, errors=(503,), body_limit=16_384)
+@operation(
+    "requestSignInLink",
+    "POST",
+    "/sign-in/link",
+    needs=PUBLIC,
+    errors=(503,),
+    body_limit=16_384,
+    in_maintenance=True,
+)
 def request_sign_in_link(call: Call, body: wire.SignInLinkRequest) -> None:
     """Email a link that signs the person in once, within 15 minutes. The response is the same if no account
     has this email address."""
@@ -169,6 +184,7 @@ def request_sign_in_link(call: Call, body: wire.SignInLinkRequest) -> None:
     returns=wire.SignedInResult,
     errors=(401, 403),
     body_limit=16_384,
+    in_maintenance=True,
 )
 def sign_in_with_link(call: Call, body: wire.SignInWithLink) -> Reply:
     """Start a session with the secret of an emailed link. The link can be used once."""
@@ -177,7 +193,9 @@ def sign_in_with_link(call: Call, body: wire.SignInWithLink) -> Reply:
     )
 
 
-@operation("discoverSignIn", "POST", "/sign-in/discover", needs=PUBLIC, body_limit=16_384)
+@operation(
+    "discoverSignIn", "POST", "/sign-in/discover", needs=PUBLIC, body_limit=16_384, in_maintenance=True
+)
 def discover_sign_in(call: Call, body: wire.Discover) -> wire.SignInWays:
     """List the sign-in methods for an email address.
 
@@ -199,7 +217,7 @@ def discover_sign_in(call: Call, body: wire.Discover) -> wire.SignInWays:
     return wire.SignInWays(["password", "link"] if call.settings.smtp_url else ["password"], found)
 
 
-@operation("signOut", "POST", "/sign-out", needs=Can.OWN_TOKEN)
+@operation("signOut", "POST", "/sign-out", needs=Can.OWN_TOKEN, in_maintenance=True)
 def sign_out(call: Call, caller: SignedIn) -> Reply:
     """End the session, or revoke the token, that was used for the request."""
     actor: Actor = call.actor
@@ -244,7 +262,7 @@ def start_oidc(call: Call, query: oidc.OidcStartQuery) -> Reply:
     browsed=True,
 )
 def finish_oidc(call: Call, query: oidc.CallbackQuery) -> Reply:
-    """Receive the browser from the provider, start a session, and redirect to the app."""
+    """Handle the browser's return from the provider: start a session, and redirect to the app."""
     finished = oidc.finish(
         call.context, browser_of(call), cookie(call, oidc.cookie_name(call.context)) or "", query
     )
@@ -270,7 +288,7 @@ def list_sessions(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wir
     return present_slice(found, lambda row: wire.present_session(call, row))
 
 
-@operation("endSession", "DELETE", "/user/sessions/{sessionId}", needs=Can.END_SIGN_INS)
+@operation("endSession", "DELETE", "/user/sessions/{sessionId}", needs=Can.END_SIGN_INS, in_maintenance=True)
 def end_session(call: Call, caller: SignedIn, session_id: str) -> bool:
     """End one of the caller's sessions immediately."""
     only = call.actor.organization_id
@@ -284,7 +302,9 @@ def end_session(call: Call, caller: SignedIn, session_id: str) -> bool:
         return sessions.end(tx, caller.user_id, session_id)
 
 
-@operation("endOtherSessions", "POST", "/user/sessions/end-others", needs=Can.CHANGE_SIGN_IN)
+@operation(
+    "endOtherSessions", "POST", "/user/sessions/end-others", needs=Can.CHANGE_SIGN_IN, in_maintenance=True
+)
 def end_other_sessions(call: Call, caller: SignedIn) -> None:
     """End all of the caller's sessions except the current one."""
     with call.db.write() as tx:
@@ -295,7 +315,9 @@ def end_other_sessions(call: Call, caller: SignedIn) -> None:
 # --- password and two-factor authentication -----------------------------------------------------------
 
 
-@operation("proveIdentity", "POST", "/user/proof", needs=Can.RENEW_PROOF, body_limit=16_384)
+@operation(
+    "proveIdentity", "POST", "/user/proof", needs=Can.RENEW_PROOF, body_limit=16_384, in_maintenance=True
+)
 def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wire.ProvedIdentity:
     """Confirm the caller's identity. Passwords, two-factor authentication, sessions, and tokens can be
     changed within 15 minutes of this call or of signing in."""
@@ -307,11 +329,13 @@ def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wi
     )
 
 
-@operation("setPassword", "PUT", "/user/password", needs=Can.CHANGE_SIGN_IN, body_limit=16_384)
+@operation("setPassword", "PUT", "/user/password", needs=Can.CHANGE_SIGN_IN, errors=(409,), body_limit=16_384)
 def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
-    """Set the caller's password and end their other sessions."""
+    """Set the caller's password and end their other sessions. Returns 409 if the server's directory manages it."""
     with call.db.read() as tx:
         user = find_user(tx, caller.user_id)
+        if is_from_directory(tx, call.settings, caller.user_id):
+            raise Conflict("Your organization's directory manages your password. Change it there.")
     assert user is not None
     passwords.require_acceptable_password(body.password, user.email)
     hashed = passwords.hash_password(body.password)
@@ -585,7 +609,7 @@ def create_service_account(
 
 @operation("deleteServiceAccount", "DELETE", _ACCOUNTS + "/{serviceAccountId}", needs=Can.ADMIN)
 def delete_service_account(call: Call, org: OrgAccess, service_account_id: str) -> bool:
-    """Delete a service account and revoke its tokens immediately. Content it created remains."""
+    """Delete a service account and revoke its tokens immediately. Content that it created is kept."""
     with call.db.write() as tx:
         if not store.is_service_account(tx, org.organization_id, service_account_id):
             return False

@@ -17,11 +17,11 @@ from octavo.organization.access.auditing import audit_person
 from octavo.organization.access.reach import is_session
 from octavo.organization.access.tokens import SESSION_IDLE, SESSION_PREFIX, hash_token
 
-Method = Literal["password", "link", "oidc", "saml", "passkey"]
+Method = Literal["password", "link", "oidc", "saml", "ldap", "passkey"]
 
 LIFETIME = 30 * 24 * 3_600_000
 PROVIDER_LIFETIME = 12 * 3_600_000
-"""Lifetime of sessions from an identity provider, which is asked again twice a day. Milliseconds."""
+"""Lifetime in milliseconds of sessions from an identity provider, which is asked again twice a day."""
 
 
 class SessionRow(Struct, frozen=True):
@@ -45,7 +45,7 @@ _COLUMNS = "id, organization_id, method, client, agent, created_at, expires_at, 
 
 
 class Browser(NamedTuple):
-    """Client address and user agent of a sign-in."""
+    """IP address and user agent of a sign-in."""
 
     client: str
     agent: str
@@ -60,8 +60,8 @@ def begin(
     agent: str,
     organization_id: str | None = None,
 ) -> NewSession:
-    """Start a session. ``organization_id``: the only organization it reaches. The secret can't be retrieved
-    later."""
+    """Start a session. ``organization_id``: the only organization that it reaches. The secret can't be
+    retrieved later."""
     moment = now()
     lifetime = PROVIDER_LIFETIME if method in ("saml", "oidc") else LIFETIME
     new = NewSession(ids.new_id(), SESSION_PREFIX + secrets.token_urlsafe(32), moment + lifetime)
@@ -103,10 +103,10 @@ def has_never_signed_in(tx: Transaction, user_id: str) -> bool:
 
 
 def require_still_signed_in(tx: Transaction, actor: Actor) -> None:
-    """Raise Unauthorized when the session or token of a request has ended since the request was authorized.
+    """Raise Unauthorized if the session or token of a request has ended since the request was authorized.
 
-    Check this in the transaction that changes how a user signs in. Otherwise, someone who loses access in
-    that moment could leave themselves a way back.
+    Check this in the transaction that changes how a user signs in. Otherwise, a person who loses access at
+    that moment could keep a way to sign in.
     """
     table, alive = ("sessions", "") if is_session(actor) else ("tokens", " AND revoked_at IS NULL")
     if tx.one(f"SELECT 1 FROM {table} WHERE id = :id{alive}{tx.for_update}", id=actor.token_id) is None:
@@ -116,7 +116,7 @@ def require_still_signed_in(tx: Transaction, actor: Actor) -> None:
 def list_sessions(
     tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None = None
 ) -> Slice[SessionRow]:
-    """Return the active sessions of a user, newest first. ``only``: those of one organization."""
+    """Return the active sessions of a user, newest first. ``only``: the organization to limit them to."""
     alive = "FROM sessions WHERE user_id = :user AND expires_at > :now AND last_used_at > :used"
     if only is not None:
         alive += " AND organization_id = :only"

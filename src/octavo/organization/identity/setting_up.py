@@ -1,4 +1,4 @@
-"""The setup of the first administrator's account in the browser."""
+"""Set up the first administrator's account in the browser."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .passwords import find_password, set_password
 def email_after_setup(tx: Transaction, settings: Settings, user: UserRow, wanted: str | None) -> str:
     """Return the email address that the account has after its setup.
 
-    ``wanted``: None for an address that the settings name. Raises Conflict for accounts other than the first
-    administrator's, and for one that is set up.
+    ``wanted``: the requested address; None if the settings specify the address. Raises Conflict for accounts
+    other than the first administrator's, and for an account that is already set up.
     """
     if lacks_email(tx, settings, user):
         if wanted is None:
-            raise BadRequest("email: is required")
+            raise BadRequest("email: required")
         return wanted.strip().lower()
     if not is_first_administrator(tx, user.id) or find_password(tx, user.id) is not None:
         raise Conflict(
@@ -43,8 +43,8 @@ def set_up_account(
 ) -> UserRow:
     """Set the name, email address, and password of the first administrator, and return the updated account.
 
-    ``password_hash``: from ``hash_password``. Raises what ``email_after_setup`` raises, and Conflict if
-    another account has the address.
+    ``password_hash``: the result of ``hash_password``. Raises the errors of ``email_after_setup``, and
+    Conflict if another account has the address.
     """
     user = get_user_for_update(tx, user_id)
     set_email(tx, user_id, email_after_setup(tx, settings, user, email))

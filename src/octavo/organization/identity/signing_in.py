@@ -22,7 +22,7 @@ from octavo.organization.access.accounts import find_user
 from octavo.organization.access.auditing import audit_person
 from octavo.organization.access.tokens import SESSION_IDLE
 
-from . import attempts, factors, one_time, passkeys, passwords, sessions
+from . import attempts, directory_sign_in, factors, one_time, passkeys, passwords, sessions
 from .sessions import Browser
 from .verification import verify_address
 
@@ -31,8 +31,8 @@ FIRST_LINK_LIFETIME = 24 * 60 * 60_000
 CHALLENGE_LIFETIME = 5 * 60_000
 CODE_TRIES = 10
 _LINKS = 5
-"""Maximum number of links emailed to one address in a window of ``attempts``, which is as long as a link is
-valid."""
+"""Maximum number of links emailed to one email address in a window of ``attempts``, which is as long as a
+link is valid."""
 _SWEEP_EVERY = 3600
 
 
@@ -42,8 +42,8 @@ class _Person(Struct, frozen=True):
 
 
 class _Link(Struct, frozen=True):
-    """Emailed link. ``first``: valid only until the person first signs in; ``email``: valid only while the
-    account has this address."""
+    """Emailed link. ``first``: whether it is valid only until the person first signs in. ``email``: the
+    address that the account must still have for the link to be valid."""
 
     user_id: str
     first: bool = False
@@ -51,8 +51,8 @@ class _Link(Struct, frozen=True):
 
 
 class SecondFactorNeeded(Struct, frozen=True):
-    """Sign-in whose first factor was correct. ``challenge`` and a code, or one of the ``passkeys``, complete
-    it."""
+    """Sign-in whose first factor was correct. It is completed by ``challenge`` with a code or with one of the
+    ``passkeys``."""
 
     challenge: str
     expires_at: int
@@ -79,7 +79,7 @@ class _Challenge(Struct, frozen=True):
 
 
 def _find_person(tx: Transaction, email: str) -> _Person | None:
-    """Return a person who can sign in: not deactivated and not a service account."""
+    """Return a person who can sign in: they are not deactivated and not a service account."""
     row = tx.one(
         "SELECT id, password_hash FROM users WHERE email = :email AND disabled = 0 AND kind = 'person'",
         email=email.strip().lower(),
@@ -90,8 +90,11 @@ def _find_person(tx: Transaction, email: str) -> _Person | None:
 def with_password(
     context: Context, browser: Browser, email: str, password: str, code: str | None, device: str | None = None
 ) -> Outcome:
-    """Sign in with a password. Raises Unauthorized when it is wrong, and TooManyRequests after too many
-    attempts."""
+    """Sign in with a password. The passwords of people in the server's directory are checked by the directory.
+
+    Raises Unauthorized for a wrong password, TooManyRequests after too many attempts, and Unavailable if the directory
+    can't be reached.
+    """
     email = email.strip().lower()
     known = attempts.read_device(context.signer, device, email)
     counters = attempts.counters("password", email, browser.client, device=known)
@@ -99,13 +102,18 @@ def with_password(
         attempts.record_or_refuse(tx, counters)
     with context.db.read() as tx:
         person = _find_person(tx, email)
+        outside = person is not None and directory_sign_in.is_from_directory(tx, context.settings, person.id)
     fits = passwords.verify_password(person.password_hash if person else None, password)
-    if person is None or not fits:
+    method: sessions.Method = "password"
+    user_id = person.id if person is not None and fits and not outside else None
+    if user_id is None:
+        method, user_id = "ldap", directory_sign_in.authenticate(context, email, password)
+    if user_id is None:
         _enqueue_failed_sign_in(context, browser, email, "password")
         raise Unauthorized("The email address or password is incorrect.")
     with context.db.write() as tx:
         attempts.forgive(tx, counters)
-    return _complete_first_factor(context, browser, _Challenge("password", person.id, known), code)
+    return _complete_first_factor(context, browser, _Challenge(method, user_id, known), code)
 
 
 def _complete_first_factor(
@@ -146,7 +154,7 @@ def _with_code(context: Context, browser: Browser, proved: _Challenge, code: str
     with context.db.write() as tx:
         attempts.record_or_refuse(tx, counters)
     with context.db.write() as tx:
-        # Check again: the account may have been deactivated since the first factor.
+        # Check again, because the account may have been deactivated since the first factor.
         enabled = tx.one("SELECT 1 FROM users WHERE id = :id AND disabled = 0", id=user_id)
         if enabled and factors.accept(tx, context.sealer, user_id, code):
             attempts.forgive(tx, counters)
@@ -163,8 +171,8 @@ def _with_code(context: Context, browser: Browser, proved: _Challenge, code: str
 
 
 def start_passkey(context: Context, browser: Browser, challenge: str | None) -> tuple[str, JsonObject]:
-    """Return a challenge and options for a passkey, for a whole sign-in or instead of the code for
-    ``challenge``. Raises Unauthorized, TooManyRequests, and Unavailable."""
+    """Return a challenge and options for a passkey, for a whole sign-in or, with ``challenge``, instead of
+    its code. Raises Unauthorized, TooManyRequests, and Unavailable."""
     first = None
     if challenge is not None:
         first = context.signer.verify("second-factor", challenge)
@@ -204,7 +212,7 @@ def _enqueue_failed_sign_in(context: Context, browser: Browser, email: str, meth
         )
 
 
-@jobs.job("logFailedSignIn", bound="one sign-in", attempts=3)
+@jobs.job("logFailedSignIn", bound="one sign-in", attempts=3, in_maintenance=True)
 def log_failed_sign_in(context: Context, email: str, method: str, client: str) -> None:
     with context.db.write() as tx:
         person = _find_person(tx, email)
@@ -217,19 +225,20 @@ def log_failed_sign_in(context: Context, email: str, method: str, client: str) -
 
 
 def request_link(context: Context, browser: Browser, email: str) -> None:
-    """Enqueue an email with a link to the person with this address, if any. Raises TooManyRequests and
+    """Enqueue an email with a link to the person with this email address, if any. Raises TooManyRequests and
     Unavailable."""
     if not context.settings.smtp_url:
         raise Unavailable("This server doesn't send email. Set OCTAVO_SMTP_URL to turn on sign-in links.")
     email = email.strip().lower()
     with context.db.write() as tx:
         attempts.record_or_refuse(tx, attempts.client_counter("link", browser.client))
-        # Over the limit, no link is sent but the request succeeds: the links that were sent are still valid.
+        # Over the limit, no link is sent but the request succeeds, because the links that were sent are still
+        # valid.
         if attempts.record(tx, attempts.account_counter("link", email, _LINKS)):
             jobs.enqueue(tx, "mailSignInLink", email=email)
 
 
-@jobs.job("mailSignInLink", bound="one mail", attempts=3)
+@jobs.job("mailSignInLink", bound="one mail", attempts=3, in_maintenance=True)
 def mail_link(context: Context, email: str) -> None:
     with context.db.write() as tx:
         secret = issue_link(tx, context.sealer, email)
@@ -246,7 +255,7 @@ def mail_link(context: Context, email: str) -> None:
 
 
 def issue_link(tx: Transaction, sealer: Sealer, email: str) -> str | None:
-    """Return the secret of a sign-in link for an email address, or None when no one can sign in with it."""
+    """Return the secret of a sign-in link for an email address, or None if no one can sign in with it."""
     person = _find_person(tx, email)
     if person is None:
         return None

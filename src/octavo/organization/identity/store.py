@@ -43,7 +43,7 @@ def _token(row: Row) -> TokenRow:
 def list_tokens(
     tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None = None
 ) -> Slice[TokenRow]:
-    """Return the active tokens of a user, newest first. ``only``: those of one organization."""
+    """Return the active tokens of a user, newest first. ``only``: the organization to limit them to."""
     alive = "FROM tokens WHERE user_id = :user AND revoked_at IS NULL"
     if only is not None:
         alive += " AND organization_id = :only"

@@ -27,4 +27,5 @@ declare(
         stays=_OPENS,
         membership="user_id",
     ),
+    Table(name="directory_groups", stays="rebuilt by the next synchronization with the directory"),
 )

@@ -1,4 +1,4 @@
-"""Creation of tokens, never with more access than the caller has."""
+"""Create tokens that never have more access than the caller."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def issue_token(
     organization_id: str | None,
 ) -> tuple[TokenRow, str]:
     """Create a token for ``owner_id`` and return it with its secret. ``organization_id``: the only
-    organization it reaches.
+    organization that it reaches.
 
     Raises BadRequest, and Forbidden for a token with more scopes, a wider reach, or a later expiration than
     the calling token or session.
     """
     person = require_person(actor)
     if not is_within_scopes(scopes, person.scopes):
-        raise Forbidden("scopes: a token can't create a token with more scopes than its own.")
+        raise Forbidden("scopes: a token can't create a token with more scopes than its own")
     if person.organization_id is not None and organization_id != person.organization_id:
         raise Forbidden("A token of one organization can't create a token that reaches further.")
     expires = None
@@ -41,7 +41,7 @@ def issue_token(
         except ValueError:
             raise BadRequest("expiresAt: must be an ISO 8601 time, such as 2030-01-31T00:00:00Z") from None
     if person.expires_at is not None and (expires is None or expires > person.expires_at):
-        raise Forbidden("expiresAt: a token can't create a token that expires later than itself.")
+        raise Forbidden("expiresAt: a token can't create a token that expires later than itself")
     secret = create_token(
         tx, owner_id, name=name.strip(), scopes=scopes, expires_at=expires, organization_id=organization_id
     )

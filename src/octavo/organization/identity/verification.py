@@ -12,8 +12,8 @@ from . import removal
 def verify_address(tx: Transaction, user_id: str) -> bool:
     """Mark the email address of a user as verified. Return False for an unknown or deactivated user.
 
-    Before this, the account may have been used by someone else who knew the address. Everything that they
-    could have set up to return, or to keep its owner out, is removed: password, two-factor authentication, passkeys,
+    Before this, someone else who knew the address may have used the account. Everything that they could have
+    set up to return, or to keep its owner out, is removed: password, two-factor authentication, passkeys,
     sessions, tokens, and the control that an organization's identity provider or directory has over the
     account. Memberships remain, but as not yet accepted.
     """

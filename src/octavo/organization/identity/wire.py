@@ -24,8 +24,8 @@ Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK)]
 
 
 class SignIn(Struct):
-    """Body of a sign-in. ``code``: for two-factor authentication. ``cookie``: whether to keep the session in
-    a cookie as well.
+    """Body of a sign-in. ``code``: the code for two-factor authentication. ``cookie``: whether to also keep
+    the session in a cookie.
 
     ``device``: the value from an earlier sign-in on this device, so that failed attempts by others don't
     count.
@@ -59,9 +59,9 @@ class Discover(Struct):
 
 
 class SignedInResult(Struct, rename="camel", kw_only=True):
-    """Result of a sign-in. ``token`` is for ``Authorization: Bearer``; ``challenge`` goes with a code to
-    `POST /sign-in/code`; ``device`` is stored and sent with the next `POST /sign-in`. ``passkeys``: whether a
-    passkey can replace the code."""
+    """Result of a sign-in. ``token``: the token for ``Authorization: Bearer``. ``challenge``: the challenge
+    to send with a code to `POST /sign-in/code`. ``device``: the value to store and send with the next `POST
+    /sign-in`. ``passkeys``: whether a passkey can replace the code."""
 
     status: Literal["signed-in", "code-needed"]
     expires_at: str
@@ -79,7 +79,8 @@ class SignInProvider(Struct, rename={"start_url": "startURL"}):
 
 
 class SignInWays(Struct):
-    """Sign-in methods for an email address, based on the address alone, whether or not an account exists."""
+    """Sign-in methods for an email address, which depend on the address alone and not on whether an account
+    exists."""
 
     methods: list[Literal["password", "link"]]
     sso: list[SignInProvider]
@@ -103,7 +104,8 @@ class SetPassword(Struct):
 
 
 class SetUpAccount(Struct, rename="camel"):
-    """Body of the first administrator's setup. ``email``: required if the settings don't name it."""
+    """Body of the first administrator's setup. ``email``: the email address; required if the settings don't
+    specify it."""
 
     display_name: DisplayName
     password: Password
@@ -111,7 +113,7 @@ class SetUpAccount(Struct, rename="camel"):
 
 
 class ProveIdentity(Struct):
-    """Body of a confirmation. ``code``: for two-factor authentication."""
+    """Body of a confirmation. ``code``: the code for two-factor authentication."""
 
     password: Password
     code: Code | None = None
@@ -142,8 +144,8 @@ class RecoveryCodes(Struct, rename="camel"):
 
 
 class StartPasskeySignIn(Struct):
-    """Body for starting a passkey sign-in. ``challenge``: from a sign-in that requires a code; without it,
-    the passkey is the whole sign-in."""
+    """Body for starting a passkey sign-in. ``challenge``: the challenge from a sign-in that requires a code;
+    by default, the passkey is the whole sign-in."""
 
     challenge: Secret | None = None
 
@@ -155,7 +157,7 @@ class SignInWithPasskey(Struct):
 
 
 class RegisterPasskey(Struct):
-    """Body for saving a passkey. ``name``: chosen by its owner."""
+    """Body for saving a passkey. ``name``: the name chosen by its owner."""
 
     challenge: Secret
     credential: MadeCredential
@@ -179,8 +181,8 @@ class Passkeys(Struct):
 
 
 class CreateToken(Struct, rename="camel"):
-    """Body for creating a token. Without ``scopes``, it can do everything its owner can; without
-    ``expiresAt`` (ISO 8601), it never expires."""
+    """Body for creating a token. ``scopes``: the scopes; by default, the token has all permissions of its
+    owner. ``expiresAt``: the expiration (ISO 8601); by default, the token never expires."""
 
     name: Name
     scopes: Annotated[list[str], Meta(min_length=1, max_length=50)] | None = None
@@ -193,7 +195,7 @@ class CreateServiceAccount(Struct):
 
 
 class Token(Struct, rename="camel", kw_only=True):
-    """Access token. ``token``, the secret, is only in the response that creates it."""
+    """Access token. ``token``: the secret, only in the response that creates the token."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""Presentation of an invitation to the holder of its secret, and of invite links to those who manage them."""
+"""Present an invitation to the holder of its secret, and invite links to those who manage them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invite links: creating, listing, and joining with them. The ID is the secret."""
+"""Invite links: create and list them, and join with them. The ID is the secret."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from . import store
 from .store import LinkRow, Target
 
 Place = SpaceAccess | CollectionAccess | None
-"""Target of a link. None: the organization itself."""
+"""Target of a link; None for the organization itself."""
 
 
 def enter_target(tx: Transaction, org: OrgAccess, target: tuple[Target, str]) -> Place:
@@ -56,7 +56,9 @@ def _require_own(place: Place, role: str | None) -> None:
     if place is None:
         return
     if role is None:
-        raise BadRequest("level: choose a role. Without one, the link would not grant access.")
+        raise BadRequest(
+            "level: required. Choose a role, because a link without a role would not grant access."
+        )
     if not at_least(place.role, role):
         raise Forbidden(f"level: `{role}` is higher than your own role, `{place.role}`.")
 
@@ -66,7 +68,7 @@ def create(
 ) -> LinkRow:
     """Create a link that grants a role in the organization, a space, or a collection.
 
-    Raises NotFound for a space or collection of another organization, and Forbidden when the organization has
+    Raises NotFound for a space or collection of another organization, and Forbidden if the organization has
     turned off invite links or the role is above the caller's own.
     """
     place = enter_target(tx, org, target)
@@ -101,7 +103,7 @@ def update(tx: Transaction, context: Context, org: OrgAccess, link: LinkRow, giv
         target = (link.target_type, link.target_id)
         place = enter_target(tx, org, target)
         _require_own(place, given)
-        # Nobody can lower a role above their own.
+        # No one can lower a role above their own.
         _require_own(place, link.role)
         store.set_link_role(tx, link.secret, given, org.user_id)
         before, after = {"role": link.role}, {"role": given}
@@ -123,8 +125,8 @@ def delete(tx: Transaction, context: Context, org: OrgAccess, link_id: str) -> b
 def join(
     tx: Transaction, context: Context, actor: Actor, organization_id: str, link_id: str, user_id: str
 ) -> bool:
-    """Grant the caller the role of the link, never less than they have. Return False if the link does not
-    exist for them."""
+    """Grant the caller the role of the link, unless they already have a higher one. Return False if the link
+    does not exist for them."""
     link = find_usable_link(tx, context, organization_id, link_id)
     if link is None:
         return False

@@ -1,7 +1,7 @@
-"""Inviting email addresses and accepting invitations.
+"""Invite email addresses and accept invitations.
 
 An existing account is added at once only if its email address is verified; otherwise, an account that someone
-else created with the address would get access. The membership is not yet accepted: the person can use it, but
+else created with the address would get access. The membership is not accepted yet: the person can use it, but
 the organization's identity provider and directory get no control over the account. An invitation can be
 accepted once, by the account with its address, and is void when the person who created it no longer
 administers the organization.
@@ -47,9 +47,9 @@ from . import store
 
 @dataclass
 class Invited:
-    """Result of inviting people. ``users``: IDs of accounts that were added as members. ``not_sso``:
-    addresses whose accounts also belong to other organizations, so the identity provider does not vouch for
-    them. ``links``: addresses with links to pass on, when the server sends no email."""
+    """Result of inviting people. ``users``: the IDs of accounts that were added as members. ``not_sso``: the
+    addresses whose accounts also belong to other organizations, so that the identity provider does not vouch
+    for them. ``links``: the addresses with links to pass on, if the server sends no email."""
 
     users: list[str] = field(default_factory=list)
     not_sso: list[str] = field(default_factory=list)
@@ -67,11 +67,11 @@ def invite(
     sso: bool,
     invited_by: str,
 ) -> Invited:
-    """Add people with an account as members and invite the others. ``people``: email addresses with their
+    """Add people with an account as members and invite the others. ``people``: the email addresses with their
     roles.
 
-    Raises TooManyRequests beyond the number of people that ``invited_by`` can invite, or of emails that an
-    address can receive, within a day.
+    Raises TooManyRequests if ``invited_by`` invites too many people, or an address receives too many emails,
+    within a day.
     """
     most = context.settings.invitations_per_day
     message = f"emails: you can invite at most {most} addresses per day. Try again tomorrow."
@@ -138,7 +138,7 @@ def _add(
     audit(tx, by, "member.joined", organization_id, ("user", user_id), after=state)
 
 
-@jobs.job("mailInvitation", bound="one mail", attempts=3)
+@jobs.job("mailInvitation", bound="one mail", attempts=3, in_maintenance=True)
 def mail_invitation(context: Context, invitation_id: str) -> None:
     secret = secrets.token_urlsafe(32)
     with context.db.write() as tx:
@@ -206,10 +206,10 @@ def _delete(tx: Transaction, actor: Actor, invitation: store.InvitationRow) -> N
 
 
 def join_with_invitation(tx: Transaction, actor: Actor, organization_id: str, key: str, user_id: str) -> bool:
-    """Make the caller a member by an invitation for their email address, which is used up. Return False if
-    there is no such invitation for them.
+    """Make the caller a member with an invitation for their email address, and use up the invitation. Return
+    False if there is no such invitation for them.
 
-    ``key``: its secret, or its ID for an account with a verified address.
+    ``key``: the secret of the invitation, or its ID for an account with a verified address.
     """
     user = find_user(tx, user_id)
     invitation = _find_by_secret(tx, key) or _find_own(tx, user_id, key)
@@ -300,7 +300,7 @@ def _if_still_valid(tx: Transaction, found: store.InvitationRow | None) -> store
 def _use_up(
     tx: Transaction, by: Actor | Stranger, invitation: store.InvitationRow, user_id: str, *, member: bool
 ) -> bool:
-    """Use up the invitation by deleting it. Return False if it was already used at the same time."""
+    """Use up the invitation by deleting it. Return False if it was already used concurrently."""
     if store.delete_invitation(tx, invitation.organization_id, invitation.id) is None:
         return False
     organization_id = invitation.organization_id

@@ -1,4 +1,4 @@
-"""Inviting people to an organization, and joining it."""
+"""Invite people to an organization, and join it."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_
     """Join an organization with an invite link, or with the secret of an invitation for the caller's email
     address. If the address is verified, the ID of the invitation is enough; see `listOwnInvitations`.
 
-    A link grants its role, and never less than the caller already has. Returns 404 for an invitation that
+    A link grants its role unless the caller already has a higher one. Returns 404 for an invitation that
     doesn't exist, has expired, was used, belongs to another organization, or is for someone else.
     """
     with call.db.write() as tx:
@@ -113,8 +113,8 @@ def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_
 
 @operation("listOwnInvitations", "GET", "/user/invitations", needs=Can.OWN_ACCOUNT)
 def list_own_invitations(call: Call, caller: SignedIn, query: PageQuery) -> Listing[OwnInvitation]:
-    """List the invitations for the caller's email address, newest first. Empty while the address is not
-    verified."""
+    """List the invitations for the caller's email address, newest first. The list is empty while the address
+    is not verified."""
     with call.db.read() as tx:
         found = store.list_open_invitations(tx, caller.user_id, query.limit, query.page)
     return present_slice(found, present_own_invitation)
@@ -128,7 +128,13 @@ def decline_invitation(call: Call, caller: SignedIn, invitation_id: str) -> bool
 
 
 @operation(
-    "readInvitation", "POST", "/invitations/read", needs=PUBLIC, returns=ShownInvitation, body_limit=16_384
+    "readInvitation",
+    "POST",
+    "/invitations/read",
+    needs=PUBLIC,
+    returns=ShownInvitation,
+    body_limit=16_384,
+    in_maintenance=True,
 )
 def read_invitation(call: Call, body: ReadInvitation) -> Reply:
     """Get the organization and inviter of an invitation by its secret, or of an invite link by its ID."""
@@ -147,10 +153,9 @@ def read_invitation(call: Call, body: ReadInvitation) -> Reply:
     body_limit=16_384,
 )
 def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
-    """Create an account for an invited email address and start a session. Returns 403 if another origin asks
-    for a cookie. Returns 409 if the address has an
-    account: its owner can sign in and join. An emailed invitation takes over an account whose address was
-    never verified."""
+    """Create an account for an invited email address and start a session. Returns 403 if another origin
+    requests a cookie. Returns 409 if the address has an account, whose owner can sign in and join. An emailed
+    invitation takes over an account whose address was never verified."""
     if body.cookie:
         require_same_origin(call)
     with call.db.read() as tx:
@@ -182,8 +187,8 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
     """Create an invite link to the organization or to one of its spaces or collections. Anyone with the link
     can join.
 
-    Requires an administrator, or a person who can invite to the space or collection. The role can't be above
-    their own.
+    Requires an administrator, or a person who can invite people to the space or collection. The role can't be
+    above their own.
     """
     with call.db.write() as tx:
         link = invite_links.create(tx, call.context, org, *target_of(org.organization_id, body))
@@ -208,7 +213,7 @@ def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
 
 @operation("updateOrganizationInviteById", "PATCH", _LINK, needs=Can.VIEW, errors=(400, 403, 404))
 def update_link(call: Call, org: OrgAccess, invite_id: str, body: UpdateInvite) -> InviteLink:
-    """Update the role of an invite link. People who already joined keep theirs."""
+    """Update the role of an invite link. People who already joined keep their role."""
     with call.db.write() as tx:
         before = invite_links.get(tx, call.context, org, invite_id)
         link = invite_links.update(tx, call.context, org, before, role_of(before, body))

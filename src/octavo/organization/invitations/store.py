@@ -25,7 +25,7 @@ _NEVER = 253_402_300_799_000
 
 class InvitationRow(Struct, frozen=True):
     """Invitation of an email address. ``mailed``: whether only a reader of the mailbox can know the secret.
-    ``standing``: created by a directory, without a secret, and valid until it is revoked."""
+    ``standing``: whether a directory created it, without a secret, and it is valid until it is revoked."""
 
     id: str
     organization_id: str
@@ -53,8 +53,8 @@ def put_invitation(
     hash: str | None,
     standing: bool = False,
 ) -> str:
-    """Invite an email address, or invite it again, and return the invitation's ID. Without ``hash``, the
-    secret is created when the email is sent.
+    """Invite an email address, or invite it again, and return the invitation's ID. ``hash``: the hash of the
+    secret; by default, the secret is created when the email is sent.
 
     A pending invitation stays pending when someone else invites the same address.
     """
@@ -179,8 +179,8 @@ def delete_invitation(tx: Transaction, organization_id: str, invitation_id: str)
 
 
 class LinkRow(Struct, frozen=True):
-    """Invite link. ``secret``: required to join, and the link's ID in the API. The row is found by its hash
-    and stores it encrypted."""
+    """Invite link. ``secret``: the secret required to join, which is the link's ID in the API. The row is
+    found by its hash and stores it encrypted."""
 
     secret: str
     organization_id: str
@@ -260,7 +260,8 @@ def list_links(
 
 
 def set_link_role(tx: Transaction, secret: str, role: str | None, changed_by: str) -> None:
-    """Set the role of a link. The person who changes it becomes its creator, whose permissions it depends on."""
+    """Set the role of a link. The person who changes the role becomes the link's creator, on whose
+    permissions it depends."""
     tx.run(
         "UPDATE invite_links SET role = :role, created_by = :by WHERE id = :id",
         role=role,

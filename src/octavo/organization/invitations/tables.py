@@ -1,4 +1,4 @@
-"""Declarations of the tables of invitations."""
+"""Declarations of the invitation tables."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ class Invitee(Struct):
 
 
 class InviteUsers(Struct):
-    """Body for inviting people. ``role``: for addresses without a role; by default the organization's default
-    role."""
+    """Body for inviting people. ``role``: the role for addresses without one; by default the organization's
+    default role."""
 
     emails: Annotated[list[Email | Invitee], Meta(min_length=1, max_length=MAX_EMAILS)]
     role: RoleOrGuest | UnsetType = UNSET
@@ -43,8 +43,8 @@ class InvitationLink(Struct):
 
 
 class InvitedUsers(Struct, rename={"failed_sso_emails": "failedSSOEmails"}):
-    """Result of inviting people. ``users``: people with an account, who are members now. ``links``: links to
-    pass on, if the server sends no email."""
+    """Result of inviting people. ``users``: the people with an account, who are members now. ``links``: the
+    links to pass on, if the server sends no email."""
 
     users: list[str]
     invited: int
@@ -82,14 +82,16 @@ class Joined(Struct):
 
 
 class ReadInvitation(Struct):
-    """Body for reading an invitation. ``secret``: of an invitation, or the ID of an invite link."""
+    """Body for reading an invitation. ``secret``: the secret of an invitation, or the ID of an invite
+    link."""
 
     secret: Annotated[str, Meta(max_length=200)]
 
 
 class ShownInvitation(Struct, rename="camel"):
-    """Invitation for display. ``url``: where the person lands after joining. ``email``: the invited address;
-    links have none. ``content``: the title of the space or collection that a link gives access to."""
+    """Invitation for display. ``url``: the URL to which the person is redirected after joining. ``email``:
+    the invited email address, which links don't have. ``content``: the title of the space or collection to
+    which a link grants access."""
 
     organization: InvitingOrganization
     invited_by: str
@@ -99,7 +101,7 @@ class ShownInvitation(Struct, rename="camel"):
 
 
 class AcceptInvitation(Struct, rename="camel"):
-    """Body for accepting an invitation. ``cookie``: whether to keep the session in a cookie as well."""
+    """Body for accepting an invitation. ``cookie``: whether to also keep the session in a cookie."""
 
     secret: Annotated[str, Meta(max_length=200)]
     display_name: DisplayName
@@ -119,11 +121,11 @@ class CreateInvite(Struct):
     def __post_init__(self) -> None:
         content = [self.space is not UNSET, self.collection is not UNSET]
         if sum(content) > 1:
-            raise ValueError("give either `space` or `collection`, not both")
+            raise ValueError("provide either `space` or `collection`, not both")
         if any(content) and (self.level is UNSET or self.role is not UNSET):
-            raise ValueError("with `space` or `collection`, give `level` instead of `role`")
+            raise ValueError("with `space` or `collection`, provide `level` instead of `role`")
         if not any(content) and (self.role is UNSET or self.level is not UNSET):
-            raise ValueError("give `role`, or `level` together with `space` or `collection`")
+            raise ValueError("provide `role`, or `level` together with `space` or `collection`")
 
 
 class UpdateInvite(Struct):
@@ -135,7 +137,7 @@ class UpdateInvite(Struct):
 
     def __post_init__(self) -> None:
         if (self.role is UNSET) == (self.level is UNSET):
-            raise ValueError("give either `role` or `level`")
+            raise ValueError("provide either `role` or `level`")
 
 
 class InviteLink(Struct, kw_only=True):
@@ -187,5 +189,5 @@ def role_of(link: LinkRow, body: UpdateInvite) -> str | None:
     """Return the new role of a link. Raises BadRequest if the body has the wrong field for its target."""
     given, expected = (body.role, "role") if link.target_type == "organization" else (body.level, "level")
     if given is UNSET:
-        raise BadRequest(f"{expected}: required for links of the type `{link.target_type}`.")
+        raise BadRequest(f"{expected}: required for links of the type `{link.target_type}`")
     return given

@@ -1,4 +1,4 @@
-"""Creation of organizations with their hostname and first administrator."""
+"""Create organizations with their hostname and first administrator."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def hostname_for(title: str) -> str:
 def create_organization_for(
     tx: Transaction, actor: Actor, user_id: str, title: str, email_domains: Sequence[str]
 ) -> store.OrgRow:
-    """Create an organization that the caller administers."""
+    """Create an organization, with the caller as its administrator."""
     org = create_organization(tx, user_id, title.strip())
     store.set_email_domains(tx, org.id, set_domains(tx, org, email_domains))
     audit(tx, actor, "organization.created", org.id, ("organization", org.id), after={"title": org.title})
@@ -42,7 +42,8 @@ def create_organization_for(
 
 
 def create_organization(tx: Transaction, user_id: str, title: str) -> store.OrgRow:
-    """Create an organization that the user administers, with a free hostname derived from the title."""
+    """Create an organization with the user as its administrator, and a free hostname derived from the
+    title."""
     wanted = hostname_for(title)
 
     def numbered(number: int) -> str:

@@ -26,7 +26,7 @@ def record_of(context: Context, organization_id: str, domain: str) -> tuple[str,
 
 
 def set_domains(tx: Transaction, org: OrgRow, wanted: Sequence[str]) -> list[str]:
-    """Return the domains in lower case without duplicates, and forget the verification of removed ones.
+    """Return the domains in lowercase without duplicates, and delete the verification of removed ones.
 
     Raises BadRequest for a domain of a public email provider.
     """
@@ -41,11 +41,11 @@ def set_domains(tx: Transaction, org: OrgRow, wanted: Sequence[str]) -> list[str
 
 
 def verify_domain(context: Context, actor: Actor, organization_id: str, domain: str) -> OrgRow:
-    """Verify a domain of the organization: a server administrator asks in a session, or the TXT record
-    exists.
+    """Verify a domain of the organization. It is verified if a server administrator requests it in a session,
+    or if the TXT record exists.
 
     Raises BadRequest for a domain of a public email provider, NotFound for one that the organization does not
-    list, and Unavailable when no name server answers.
+    list, and Unavailable if no name server responds.
     """
     with context.db.read() as tx:
         org = store.get_organization(tx, organization_id)

@@ -1,4 +1,4 @@
-"""Joining an organization by the domain of a verified email address."""
+"""Join an organization by the domain of a verified email address."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def _own_domain(tx: Transaction, user_id: str) -> str | None:
 
 
 def list_joinable(tx: Transaction, user_id: str, domain: str) -> list[store.OrgRow]:
-    """Return the organizations that verified this domain, if the caller's own verified address is in it."""
+    """Return the organizations that verified this domain, if the caller's own verified email address is in
+    it."""
     return store.list_organizations_by_domain(tx, domain) if _own_domain(tx, user_id) == domain else []
 
 

@@ -1,4 +1,4 @@
-"""Validation of merge rules, and the names that expressions of custom rules can use."""
+"""Validate merge rules, and provide the names that expressions of custom rules can use."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .types import MergeRule
 
 
 class RuledReview(NamedTuple):
-    """Review as custom rules see it. ``status``: `approved` or `changes-requested`; ``outdated``: whether the
-    content was edited since."""
+    """Review in the form that custom rules see. ``status``: `approved` or `changes-requested`. ``outdated``:
+    whether the content has been edited since."""
 
     status: str
     reviewer: str
@@ -26,8 +26,8 @@ class RuledReview(NamedTuple):
 
 
 class RuledChange(NamedTuple):
-    """Change request as custom rules see it. ``description`` is plain text, ``created_at`` is in ISO 8601,
-    and people are IDs."""
+    """Change request in the form that custom rules see. ``description``: plain text. ``created_at``: the time
+    in ISO 8601. People are IDs."""
 
     id: str
     number: int
@@ -39,7 +39,7 @@ class RuledChange(NamedTuple):
     reviews: Sequence[RuledReview]
 
     def asked_by(self, actor_id: str) -> JsonObject:
-        """Return the names that an expression can use when ``actor_id`` wants to merge."""
+        """Return the names that an expression can use if ``actor_id`` wants to merge."""
         return {
             "changeRequest": {
                 "id": self.id,
@@ -73,7 +73,7 @@ _SAMPLES = [
 
 def require_merge_rules(tx: Transaction, organization_id: str, rules: Sequence[MergeRule]) -> None:
     """Raise NotFound for people of other organizations, and BadRequest for an expression that is invalid or
-    gives neither true nor false for any sample change request."""
+    evaluates to neither true nor false for every sample change request."""
     for index, rule in enumerate(rules):
         if rule.users is not UNSET:
             require_members(tx, organization_id, rule.users, f"mergeRules.rules[{index}].users")
@@ -84,8 +84,8 @@ def require_merge_rules(tx: Transaction, organization_id: str, rules: Sequence[M
 
 
 def _explain_refusal(expression: str) -> str | None:
-    """Return why no change request could pass. An expression that gives a boolean for some samples is
-    accepted."""
+    """Return the reason why no change request could pass. An expression that returns a boolean for some
+    samples is accepted."""
     reason = None
     for change in _SAMPLES:
         for actor in ("author", "reviewer"):

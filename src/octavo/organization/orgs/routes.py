@@ -35,7 +35,8 @@ def get_api_information(call: Call) -> ApiInformation:
 
 @operation("listOrganizationsForAuthenticatedUser", "GET", "/orgs", needs=Can.SIGN_IN)
 def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Organization]:
-    """List the organizations that the caller is a member of and can access with this sign-in, newest first."""
+    """List the organizations of which the caller is a member and that this sign-in can access, newest
+    first."""
     with call.db.read() as tx:
         reached = list_reachable_organizations(tx, caller.actor)
         found = store.list_organizations(tx, caller.user_id, reached, query.limit, query.page)
@@ -95,9 +96,9 @@ def list_email_domains(call: Call, org: OrgAccess) -> EmailDomains:
 def verify_email_domain(call: Call, org: OrgAccess, email_domain: str) -> EmailDomain:
     """Verify an email domain and return the result.
 
-    A domain is verified when its DNS has the TXT record in `record`, or when the server administrator
-    verifies it in a session. Name servers are queried for at most five seconds; the operation returns 503 if
-    none answers. A domain remains verified until it is removed from `emailDomains`.
+    A domain is verified if its DNS has the TXT record in `record`, or if the server administrator requests it
+    in a session. Name servers are queried for at most five seconds; the operation returns 503 if none
+    responds. A domain remains verified until it is removed from `emailDomains`.
     """
     domain = email_domain.lower()
     return present_domain(

@@ -28,7 +28,7 @@ class OrgSettings(Struct, frozen=True, omit_defaults=True):
 
 
 Proof = Literal["dns", "operator"]
-"""How a domain was verified: by a DNS record or by the server administrator. That someone has a mailbox in a
+"""Method by which a domain was verified: by a DNS record or by the server administrator. A mailbox in a
 domain does not verify it."""
 
 
@@ -72,7 +72,7 @@ def _with_proofs(tx: Transaction, orgs: list[OrgRow]) -> list[OrgRow]:
         return orgs
     found: dict[str, dict[str, DomainProof]] = {}
     for id, domain, proof, proved_at in tx.all(
-        # An older process that runs alongside may still record proofs by address.
+        # An older process that runs alongside may still record proofs by email address.
         """SELECT organization_id, domain, proof, proved_at FROM proved_domains
            WHERE organization_id IN :orgs AND proof IN ('dns', 'operator')""",
         orgs=naming,
@@ -112,7 +112,7 @@ def find_organization_by_hostname(tx: Transaction, hostname: str) -> OrgRow | No
 
 
 HOSTNAME_RESERVED = 365 * 24 * 3_600_000
-"""Milliseconds during which no other organization can take a released hostname."""
+"""Time in milliseconds during which no other organization can take a released hostname."""
 _MAX_FORMER_HOSTNAMES = 10
 """Maximum number of former hostnames per organization. Older ones are released."""
 
@@ -130,7 +130,7 @@ def find_organization_by_former_hostname(tx: Transaction, hostname: str) -> OrgR
 def list_organizations(
     tx: Transaction, user_id: str, organization_ids: list[str], limit: int, page: str | None
 ) -> Slice[tuple[OrgRow, str | None]]:
-    """Return those of these organizations of which a person is an enabled member, newest first, with their
+    """Return the organizations among these of which a person is an enabled member, newest first, with their
     role."""
     source = """FROM organizations o JOIN members m ON m.organization_id = o.id
                 WHERE m.user_id = :user AND m.disabled = 0 AND o.id IN :reached"""
@@ -227,7 +227,7 @@ def set_default_site(tx: Transaction, organization_id: str, site_id: str) -> Non
 def list_organizations_by_domain(tx: Transaction, domain: str) -> list[OrgRow]:
     """Return the organizations that people with an email address in this domain can join, oldest first.
 
-    A domain of a public email provider belongs to no one, even if it was once recorded.
+    A domain of a public email provider is never verified, even if it was once recorded.
     """
     if is_free_mail(domain):
         return []
@@ -244,8 +244,8 @@ def set_email_domains(tx: Transaction, organization_id: str, domains: list[str])
 
 
 def insert_proof(tx: Transaction, organization_id: str, domain: str, proof: Proof) -> bool:
-    """Record the verification of a domain. Return False if it was already verified. A proof by address from
-    an older version doesn't count."""
+    """Record the verification of a domain. Return False if it was already verified. A proof by email address
+    from an older version doesn't count."""
     return bool(
         tx.all(
             """INSERT INTO proved_domains (organization_id, domain, proof, proved_at)

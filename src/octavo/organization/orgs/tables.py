@@ -1,4 +1,4 @@
-"""Declarations of the tables of organizations."""
+"""Declarations of the organization tables."""
 
 from __future__ import annotations
 

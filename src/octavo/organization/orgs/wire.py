@@ -28,7 +28,7 @@ Domain = Annotated[
         ),
     ),
 ]
-"""Hostname as it appears after the @ of an email address."""
+"""Hostname in the form used after the @ of an email address."""
 
 
 class ApiInformation(Struct):
@@ -77,7 +77,8 @@ class DnsRecord(Struct):
 
 
 class EmailDomain(Struct, rename="camel"):
-    """Email domain. Once it is verified, people can join with it. `proof` says how it was verified."""
+    """Email domain. Once it is verified, people can use it to join. ``proof``: the method by which it was
+    verified."""
 
     domain: str
     verified: bool

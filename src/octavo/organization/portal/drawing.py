@@ -1,4 +1,4 @@
-"""Pages of the portal, made from the files in this package."""
+"""Pages of the portal, created from the files in this package."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def _read(name: str) -> bytes:
 
 
 def read_file(name: str, installation: str, *, mails: bool) -> bytes:
-    """Return one of ``FILES``; pages show the name of the ``installation``. ``mails``: whether it sends email, without
-    which no page offers a link by email."""
+    """Return one of ``FILES``. ``installation``: the name of the server that pages show. ``mails``: whether
+    the server sends email, without which no page offers an emailed link."""
     if name.endswith(".html"):
         return _fill(name, INSTALLATION=installation, MAILS="true" if mails else "false")
     if name == "portal.css":
@@ -47,7 +47,7 @@ def draw_home(installation: str, sites_url: str) -> bytes:
 
 
 def draw_refusal(installation: str, title: str, message: str) -> bytes:
-    """Return the page for people who open a URL that can't be used; ``message`` says why."""
+    """Return the page for people who open a URL that can't be used. ``message``: the reason."""
     return _fill("refused.html", INSTALLATION=installation, TITLE=title, MESSAGE=message)
 
 
@@ -62,10 +62,10 @@ def draw_consent(
     asked: str,
     refusal: str,
 ) -> bytes:
-    """Return the page on which a person allows an app to act for them. ``place``: the URL that receives the
-    answer, and ``own_machine`` whether it is on the person's computer; ``source``: the URL of the document
-    that describes the app, if any; ``scopes``: rows of HTML; ``asked``: the request of the app, as JSON;
-    ``refusal``: the URL to go to on denial."""
+    """Return the page on which a person allows an app to act on their behalf. ``place``: the URL that
+    receives the response. ``own_machine``: whether that URL is on the person's computer. ``source``: the URL
+    of the document that describes the app, if any. ``scopes``: the rows of scopes as HTML. ``asked``: the
+    request of the app, as JSON. ``refusal``: the URL to which to redirect on denial."""
     page = _fill(
         "connect.html",
         INSTALLATION=installation,

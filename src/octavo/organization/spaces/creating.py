@@ -1,4 +1,4 @@
-"""Creation of spaces and collections, placed last among their siblings."""
+"""Create spaces and collections, placed last among their siblings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Duplication of a space: everything in main becomes the first revision of a new branch.
+"""Duplicate a space: everything in main becomes the first revision of a new branch.
 
 Rows are copied inside the database by the packages that own them (``hooks``): for a small space in one
-transaction, for a large one in short transactions before the one that makes the copy visible.
+transaction, for a large one in short transactions before the one that makes the duplicate visible.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ _SUFFIX = " (copy)"
 
 @contextmanager
 def prepare_copy(db: Database, space: SpaceAccess) -> Iterator[str | None]:
-    """Provide what one call of ``duplicate_space`` in the block needs: for a large space, a copy of main that
-    no one can see yet; for a small one, None.
+    """Provide the input of one call of ``duplicate_space`` in the block: for a large space, a copy of main
+    that no one can see yet; for a small one, None.
 
-    Call this outside any transaction; a failing block leaves nothing behind. Raises like ``duplicate_space``.
+    Call this outside any transaction; if the block fails, nothing remains. Raises the errors of
+    ``duplicate_space``.
     """
     with db.read() as tx:
         placing.require_parent(tx, space.organization, store.get_space(tx, space.space_id).collection_id)
@@ -58,14 +59,14 @@ def prepare_copy(db: Database, space: SpaceAccess) -> Iterator[str | None]:
 
 
 def duplicate_space(tx: Transaction, space: SpaceAccess, prepared: str | None) -> SpaceRow:
-    """Place a copy right after the original, with its settings and grants. Raises NotFound or Forbidden if
-    the caller can't, or no longer can, duplicate the space or create content in its place."""
+    """Place a duplicate right after the original, with its settings and grants. Raises NotFound or Forbidden
+    if the caller can't, or no longer can, duplicate the space or create content in its place."""
     space = space_access(tx, space.actor, Can.ADMIN, space.space_id)
     placing.lock_order(tx, space.organization_id)
     source = store.get_space(tx, space.space_id)
     placing.require_parent(tx, space.organization, source.collection_id)
     if prepared is None:
-        # Block new revisions in the meantime, so that the copy shows a single state.
+        # Block new revisions in the meantime, so that the duplicate shows a single state.
         tx.one(f"SELECT 1 FROM branches WHERE id = :branch{tx.for_update}", branch=source.main_branch)
     copy_id = prepared or _insert_invisible_copy(tx, space)
     _lock_copy(tx, copy_id)
@@ -96,18 +97,18 @@ def _insert_invisible_copy(tx: Transaction, space: SpaceAccess) -> str:
 
 
 def _lock_copy(tx: Transaction, copy_id: str) -> None:
-    """Lock an unfinished copy so that no one removes it while this transaction writes it. Raises NotFound if
-    it is gone."""
+    """Lock an unfinished duplicate so that no one removes it while this transaction writes it. Raises
+    NotFound if it no longer exists."""
     if not tx.one(
         f"SELECT 1 FROM spaces WHERE id = :id AND deleted_at = :being_made{tx.for_update}",
         id=copy_id,
         being_made=UNFINISHED,
     ):
-        raise NotFound("The copy was deleted while it was being created. Try again.")
+        raise NotFound("The duplicate was deleted while it was being created. Try again.")
 
 
 def _publish_copy(tx: Transaction, source: SpaceRow, copy: Copy) -> SpaceRow:
-    """Write everything that is still missing in a copy, and make the copy visible."""
+    """Write everything that is still missing in a duplicate, and make it visible."""
     moment = now()
     if not tx.run(
         """UPDATE spaces SET (collection_id, emoji, icon, language, edit_mode, default_level, merge_rules) = (
@@ -137,7 +138,7 @@ def _publish_copy(tx: Transaction, source: SpaceRow, copy: Copy) -> SpaceRow:
 
 
 def _discard_copy(tx: Transaction, copy_id: str) -> None:
-    """Remove an unfinished copy with a job."""
+    """Enqueue a job that removes an unfinished duplicate."""
     if tx.run(
         "UPDATE spaces SET deleted_at = :given_up WHERE id = :id AND deleted_at = :being_made",
         given_up=ABANDONED,

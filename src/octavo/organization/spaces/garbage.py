@@ -1,7 +1,7 @@
-"""Removal of unused texts and files, which are stored once by hash for all spaces.
+"""Remove unused texts and files, which are stored once by hash for all spaces.
 
 Texts and files of a purged space may be used elsewhere, or be used again a moment later by an import that
-found them. So it is recorded as released and removed a day later, unless something references it by then.
+found them. So they are recorded as released, and removed a day later unless something refers to them by then.
 Code that stores a text or file again must call ``retain``.
 """
 
@@ -34,7 +34,7 @@ def release(tx: Transaction, content: Content, hashes_sql: str, **parameters: ob
 
 
 def release_space(tx: Transaction, space_id: str) -> None:
-    """Release everything that rows of a space reference, in any table."""
+    """Release everything that rows of a space refer to, in any table."""
     for content in ("text", "file"):
         for table, column in content_columns(content):
             if table.of_space:
@@ -48,7 +48,7 @@ def release_space(tx: Transaction, space_id: str) -> None:
 
 
 def retain(tx: Transaction, content: Content, hashes: Sequence[str]) -> None:
-    """Delete the release records of content that is stored again, before it is relied on."""
+    """Delete the release records of content that is stored again, before any code relies on it."""
     for start in range(0, len(hashes), _BATCH):
         tx.run(
             "DELETE FROM unused WHERE kind = :kind AND hash IN :hashes",
@@ -65,7 +65,7 @@ def is_released(tx: Transaction, content: Content, hash: str) -> bool:
 
 
 def _remove(context: Context, content: Content, before: int) -> bool:
-    """Remove one batch in one transaction. Return False when there is no more."""
+    """Remove one batch in one transaction. Return False if there is no more to remove."""
     unnamed = " AND ".join(
         f"NOT EXISTS (SELECT 1 FROM {table.name} t WHERE t.{column.name} = u.hash)"
         for table, column in content_columns(content)

@@ -1,7 +1,7 @@
-"""Hooks with which other packages react when a space is created, duplicated, transferred, permanently
-deleted, or gets another language.
+"""Hooks with which other packages react when a space is created, duplicated, transferred, or permanently
+deleted, or when its language changes.
 
-They run in the same transaction, except for what a large space needs written beforehand (``before_copy``).
+They run in the same transaction, except for writes that a large space needs beforehand (``before_copy``).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from octavo.kit.db.database import Transaction
 
 
 class Copy(Struct, frozen=True):
-    """Copy of a space. ``written``: whether its content already exists, from a state of the source's main
-    when copying started."""
+    """Duplicate of a space. ``written``: whether its content already exists, from the state of the source's
+    main when copying started."""
 
     source_id: str
     copy_id: str
@@ -25,7 +25,7 @@ class Copy(Struct, frozen=True):
 
 class NewSpace(Struct, frozen=True):
     """Main branch of a new space with its first, empty revision. ``counts``: False while content is still
-    being copied into it, so that nothing of it counts yet."""
+    being copied into it, so that none of it is active yet."""
 
     space_id: str
     branch_id: str
@@ -36,7 +36,7 @@ class NewSpace(Struct, frozen=True):
 
 CopyHook = Callable[[Transaction, Copy], None]
 WriteCopy = Callable[[Transaction, str], None]
-"""Function that writes some rows of the copy with this ID."""
+"""Function that writes some rows of the duplicate with this ID."""
 ListWrites = Callable[[Transaction, str], list[WriteCopy]]
 Hook = Callable[[Transaction, str, str], None]
 
@@ -70,24 +70,25 @@ def on_begin(hook: Callable[[Transaction, NewSpace], None]) -> None:
 
 def on_leaving(hook: Callable[[Transaction, str, list[str]], None]) -> None:
     """Register ``hook(tx, kind, ids)``, called when spaces or collections (``kind``) are transferred or
-    permanently deleted, to remove the access that the old organization gave."""
+    permanently deleted, to remove access that belongs to the old organization."""
     _on_leaving.append(hook)
 
 
 def on_unnamed_texts(hook: Callable[[Transaction, list[str]], None]) -> None:
-    """Register ``hook(tx, hashes)``, called with texts that are no longer referenced."""
+    """Register ``hook(tx, hashes)``, called with texts that nothing refers to any longer."""
     _on_unnamed_texts.append(hook)
 
 
 def on_copy(hook: CopyHook) -> None:
-    """Register ``hook(tx, copy)``, called in the transaction that makes the copy visible, in order of
+    """Register ``hook(tx, copy)``, called in the transaction that makes the duplicate visible, in order of
     registration."""
     _on_copy.append(hook)
 
 
 def before_copy(list_writes: ListWrites) -> None:
-    """Register ``list_writes(tx, source_id)``, which returns the writes to run before that transaction, each
-    in a short transaction of its own while others keep writing to the source; empty for a small space."""
+    """Register ``list_writes(tx, source_id)``, which returns the writes to run before that transaction. Each
+    runs in a short transaction while others keep writing to the source. The result is empty for a small
+    space."""
     _before_copy.append(list_writes)
 
 
@@ -103,8 +104,8 @@ def on_language(hook: Hook) -> None:
 
 
 def on_purge(hook: Callable[[Transaction, str], None]) -> None:
-    """Register ``hook(tx, space_id)``, called before the space is permanently deleted. Rows that reference
-    the space are deleted with it, and the texts and files they name are released; a hook handles the rest."""
+    """Register ``hook(tx, space_id)``, called before the space is permanently deleted. Rows that refer to the
+    space are deleted with it, and the texts and files they refer to are released; a hook handles the rest."""
     _on_purge.append(hook)
 
 

@@ -1,4 +1,4 @@
-"""Order of spaces and collections, which are mixed under a collection or at the top level of the
+"""Order of spaces and collections, which are mixed within a collection or at the top level of the
 organization."""
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Placed(NamedTuple):
 
 
 class Neighbor(Struct, frozen=True):
-    """Sibling before or after which something is to be placed, as named in a body."""
+    """Sibling before or after which to place an object, as named in a body."""
 
     kind: Kind
     id: str
@@ -72,7 +72,7 @@ def collection_depth(tx: Transaction, collection_id: str | None) -> int:
 
 
 def require_depth(tx: Transaction, parent_id: str | None, height: int) -> None:
-    """Raise BadRequest when collections of ``height`` levels would be nested too deeply in ``parent_id``."""
+    """Raise BadRequest if collections of ``height`` levels would be nested too deeply in ``parent_id``."""
     if collection_depth(tx, parent_id) + height > MAX_DEPTH:
         raise BadRequest(f"parent: collections can be nested at most {MAX_DEPTH} levels deep")
 
@@ -92,8 +92,8 @@ def move(
 ) -> None:
     """Move a space or collection to ``parent`` (UNSET: its current parent), to a position or to the end.
 
-    Raises BadRequest for an invalid position, Conflict when nothing would change, NotFound for a parent or
-    sibling that the caller can't see, and Forbidden when the move would change a role above the caller's own.
+    Raises BadRequest for an invalid position, Conflict if nothing would change, NotFound for a parent or
+    sibling that the caller can't see, and Forbidden if the move would change a role above the caller's own.
     """
     moved = ObjectAccess.of(access)
     table, column = ("spaces", "collection_id") if moved.kind == "space" else ("collections", "parent_id")
@@ -147,7 +147,7 @@ def _place(
 
 
 def list_siblings(tx: Transaction, organization_id: str, parent_id: str | None) -> list[Placed]:
-    """Return all spaces and collections in a place, in order."""
+    """Return all spaces and collections with the same parent, in order."""
     place = "= :parent" if parent_id else "IS NULL"
     rows = tx.all(
         f"""SELECT rank, 'space', id FROM spaces
@@ -184,7 +184,7 @@ def _index(
         if neighbor is None:
             continue
         if (neighbor.kind, neighbor.id) == moved:
-            raise BadRequest(f"{neighbor.place}: an item can't be placed before or after itself")
+            raise BadRequest(f"{neighbor.place}: must not be the item itself")
         _require_visible(tx, org, neighbor)
         place = [i for i, s in enumerate(siblings) if s[1:] == (neighbor.kind, neighbor.id)]
         if not place:
@@ -209,7 +209,7 @@ def _rank_at(tx: Transaction, siblings: list[Placed], index: int) -> str:
     low = siblings[index - 1].rank if index else None
     high = siblings[index].rank if index < len(siblings) else None
     if low is not None and low == high:
-        # Two were created at the same moment and have equal ranks, so rank all siblings anew first.
+        # Two items were created at the same moment and have equal ranks, so all siblings get new ranks first.
         for number, rank in enumerate(ranks(len(siblings))):
             table = "spaces" if siblings[number].kind == "space" else "collections"
             tx.run(f"UPDATE {table} SET rank = :rank WHERE id = :id", rank=rank, id=siblings[number].id)
@@ -227,8 +227,8 @@ def _require_no_cycle(tx: Transaction, collection_id: str, parent_id: str | None
 
 
 def list_inside(tx: Transaction, collection_id: str, *, deleted: bool = False) -> list[list[str]]:
-    """Return the IDs of a collection and all collections in it, level by level. ``deleted``: include those in
-    the trash."""
+    """Return the IDs of a collection and all collections in it, level by level. ``deleted``: whether to
+    include collections in the trash."""
     levels = [[collection_id]]
     alive = "" if deleted else " AND deleted_at IS NULL"
     while below := tx.all(f"SELECT id FROM collections WHERE parent_id IN :ids{alive}", ids=levels[-1]):

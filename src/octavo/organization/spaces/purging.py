@@ -1,5 +1,4 @@
-"""Permanent deletion, by a job, of everything that was in the trash for too long to be restored, and of
-abandoned copies."""
+"""Permanently delete, in a job, everything whose time in the trash has expired, and abandoned duplicates."""
 
 from __future__ import annotations
 
@@ -22,7 +21,8 @@ from .trash import ABANDONED, BEING_REMOVED, DAY, UNFINISHED
 _BATCH = 1_000
 """Number of rows per transaction that deletes part of a space."""
 _PURGEABLE = "deleted_at < :before AND (deleted_at <> :being_made OR created_at < :dead)"
-"""SQL condition. A copy that was started a day ago and is unfinished belongs to a process that died."""
+"""SQL condition for spaces to purge. An unfinished duplicate that was started over a day ago belongs to a
+process that crashed."""
 
 
 def list_purgeable(tx: Transaction, before: int, limit: int = 100) -> list[str]:
@@ -43,8 +43,8 @@ def _purgeable(before: int) -> dict[str, int]:
 def purge_space(db: Database, space_id: str, before: int) -> bool:
     """Delete a space that was deleted before a time, and everything that belongs only to it.
 
-    This runs short transactions, after the first of which the space can't be restored. If one of them fails,
-    the next call continues. Call this outside any transaction.
+    This runs several short transactions; after the first one, the space can't be restored. If one of them
+    fails, the next call continues. Call this outside any transaction.
     """
     with db.write() as tx:
         if not tx.run(
@@ -88,7 +88,8 @@ def _delete_rows(db: Database, space_id: str) -> None:
 
 
 def _remove_some(tx: Transaction, table: Table, key: tuple[str, ...], space_id: str) -> int:
-    """Delete some rows of a space, release the content they reference, and return their number."""
+    """Delete some rows of a space, release the content they refer to, and return the number of deleted
+    rows."""
     contents: tuple[Content, ...] = ("text", "file")
     named = [
         (content, column)
@@ -97,7 +98,7 @@ def _remove_some(tx: Transaction, table: Table, key: tuple[str, ...], space_id: 
         if other is table
     ]
     columns = ", ".join(key)
-    # Ordered if the same rows must be selected twice.
+    # The rows are ordered if the same rows must be selected twice.
     order = f" ORDER BY {columns}" if named else ""
     some = f"""({columns}) IN (SELECT {columns} FROM {table.name} WHERE {table.rows_of_space}{order}
                 LIMIT {_BATCH:d})"""

@@ -53,7 +53,7 @@ org_operation = Area("orgs").operation
 
 
 def _show_space(call: Call, tx: Transaction, space_id: str, actor: Actor) -> Space:
-    """Return a space with the role that the caller has there now."""
+    """Return a space with the caller's current role there."""
     role = space_access(tx, actor, Can.VIEW, space_id).role
     return present_space(call, store.get_space(tx, space_id), role)
 
@@ -193,9 +193,10 @@ def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
     yields=("content:write",),
 )
 def duplicate_space(call: Call, space: SpaceAccess) -> Space:
-    """Duplicate a space with its pages, files, settings, and permissions. The copy is placed right after it.
+    """Duplicate a space with its pages, files, settings, and permissions. The duplicate is placed right after
+    it.
 
-    Change requests, comments, and history are not copied.
+    Change requests, comments, and history are not duplicated.
     """
     with duplicating.prepare_copy(call.db, space) as prepared, call.db.write() as tx:
         made = duplicating.duplicate_space(tx, space, prepared)
@@ -295,7 +296,7 @@ def delete_collection(call: Call, collection: CollectionAccess) -> bool:
     """Delete a collection with the collections in it, and move their spaces to the trash.
 
     Restoring a space within 7 days also restores the collections it was in. Returns 403 if the collection
-    contains something that the caller can't delete.
+    contains spaces or collections that the caller can't delete.
     """
     with call.db.write() as tx:
         trashing.delete_collection(tx, collection)

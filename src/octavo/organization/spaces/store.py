@@ -27,7 +27,7 @@ from .hooks import NewSpace, notify_created, notify_language_changed
 
 
 class SpaceRow(Struct, frozen=True):
-    """Space. ``rank``: its position among the spaces and collections in the same place."""
+    """Space. ``rank``: its position among the spaces and collections with the same parent."""
 
     id: str
     organization_id: str
@@ -58,7 +58,8 @@ class SpaceRow(Struct, frozen=True):
     """Repository it is synced with, as JSON in the form of the API."""
 
 
-# A site space is a draft if it, its section, or a group that contains that is one; groups are at most four levels deep.
+# A site space is a draft if it, its section, or a group that contains it is a draft; groups are at most four
+# levels deep.
 _DRAFT = """(ps.draft = 1 OR COALESCE(px.draft, 0) = 1 OR EXISTS (
     SELECT 1 FROM site_section_groups g
       LEFT JOIN site_section_groups g2 ON g2.id = g.parent_id
@@ -66,7 +67,7 @@ _DRAFT = """(ps.draft = 1 OR COALESCE(px.draft, 0) = 1 OR EXISTS (
       LEFT JOIN site_section_groups g4 ON g4.id = g3.parent_id
     WHERE g.id = px.group_id
       AND g.draft + COALESCE(g2.draft, 0) + COALESCE(g3.draft, 0) + COALESCE(g4.draft, 0) > 0))"""
-# Paths as in ``sites.structure``: defaults have none of their own.
+# Paths are the same as in ``sites.structure``: defaults have no path of their own.
 _PUBLISHED = f"""(SELECT p.visibility || ' ' || COALESCE(p.proxy_host || p.proxy_path || '/', p.hostname ||
     '/', '/' || COALESCE(po.hostname, po.id) || '/' || p.basename || '/')
     || CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END
@@ -87,6 +88,9 @@ _SPACE = ", ".join(
 _PLACE = """SELECT CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END
     || CASE WHEN ps.is_default = 1 THEN '' ELSE ps.path || '/' END"""
 _PLACES = "FROM site_spaces ps LEFT JOIN site_sections px ON px.id = ps.section_id"
+
+ON_SITE = "EXISTS (SELECT 1 FROM site_spaces ps WHERE ps.site_id = :site AND ps.space_id = {space})"
+"""SQL condition that a site contains a space; ``{space}``: the column with its id."""
 
 
 def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:
@@ -139,9 +143,9 @@ def list_spaces(
     """Return the spaces of an organization (or of one collection) that the caller can see, each with the
     caller's role.
 
-    Sorted by creation, newest first or ``ascending``; or ``by_rank``: place by place (the top level first),
-    each in its custom order. ``deleted_since``: instead, those in the trash that were deleted at that time or
-    later.
+    By default, the spaces are sorted by creation, newest first. ``ascending``: whether the oldest come first.
+    ``by_rank``: whether to sort by parent (the top level first) and then in the custom order.
+    ``deleted_since``: the time since which spaces in the trash must have been deleted, to list those instead.
     """
     parameters: dict[str, Any] = {}
     where = "s.deleted_at IS NULL"
@@ -185,7 +189,7 @@ def _visible_rows(
     ``own``: the alias of their table."""
     after = decode_token(page, str)
     beyond, order, start = (">", "ASC", "") if ascending else ("<", "DESC", "~")
-    # Every row contains the total, so that visibility is evaluated once rather than twice.
+    # Every row contains the total, so that visibility is evaluated only once.
     rows = tx.all(
         f"""{seen.prefix} SELECT {columns}, {seen.height}, {seen.total} FROM {seen.source}
             WHERE {seen.where} AND {own}.id {beyond} :after ORDER BY {own}.id {order} LIMIT :limit""",
@@ -199,8 +203,8 @@ def _visible_rows(
 def _with_roles(
     tx: Transaction, seen: VisibleRows, rows: list[Row], is_first: bool
 ) -> tuple[list[tuple[Row, str | None]], int]:
-    """Return rows that end with a role and the total as rows with roles, and the total. ``is_first``: whether they
-    are on the first page."""
+    """Convert rows that end with a role and the total to rows with roles, and return them with the total.
+    ``is_first``: whether they are on the first page."""
     if rows:
         count = rows[0][-1]
     else:
@@ -215,7 +219,7 @@ def _rank_key(row: SpaceRow | CollectionRow, parent_id: str | None) -> tuple[str
 def _ranked_rows(
     tx: Transaction, seen: VisibleRows, columns: str, own: str, place: str, limit: int, page: str | None
 ) -> tuple[list[tuple[Row, str | None]], int]:
-    """Return rows like ``_visible_rows``, but ordered by the column ``place`` and the rank in each place."""
+    """Return rows like ``_visible_rows``, but ordered by the column ``place`` and by the rank within it."""
     after = decode_token(page, str, str, str)
     at = f"COALESCE({own}.{place}, '')"
     key = f"{at}, {own}.rank, {own}.id"
@@ -235,7 +239,8 @@ def _ranked_rows(
 
 
 def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str]) -> int:
-    """Return how many of these collections, and of the spaces directly in them, the caller administers."""
+    """Return the number of these collections, and of the spaces directly in them, that the caller
+    administers."""
     both = (
         (select_visible_spaces(org, "s.collection_id IN :ids AND s.deleted_at IS NULL"), SPACE),
         (select_visible_collections(org, "c.id IN :ids"), COLLECTION),
@@ -267,7 +272,7 @@ def get_titles(tx: Transaction, space_ids: Sequence[str]) -> dict[str, SpaceTitl
 def list_spaces_by_id(
     tx: Transaction, org: Viewer, space_ids: Sequence[str]
 ) -> dict[str, tuple[SpaceRow, str | None]]:
-    """Return those of these spaces that the caller can see and that are not in the trash, with the caller's
+    """Return the spaces among these that the caller can see and that are not in the trash, with the caller's
     role."""
     seen = select_visible_spaces(org, "s.id IN :ids AND s.deleted_at IS NULL", ids=list(space_ids))
     rows = tx.all(
@@ -280,8 +285,8 @@ def list_spaces_by_id(
 def list_visible_space_ids(
     tx: Transaction, org: OrgAccess, *, among: Sequence[str] | None = None, most: int | None = None
 ) -> list[str]:
-    """Return the IDs of an organization's spaces that the caller can see: all, or those ``among`` some.
-    ``most``: the maximum number."""
+    """Return the IDs of an organization's spaces that the caller can see. ``among``: the spaces to limit this
+    to. ``most``: the maximum number."""
     given: dict[str, Sequence[str]] = {} if among is None else {"among": among}
     seen = select_visible_spaces(
         org, "s.deleted_at IS NULL" + (" AND s.id IN :among" if given else ""), **given
@@ -310,7 +315,7 @@ def _update(tx: Transaction, table: str, id: str, values: Mapping[str, object]) 
 
 
 def last_rank(tx: Transaction, organization_id: str, parent_id: str | None) -> str:
-    """Return a rank after all spaces and collections in one place of an organization."""
+    """Return a rank after all spaces and collections with one parent in an organization."""
     place = "collection_id = :parent" if parent_id else "collection_id IS NULL"
     place_c = "parent_id = :parent" if parent_id else "parent_id IS NULL"
     parameters = {"org": organization_id, **({"parent": parent_id} if parent_id else {})}
@@ -426,7 +431,8 @@ def list_collections(
     """Return the collections of an organization that the caller can see, newest first, each with the caller's
     role.
 
-    Without ``nested``, only those at the top level. ``by_rank``: as in ``list_spaces``.
+    ``nested``: whether to include collections below the top level. ``by_rank``: the same as for
+    ``list_spaces``.
     """
     where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"
     seen = select_visible_collections(org, where)

@@ -1,9 +1,9 @@
-"""Transfer of spaces and collections to another organization, with everything in them except what belongs to
+"""Transfer spaces and collections to another organization, with all their content except data that belongs to
 the old organization.
 
-Grants to people who are members of the new organization are kept. Grants to others and to teams, invite
-links, and merge rules that require others end. Transferred content keeps the default level that it had or
-inherited, so nothing that was closed becomes open. The person who transfers it can see it.
+Grants to people who are members of the new organization are kept. Grants to other people and to teams, invite
+links, and merge rules that require other people are removed. Transferred content keeps the default level that
+it had or inherited, so that private content stays private. The person who transfers it keeps access to it.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _complete_transfer(tx: Transaction, given: tuple[Kind, str], source: str, ta
 
 def _lock_transfer(tx: Transaction, source: str, target: OrgAccess, spaces: list[str]) -> None:
     if source == target.organization_id:
-        raise Conflict("organization: it already belongs to this organization")
+        raise Conflict("organization: the content already belongs to this organization")
     for organization_id in sorted((source, target.organization_id)):
         lock_order(tx, organization_id)
     row = tx.one(
@@ -127,7 +127,8 @@ def _move_to_organization(
 
 
 def _rules_of_members(tx: Transaction, rules: str, organization_id: str) -> str:
-    """Return merge rules without people who are not members, because no one else could satisfy them."""
+    """Return merge rules without people who are not members, because no one could meet the rules that name
+    them."""
     given = msgspec.json.decode(rules)
     named = {user for rule in given.get("rules", []) for user in rule.get("users", [])}
     if not named:

@@ -1,8 +1,8 @@
 """The trash: deleted spaces can be restored for seven days. Then, or immediately if an administrator of the
 organization requests it, a job deletes them permanently.
 
-Deleting a collection also deletes what is in it. The collection is kept, invisible, as long as one of its
-spaces could be restored: their permissions depend on it, and restoring a space restores its collections.
+Deleting a collection also deletes its content. The collection is kept, hidden, as long as one of its spaces
+could be restored, because their permissions depend on it and restoring a space restores its collections.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ DAY = 24 * 3_600_000
 BEING_REMOVED = 1
 """Value of ``deleted_at`` for a space that can no longer be restored, because parts of it may be deleted."""
 UNFINISHED = 0
-"""Value of ``deleted_at`` for an unfinished copy, which no one can see yet."""
+"""Value of ``deleted_at`` for an unfinished duplicate, which no one can see yet."""
 ABANDONED = -1
-"""Value of ``deleted_at`` for an abandoned copy, which is removed without a trace."""
+"""Value of ``deleted_at`` for an abandoned duplicate, which is removed without a trace."""
 
 
 def delete_space(tx: Transaction, space: SpaceAccess) -> bool:
@@ -47,7 +47,7 @@ def _delete(tx: Transaction, space_id: str) -> bool:
 
 
 def discard_space(tx: Transaction, space_id: str) -> None:
-    """Enqueue the removal, without a trace, of a space that was created for something that failed."""
+    """Enqueue the removal, without a trace, of a space that was created for an operation that failed."""
     organization = store.get_space(tx, space_id).organization_id
     if _delete(tx, space_id):
         tx.run("UPDATE spaces SET deleted_at = :given_up WHERE id = :id", given_up=ABANDONED, id=space_id)
@@ -94,7 +94,7 @@ def purge_space_now(tx: Transaction, org: OrgAccess, space_id: str) -> bool:
 def delete_collection(tx: Transaction, collection: CollectionAccess) -> None:
     """Delete a collection with the collections in it, and move their spaces to the trash.
 
-    Raises Forbidden when it contains something that the caller can't delete.
+    Raises Forbidden if it contains spaces or collections that the caller can't delete.
     """
     org = collection.organization
     collection_id = collection.collection_id

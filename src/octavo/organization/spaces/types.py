@@ -15,7 +15,7 @@ MAX_TITLE = 50
 
 
 class SpaceMergeRules(Struct, omit_defaults=True):
-    """Merge rules of a space. Only the type `rules` has ``rules``."""
+    """Merge rules of a space. ``rules``: the rules, only for the type `rules`."""
 
     type: Literal["inherit", "none", "rules"]
     rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET

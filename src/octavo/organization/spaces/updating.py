@@ -1,4 +1,4 @@
-"""Changes of the settings of spaces and collections. Omitted values remain unchanged."""
+"""Change the settings of spaces and collections. Omitted values remain unchanged."""
 
 from __future__ import annotations
 

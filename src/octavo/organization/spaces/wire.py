@@ -56,8 +56,9 @@ class GitOperation(Struct, rename="camel", kw_only=True):
 
 
 class GitSyncState(Struct, rename="camel", kw_only=True):
-    """Repository that a space or site is synced with. ``url``: that of its folder there. ``parentInstallationId``: the
-    site or collection that a space is synced with. ``operation``: the last sync."""
+    """Repository with which a space or site is synced. ``url``: the URL of its folder there.
+    ``parentInstallationId``: the site or collection with which a space is synced. ``operation``: the last
+    sync."""
 
     repo_name: str
     installation_status: Literal["unauthenticated", "active", "pending"] = "active"
@@ -72,8 +73,8 @@ class GitSyncState(Struct, rename="camel", kw_only=True):
 
 
 class Space(Struct, rename="camel", kw_only=True):
-    """Space. ``rank``, Octavo's own, is the position among the spaces and collections in the same place.
-    Ranks compare as text, byte by byte, and may change when something else moves."""
+    """Space. ``rank``: the position among the spaces and collections with the same parent; an Octavo
+    extension. Ranks compare as text, byte by byte, and may change when another item moves."""
 
     id: str
     title: str
@@ -129,7 +130,7 @@ class UpdateSpace(Struct, rename="camel", kw_only=True):
 
     def __post_init__(self) -> None:
         if isinstance(self.emoji, str) and isinstance(self.icon, str):
-            raise ValueError("emoji: give an emoji or an icon, not both")
+            raise ValueError("emoji: provide an emoji or an icon, not both")
         require_emoji(self.emoji, "emoji")
 
 
@@ -147,31 +148,31 @@ class Position(Struct):
 
     def __post_init__(self) -> None:
         if self.before is UNSET and self.after is UNSET:
-            raise ValueError("give `before`, `after`, or both")
+            raise ValueError("provide `before`, `after`, or both")
 
 
 class Move(Struct):
-    """Body for moving. ``parent`` null is the top level of the organization; without ``parent``, it stays in
-    its current place. Without a position, it moves to the end."""
+    """Body for moving. ``parent``: the new parent; null for the top level of the organization, and by default
+    the current parent. ``position``: the new position; by default the end."""
 
     parent: str | None | UnsetType = UNSET
     position: Position | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if self.parent is UNSET and self.position is UNSET:
-            raise ValueError("give `parent`, `position`, or both")
+            raise ValueError("provide `parent`, `position`, or both")
 
 
 class MemberSpacesQuery(PageQuery):
-    """Query of a member's spaces. ``closed``: include spaces they can't see, with the permission null. For
-    administrators."""
+    """Query of a member's spaces. ``closed``: whether to include spaces that they can't see, with the
+    permission null; for administrators."""
 
     order: Order = "desc"
     closed: bool = False
 
 
 class MemberContentPermission(Struct):
-    """Permission of a member at a space. ``source``: the reason, for administrators; Octavo's own."""
+    """Permission of a member at a space. ``source``: the reason, for administrators; an Octavo extension."""
 
     permission: str | None
     space: Space
@@ -188,7 +189,7 @@ class Transfer(Struct):
 
 
 def get_neighbors(move: Move) -> tuple[Neighbor | None, Neighbor | None]:
-    """Return the siblings before and after which a body places something."""
+    """Return the siblings before and after which a body places an object."""
     position = move.position
     if position is UNSET:
         return None, None
@@ -211,7 +212,7 @@ class CollectionUrls(Struct):
 
 
 class Collection(Struct, rename="camel", kw_only=True):
-    """Collection. ``rank``: as for a space."""
+    """Collection. ``rank``: the same as for a space."""
 
     id: str
     title: str
@@ -237,7 +238,8 @@ class UpdateCollection(Struct, rename="camel"):
 
 
 class RankedQuery(PageQuery, rename="camel"):
-    """Query of an ordered list. ``orderBy``: newest first, or `rank` for the custom order, place by place."""
+    """Query of an ordered list. ``orderBy``: the order: by default newest first, or `rank` for the custom
+    order within each parent."""
 
     order_by: Literal["createdAt", "rank"] = "createdAt"
 
@@ -322,7 +324,7 @@ def present_space(to: Recipient, space: SpaceRow, role: str | None) -> Space:
 def present_space_to_visitor(
     to: Recipient, space: SpaceRow, visitor: Visitor, place: str | None = None
 ) -> Space:
-    """Return a space as a site shows it, without anything about how people work in it or where else it
+    """Return a space as a site shows it, without details about how people work in it or where else it
     appears. ``place``: its path below the URL of the site, if known."""
     drafted = visitor.drafted
     published = UNSET if place is None else f"{visitor.base}{quote(place)}"

@@ -1,3 +1,3 @@
-"""Fonts: the built-in ones, and those that organizations upload."""
+"""Fonts: built-in fonts, and fonts that organizations upload."""
 
 from . import tables as tables

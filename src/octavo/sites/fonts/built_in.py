@@ -1,8 +1,9 @@
-"""Built-in fonts for customization, served from our own host: their files, and the CSS for them.
+"""Built-in fonts for customization, served from Octavo's own host: their files and CSS.
 
-The files in ``files/`` are those of the Fontsource packages, unchanged, each font with its license beside it. They
-are split by script, so that a page fetches only what it shows. Until a font has loaded, its text is shown in a
-system font with the same widths and heights, so that nothing moves."""
+The files in ``files/`` are unchanged files of the Fontsource packages, each font with its license next to it.
+They are split by script, so that a page fetches only the scripts it uses. Until a font has loaded, its text
+is shown in a system font with the same widths and heights, so that nothing moves.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _LOCAL = {
     "serif": ("Times New Roman", "Liberation Serif", "Tinos", "Times"),
     "mono": ("Courier New", "Liberation Mono", "Cousine", "Courier"),
 }
-"""System fonts with the same widths, one of which exists nearly everywhere."""
+"""System fonts with the same widths; nearly every system has one of them."""
 _STACKS = {
     "sans": (
         'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", '
@@ -42,9 +43,9 @@ _LATIN = _ALL[:2]
 
 
 class BuiltInFont(Struct, frozen=True):
-    """Built-in font. ``name`` begins the names of its files. ``weights``: the lightest and the heaviest of a
-    variable font, or all available ones. ``metrics`` in percent, of the fallback font: its size, and ascent,
-    descent, and line gap of that."""
+    """Built-in font. ``name``: the prefix of its file names. ``weights``: the lightest and the heaviest
+    weight of a variable font, or all available ones. ``metrics``: the metrics of the fallback font in
+    percent: its size, ascent, descent, and line gap."""
 
     family: str
     name: str
@@ -131,8 +132,8 @@ def upright_files(font: BuiltInFont) -> list[str]:
 
 
 def printed_files(font: BuiltInFont) -> list[tuple[str, tuple[int, ...], int, bool]]:
-    """Return the files for print: each with its weights, a number that files of one script share, and whether it is
-    italic."""
+    """Return the files for print, each with its weights, a number that is the same for all files of a script,
+    and whether it is italic."""
     found: list[tuple[str, tuple[int, ...], int, bool]] = []
     weights = font.weights
     for number, script in enumerate(font.scripts):
@@ -147,7 +148,7 @@ def printed_files(font: BuiltInFont) -> list[tuple[str, tuple[int, ...], int, bo
 
 
 def first_file(font: BuiltInFont) -> str:
-    """Return the file that nearly every page uses and that is worth preloading."""
+    """Return the file that nearly every page uses, which is worth preloading."""
     return _file(font, "latin", None if isinstance(font.weights, str) else font.weights[0])
 
 
@@ -156,13 +157,13 @@ def _file(font: BuiltInFont, script: str, weight: int | None, style: str = "norm
 
 
 def font_faces(font: BuiltInFont, address: str) -> str:
-    """Return the CSS that declares a font and its fallback until it has loaded. ``address``: the URL of a file,
-    with ``{}`` for its name."""
+    """Return the CSS that declares a font, and its fallback until it has loaded. ``address``: the URL of a
+    file, with ``{}`` for its name."""
     weights: tuple[tuple[int | None, str], ...]
     if isinstance(font.weights, str):
         weights = ((None, font.weights),)
     else:
-        # The lighter one serves weights below bold, the heavier one the rest.
+        # The lighter face is used for weights below bold, the heavier one for the rest.
         lighter, heavier = font.weights
         weights = ((lighter, "100 549"), (heavier, "550 900"))
     out = []
@@ -199,8 +200,8 @@ def font_stack(font: BuiltInFont | None, kind: Kind) -> str:
 
 
 def custom_faces(name: str, faces: list[tuple[int, str, str]]) -> str:
-    """Return the CSS that declares an organization's font under ``name``: for each face its weight, URL, and
-    format."""
+    """Return the CSS that declares an organization's font under ``name``, given the weight, URL, and format
+    of each face."""
     return "".join(
         f'@font-face{{font-family:"{name}";font-weight:{weight};font-display:swap;src:url("{url}")format("{form}")}}'
         for weight, url, form in faces

@@ -1,4 +1,5 @@
-"""Creating, updating, and deleting fonts from uploads: one file for each weight, always including the regular one."""
+"""Create, update, and delete fonts from uploads. Each file has one weight, and the regular weight is always
+required."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from . import store
 
 REGULAR = 400
 _FORMATS = {b"wOF2": "woff2", b"wOFF": "woff"}
-"""Formats by their first four bytes."""
+"""Formats by the first four bytes of a file."""
 
 
 def get_font(tx: Transaction, organization_id: str, font_id: str) -> store.FontRow:
@@ -48,7 +49,8 @@ def change(
     family: str | None,
     faces: Mapping[int, str | None],
 ) -> store.FontRow:
-    """Rename a font, add and replace weights, and remove those without an upload. Raises as ``create``."""
+    """Rename a font, add and replace weights, and remove weights without an upload. Raises the errors of
+    ``create``."""
     font = get_font(tx, org.organization_id, font_id)
     kept = {face.weight for face in font.faces} | {w for w, key in faces.items() if key is not None}
     _require_regular(kept - {weight for weight, key in faces.items() if key is None})
@@ -67,7 +69,7 @@ def change(
 
 
 def delete(tx: Transaction, org: OrgAccess, font_id: str) -> bool:
-    """Delete a font with its files; False if it doesn't exist."""
+    """Delete a font with its files; return False if it does not exist."""
     found = store.find_font(tx, org.organization_id, font_id)
     if found is None:
         return False

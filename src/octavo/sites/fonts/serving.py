@@ -1,4 +1,4 @@
-"""Fonts of an organization as pages show them."""
+"""Fonts of an organization in the form that pages use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import store
 
 
 class ShownFace(NamedTuple):
-    """Face of a font. ``name``: of its file, part of ``url``."""
+    """Face of a font. ``name``: the name of its file, which is part of ``url``."""
 
     weight: int
     url: str
@@ -27,7 +27,7 @@ class CustomFont(NamedTuple):
 def find_fonts(
     tx: Transaction, organization_id: str, font_ids: Iterable[str], address: str
 ) -> tuple[CustomFont, ...]:
-    """Return those of the fonts that the organization has. ``address`` is the path that their files are under."""
+    """Return the fonts that exist in the organization. ``address``: the path of their files."""
     found = []
     for font_id in font_ids:
         font = store.find_font(tx, organization_id, font_id)
@@ -46,8 +46,8 @@ def find_fonts(
 
 
 def list_faces(tx: Transaction, organization_id: str, font_id: str) -> list[tuple[int, str]]:
-    """Return the faces of a font, lightest first: weight and content of each; empty if the organization has no such
-    font."""
+    """Return the faces of a font, lightest first, each with its weight and content; empty if the organization
+    has no such font."""
     font = store.find_font(tx, organization_id, font_id)
     return [(face.weight, face.hash) for face in font.faces] if font is not None else []
 

@@ -21,7 +21,7 @@ class FontFaceRow(Struct, frozen=True):
 
 
 class FontRow(Struct, frozen=True):
-    """Font. ``faces``: lightest first."""
+    """Font. ``faces``: its faces, lightest first."""
 
     id: str
     family: str

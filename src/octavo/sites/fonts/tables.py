@@ -1,4 +1,4 @@
-"""Declarations of the tables of fonts."""
+"""Declarations of the font tables."""
 
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
-"""Insights: what visitors of sites read, search for, and rate, counted without identifying them."""
+"""Insights: the pages that visitors of sites view, their searches, and their ratings, counted without
+identifying the visitors."""
 
 from . import tables as tables

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 BotKind = Literal["crawler", "assistant", "coding-agent", "unknown"]
-"""Kinds of bots: those that collect pages, answer a person's question, or work on a person's code."""
+"""Kinds of bots: bots that collect pages, answer a person's question, or work on a person's code."""
 
 
 class UserAgent(NamedTuple):
@@ -44,7 +44,7 @@ _BOT_KINDS: tuple[tuple[BotKind, re.Pattern[str]], ...] = (
     ),
 )
 """The first match wins. Bots with other names are unknown."""
-# The first match wins: browsers list the ones they descend from after their own name.
+# The first match wins: browsers list the browsers they are derived from after their own name.
 _BROWSERS = (
     ("edge", re.compile(r"Edg(e|A|iOS)?/")),
     ("opera", re.compile(r"OPR/|Opera")),
@@ -66,7 +66,7 @@ _MOBILE = re.compile(r"Mobile|iPhone|iPod")
 
 @lru_cache(maxsize=512)
 def detect_bot(user_agent: str) -> BotKind | None:
-    """Return the kind of bot; None for a person. An empty header means an unknown bot."""
+    """Return the kind of bot, or None for a person. An empty header means an unknown bot."""
     for kind, names in _BOT_KINDS:
         if names.search(user_agent):
             return kind

@@ -1,8 +1,8 @@
-"""Turn visitor events into anonymous rows and write them in batches.
+"""Convert visitor events to anonymous rows and write them in batches.
 
-Nothing that browsers send is trusted blindly: locations must belong to the site, claims must be signed, and
-times must be within the last day. Bots are recorded separately from people. IP addresses are dropped here,
-and so are cookies, except for the answer to the consent question, which is passed to hooks but not stored.
+Data from browsers is never trusted: locations must belong to the site, claims must be signed, and times must
+be within the last day. Bots are recorded separately from people. IP addresses and cookies are dropped here,
+except for the answer to the consent question, which is passed to hooks but not stored.
 """
 
 from __future__ import annotations
@@ -40,12 +40,15 @@ from .types import (
     CONSENT,
     AdClick,
     AdDisplay,
+    AgentFeedback,
     ApiClientOpen,
     ApiClientRequest,
     AskQuestion,
     AskRateResponse,
     Event,
     LinkClick,
+    LlmsRequest,
+    PageMarkdownRequest,
     PageMissing,
     PagePostFeedback,
     PagePostFeedbackComment,
@@ -61,19 +64,21 @@ _CHUNK = 5000
 
 
 def on_events(hook: Callable[[Transaction, Sequence[EventRow]], None]) -> None:
-    """Register ``hook(tx, rows)``, which is called in the writing transaction with the events of people."""
+    """Register ``hook(tx, rows)``, which is called in the write transaction with the events of people."""
     _on_events.append(hook)
 
 
 class _Batches:
-    """Rows of several requests in one transaction: a writer also writes what other requests queued meanwhile."""
+    """Rows of several requests in one transaction: a writer also writes the rows that other requests queued
+    in the meantime."""
 
     def __init__(self) -> None:
         self._waiting: list[Sequence[EventRow]] = []
         self._lock, self._writing = threading.Lock(), threading.Lock()
 
     def write(self, database: Database, rows: Sequence[EventRow]) -> None:
-        """Return when the rows are written. Raises the transaction's error; rows of other requests stay queued."""
+        """Write the rows and return once they are stored. Raises the transaction's error; rows of other
+        requests stay queued."""
         with self._lock:
             self._waiting.append(rows)
         with self._writing:
@@ -98,7 +103,7 @@ _batches = _Batches()
 
 
 Visitor = dict[str, Any]
-"""``visitor`` that conditions evaluate, from verified claims."""
+"""The ``visitor`` value that conditions evaluate, from verified claims."""
 
 
 def collect(
@@ -107,17 +112,18 @@ def collect(
     site_id: str,
     events: Sequence[Event],
     visitor: Visitor | None = None,
-) -> None:
-    """Record events of visitors of a published site. ``visitor``: their claims if already verified; by
-    default read from the token of each event. Raises NotFound for any other site."""
+) -> int:
+    """Record events of visitors of a published site, and return how many of them count. ``visitor``: their claims, if
+    already verified; by default, they are read from the token of each event. Raises NotFound for any other site."""
     with context.db.read() as tx:
         rows = _rows(context, tx, organization_id, site_id, [(event, visitor) for event in events])
     if rows:
         _batches.write(context.db, rows)
+    return len(rows)
 
 
 def collect_of_sites(context: Context, events: Iterable[tuple[str, str, Event, Visitor]]) -> None:
-    """Record events of many sites: each event with its organization, site, and visitor. Events of sites that
+    """Record events of many sites. Each event has its organization, site, and visitor. Events of sites that
     are no longer published are dropped."""
     by_site: dict[tuple[str, str], list[tuple[Event, Visitor | None]]] = {}
     for organization_id, site_id, event, visitor in events:
@@ -168,7 +174,8 @@ def _rows(
 
 
 def _bot_kind(event: Event) -> BotKind | None:
-    """Return the kind of bot that caused the event; None for a person. Only agents use the MCP protocol."""
+    """Return the kind of bot that caused the event, or None for a person. Only agents use the MCP
+    protocol."""
     found = detect_bot(event.session.user_agent)
     return "unknown" if found is None and event.location.display_context == "mcp" else found
 
@@ -176,8 +183,8 @@ def _bot_kind(event: Event) -> BotKind | None:
 def _is_counted(context: Context, event: Event, program: BotKind | None) -> bool:
     if program is not None:
         return context.settings.count_programs
-    # People who open Markdown were already counted on the page itself, and they see missing pages and results
-    # themselves.
+    # People who open Markdown have already been counted on the page itself, and they can see for themselves
+    # that a page or result is missing.
     return event.location.display_context != "markdown" and not isinstance(event, PageMissing | SearchMissing)
 
 
@@ -238,6 +245,12 @@ def _details(event: Event) -> JsonObject:
             }
         case ApiClientOpen() | ApiClientRequest():
             return {"api_path": event.operation.path, "api_method": event.operation.method}
+        case AgentFeedback():
+            return {"comment": event.comment or event.goal or None}
+        case LlmsRequest():
+            return {"llms_variant": event.llms_variant}
+        case PageMarkdownRequest():
+            return {"markdown_source": event.markdown_source or None}
         case TrademarkClick():
             return {"placement": event.placement}
         case AdClick() | AdDisplay():
@@ -247,7 +260,7 @@ def _details(event: Event) -> JsonObject:
 
 
 def _moment(timestamp: str | None) -> int:
-    """Return when the event happened if that is within the last day, otherwise now."""
+    """Return the time of the event if it is within the last day, otherwise the current time."""
     moment = now()
     if timestamp is not None:
         try:
@@ -296,7 +309,8 @@ def _campaign(url: str) -> dict[str, str]:
 
 
 def _flatten_claims(visitor: Visitor) -> str | None:
-    """Return signed claims as JSON of strings, with dotted names for nested ones; None if there are none."""
+    """Return signed claims as a JSON object of strings, with dotted names for nested claims; None if there
+    are none."""
     found: dict[str, str] = {}
 
     def walk(claims: Mapping[str, object], above: str) -> None:

@@ -1,4 +1,4 @@
-"""Queries on events in the public form: what to select, which events, and how to group them."""
+"""Queries on events in the public form: the columns to select, the filters on events, and the grouping."""
 
 from __future__ import annotations
 
@@ -66,9 +66,20 @@ _TEXTS = {
     "eventAdDomain": "ad_domain",
     "eventAdPlacement": "placement",
     "eventTrademarkPlacement": "placement",
+    "eventLLMSVariant": "llms_variant",
+    "eventMarkdownSource": "markdown_source",
 }
-_ALWAYS_NULL = ("visitorGeoCountry", "visitorGeoPoint")
-"""Locations are not stored: they could only be derived from IP addresses."""
+_COMPUTED = {
+    # Monday is 1; January 1, 1970 was a Thursday. Both in UTC.
+    "dayOfWeek": f"((e.at / {_DAY} + 3) % 7 + 1)",
+    "hourOfDay": f"((e.at / {_HOUR}) % 24)",
+    "visitorAuthenticated": "(CASE WHEN e.claims IS NULL THEN 0 ELSE 1 END)",
+}
+_WHOLE = {"dayOfWeek": (1, 7), "hourOfDay": (0, 23)}
+"""Columns of whole numbers, with their least and greatest value."""
+_ALWAYS_NULL = ("visitorGeoCountry", "visitorGeoPoint", "eventPageNotFoundType")
+"""Locations are not stored, because they could only be derived from IP addresses. Pages that conditions hide don't
+exist for visitors, so they can't be distinguished from other missing pages."""
 _COUNTS = {
     "eventsCount": ("count(*)",),
     "sessionsCount": ("count(DISTINCT e.session)",),
@@ -91,6 +102,7 @@ class _Question:
         self.prefix = self._sight.prefix
         self.parameters: dict[str, Any] = {"site": site.site_id, **self._sight.parameters}
         self.where = ["e.site_id = :site", self._sight.where]
+        self.having: list[str] = []
         self._host = host
 
     def bind(self, value: object) -> str:
@@ -99,7 +111,7 @@ class _Question:
         return f":{name}"
 
     def expressions(self, column: QueryColumn) -> tuple[str, ...]:
-        """Return the SQL expressions of a result column; empty for one that is always null."""
+        """Return the SQL expressions of a result column; empty for a column that is always null."""
         name = column.column
         if name in _COUNTS:
             return _COUNTS[name]
@@ -115,16 +127,20 @@ class _Question:
 
     def _text(self, name: str) -> str:
         """Return a stored column as SQL. If a space of the site is hidden from the caller, referrers within
-        the site are hidden, too, because they could be pages of that space."""
+        the site are hidden too, because they could be pages of that space."""
         if name == "referrer" and not self._sight.whole:
             return f"CASE WHEN e.referrer_domain = {self.bind(self._host)} THEN NULL ELSE e.referrer END"
+        if name in _COMPUTED:
+            return _COMPUTED[name]
+        if name == "urlPath":
+            return store.path_expression(self._tx)
         return f"e.{_TEXTS.get(name, 'at')}"
 
     def claim(self, claim: str | None) -> str:
         return store.claim_expression(self._tx, self.bind(claim)[1:])
 
     def add(self, place: str, condition: Filter) -> None:
-        """Add a condition. Raises BadRequest for values that the column cannot have."""
+        """Add a condition. Raises BadRequest for values that the column can't have."""
         name = condition.column
         if name == "page":
             self.where.append(self._pages(place, condition))
@@ -133,19 +149,24 @@ class _Question:
             holds = (None in condition.values) == (condition.operator == "in")
             self.where.append("1 = 1" if holds else "1 = 0")
             return
+        if name in _COUNTS:
+            self.having.append(self._comparison(place, condition, _COUNTS[name][0]))
+            return
         expression = self.claim(condition.claim) if name == "visitorClaim" else self._text(name)
-        values = [_value(place, name, value) for value in condition.values]
+        self.where.append(self._comparison(place, condition, expression))
+
+    def _comparison(self, place: str, condition: Filter, expression: str) -> str:
+        values = [_value(place, condition.column, value) for value in condition.values]
         if condition.operator in _OPERATORS:
             if len(values) != 1 or values[0] is None:
                 raise BadRequest(f"{place}.values: `{condition.operator}` requires exactly one value")
-            self.where.append(f"{expression} {_OPERATORS[condition.operator]} {self.bind(values[0])}")
-            return
+            return f"{expression} {_OPERATORS[condition.operator]} {self.bind(values[0])}"
         known = [value for value in values if value is not None]
         parts = [f"{expression} IN {self.bind(known)}"] if known else []
         if None in values:
             parts.append(f"{expression} IS NULL")
         found = f"({' OR '.join(parts)})" if parts else "1 = 0"
-        self.where.append(found if condition.operator == "in" else f"NOT COALESCE({found}, 1 = 0)")
+        return found if condition.operator == "in" else f"NOT COALESCE({found}, 1 = 0)"
 
     def _pages(self, place: str, condition: Filter) -> str:
         if condition.operator not in ("in", "notIn"):
@@ -157,7 +178,7 @@ class _Question:
                 continue
             page, space = (value.get("page"), value.get("space")) if isinstance(value, dict) else (None, None)
             if not isinstance(space, str) or not (page is None or isinstance(page, str)):
-                raise BadRequest(f"{place}.values: expected objects with `page` and `space`")
+                raise BadRequest(f"{place}.values: must be objects with `page` and `space`")
             at = f"e.page_id = {self.bind(page)}" if page is not None else "e.page_id IS NULL"
             parts.append(f"({at} AND e.space_id = {self.bind(space)})")
         found = f"({' OR '.join(parts)})" if parts else "1 = 0"
@@ -169,16 +190,25 @@ def _value(place: str, name: str, value: object) -> object:
         return None
     if name == "datetime":
         return _moment(f"{place}.values", value)
+    if name == "visitorAuthenticated":
+        if isinstance(value, bool):
+            return int(value)
+        raise BadRequest(f"{place}.values: expected an array of booleans")
+    if name in _WHOLE or name in _COUNTS:
+        least, most = _WHOLE.get(name, (0, 2**53))
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+            return value
+        raise BadRequest(f"{place}.values: expected an array of whole numbers from {least} to {most}")
     if name == "eventAskResponseRating":
         if value in (1, -1) and not isinstance(value, bool):
             return int(value)
-        raise BadRequest(f"{place}.values: expected 1 or -1")
+        raise BadRequest(f"{place}.values: must be 1 or -1")
     if name == "eventLinkTargetValue":
         if isinstance(value, dict):
             return msgspec.json.encode(value).decode()
-        raise BadRequest(f"{place}.values: expected an array of references")
+        raise BadRequest(f"{place}.values: must be an array of references")
     if not isinstance(value, str) or "\0" in value:
-        raise BadRequest(f"{place}.values: expected an array of strings")
+        raise BadRequest(f"{place}.values: must be an array of strings")
     return value
 
 
@@ -186,18 +216,18 @@ def _moment(place: str, text: Any) -> int:
     try:
         return parse_iso(text)
     except (ValueError, TypeError):
-        raise BadRequest(f"{place}: expected a date and time (ISO 8601)") from None
+        raise BadRequest(f"{place}: must be a date and time (ISO 8601)") from None
 
 
 def aggregate(tx: Transaction, site: SiteAccess, host: str, body: Aggregate) -> Aggregation:
-    """Count events of a site in the spaces that the caller can see. The result has the columns of
-    ``groupBy`` and ``select``; selected columns that are not counts are grouped by as well. Bots are
-    included only if the query names `visitorBot`. ``host``: host of the site. Raises BadRequest."""
+    """Count events of a site in the spaces that the caller can see. The result has the columns of ``groupBy``
+    and ``select``; selected columns that are not counts are also used for grouping. Bots are included only if
+    the query names `visitorBot`. ``host``: the host of the site. Raises BadRequest."""
     asked = _Question(tx, site, host)
     for n, column in enumerate(body.group_by):
         if column.column in _COUNTS:
             raise BadRequest(
-                f"groupBy[{n}].column: {column.column!r} is a count and cannot be used for grouping"
+                f"groupBy[{n}].column: {column.column!r} is a count and can't be used for grouping"
             )
     answered = [*body.group_by, *body.select]
     answered = [column for n, column in enumerate(answered) if column not in answered[:n]]
@@ -223,7 +253,7 @@ def aggregate(tx: Transaction, site: SiteAccess, host: str, body: Aggregate) -> 
     order = _order(body, answered, [names[place] for place in places])
     selected = [f"{expression} AS {name}" for expression, name in zip(flat, names, strict=True)] or ["1"]
     found = store.aggregate(
-        tx, asked.prefix, selected, asked.where, grouped, order, body.limit, asked.parameters
+        tx, asked.prefix, selected, asked.where, grouped, asked.having, order, body.limit, asked.parameters
     )
     return Aggregation(
         [
@@ -244,7 +274,7 @@ def _order(body: Aggregate, answered: list[QueryColumn], names: list[list[str]])
                 if made
                 else ""
             )
-    raise BadRequest("order.by: expected a column from `select` or `groupBy`")
+    raise BadRequest("order.by: must be a column from `select` or `groupBy`")
 
 
 def _time_range(range: str | Range) -> tuple[int, int]:
@@ -273,6 +303,8 @@ def _present(column: QueryColumn, cells: Row) -> object:
         if column.interval == "month":
             return iso(milliseconds(datetime(value // 100, value % 100, 1, tzinfo=UTC)))
         return iso(value)
+    if name == "visitorAuthenticated":
+        return bool(value)
     if name == "eventLinkTargetValue" and value is not None:
         return msgspec.json.decode(value)
     return value

@@ -48,6 +48,13 @@ Dimension = Literal[
     "eventAdDomain",
     "eventAdPlacement",
     "eventTrademarkPlacement",
+    "dayOfWeek",
+    "hourOfDay",
+    "urlPath",
+    "visitorAuthenticated",
+    "eventLLMSVariant",
+    "eventMarkdownSource",
+    "eventPageNotFoundType",
 ]
 Claim = Annotated[
     str,
@@ -61,8 +68,8 @@ Moment = Annotated[str, Meta(max_length=40)]
 
 @schema_name("Column")
 class QueryColumn(Struct):
-    """Column of a query. Only for some columns: ``interval`` of `datetime` (default day), ``claim`` of
-    `visitorClaim`, ``precision`` of `visitorGeoPoint`."""
+    """Column of a query. Some fields apply only to some columns: ``interval`` to `datetime` (by default a
+    day), ``claim`` to `visitorClaim`, and ``precision`` to `visitorGeoPoint`."""
 
     column: Count | Ratings | Dimension
     interval: Literal["hour", "day", "week", "month"] = "day"
@@ -75,7 +82,9 @@ class QueryColumn(Struct):
 
 
 class Filter(Struct):
-    column: Dimension
+    """Condition of events; on a count, a condition of the rows of the result."""
+
+    column: Dimension | Count
     values: Annotated[list[Any], Meta(max_length=1000)]
     operator: Literal["in", "notIn", "greaterThan", "greaterThanOrEqual", "lessThan", "lessThanOrEqual"] = (
         "in"

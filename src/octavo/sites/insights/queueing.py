@@ -1,7 +1,8 @@
 """Queue of events to write, so that readers never wait for the database that counts their views.
 
-Events wait in memory, up to a limit, and are written in batches. Of the searches made while typing, only
-those at which the reader paused are counted; the typist is remembered only while these events wait here.
+Events are held in memory, up to a limit, and are written in batches. Of the searches made while a reader is
+typing, only those at which the reader paused are counted; the reader is remembered only as long as these
+events are in the queue.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ log = logging.getLogger("octavo.insights")
 
 _CAPACITY = 10_000
 _TYPING = 1_500
-"""Milliseconds after the last keystroke at which a search counts as finished."""
+"""Time in milliseconds after the last keystroke at which a search counts as finished."""
 
 
 class _QueuedEvent(Struct, frozen=True, gc=False):
@@ -37,7 +38,7 @@ class _QueuedEvent(Struct, frozen=True, gc=False):
 
 
 class EventQueue:
-    """Event queue of a process; safe to share between threads. ``capacity``: maximum number of waiting events."""
+    """Event queue of a process, which is thread-safe. ``capacity``: the maximum number of queued events."""
 
     def __init__(self, context: Context, metrics: Metrics | None = None, capacity: int = _CAPACITY) -> None:
         self._context = context
@@ -56,9 +57,9 @@ class EventQueue:
         typist: str = "",
     ) -> None:
         """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a
-        function that creates it when it is written, which keeps that work out of the request.
-        ``visitor``: claims of the visitor, as conditions evaluate them. ``typist``: identifies searches
-        of the same reader; never stored."""
+        function that creates it when it is written, which keeps that work out of the request. ``visitor``:
+        the claims of the visitor, in the form that conditions evaluate. ``typist``: the key that identifies
+        searches by the same reader; it is never stored."""
         found = _QueuedEvent(organization_id, site_id, event, visitor, typist, now())
         with self._lock:
             if len(self._waiting) < self._capacity:
@@ -67,9 +68,9 @@ class EventQueue:
                 self._dropped += 1
 
     def write(self, *, everything: bool = False) -> None:
-        """Write the waiting events, except searches that are still being typed unless ``everything`` is set.
-        Raises nothing: while the database is unreachable, events stay queued; events that fail otherwise
-        are dropped."""
+        """Write the queued events, except searches that are still being typed. ``everything``: whether to
+        include these as well. Raises no errors: while the database is unreachable, events stay queued; events
+        that fail for other reasons are dropped."""
         with self._writing:
             with self._lock:
                 waiting, self._waiting = self._waiting, []
@@ -85,10 +86,10 @@ class EventQueue:
                         ],
                     )
             except OutOfReach as error:
-                log.warning("could not write views and searches yet, will retry: %s", error.message)
+                log.warning("couldn't write views and searches yet, will retry: %s", error.message)
                 typing = waiting
             except Exception:
-                log.exception("could not write views and searches; they are not counted")
+                log.exception("couldn't write views and searches; they are not counted")
                 lost = len(settled)
             with self._lock:
                 together = typing + self._waiting
@@ -101,7 +102,8 @@ class EventQueue:
 
 
 class DeferredEvents:
-    """Events that are queued once the response is final: a response that is started over reports its events again."""
+    """Events that are queued once the response is final, because a response that is started over reports its
+    events again."""
 
     def __init__(self, queue: EventQueue) -> None:
         self._queue = queue
@@ -115,7 +117,7 @@ class DeferredEvents:
         visitor: Visitor,
         typist: str = "",
     ) -> None:
-        """Queue an event like ``EventQueue.add``; it is written immediately once ``release`` was called."""
+        """Queue an event like ``EventQueue.add``; it is queued immediately once ``release`` was called."""
         if self._held is None:
             self._queue.add(organization_id, site_id, event, visitor, typist)
         else:
@@ -145,7 +147,7 @@ def _split(waiting: Sequence[_QueuedEvent], since: int) -> tuple[list[_QueuedEve
 
 
 def _without_typing(waiting: Sequence[_QueuedEvent]) -> list[_QueuedEvent]:
-    """Leave out searches on the way to a longer query, or back from one, by the same reader."""
+    """Return events without the searches by the same reader that lead to a longer query or back from one."""
     searches: dict[tuple[str, str], list[str]] = {}
     places = []
     for one in waiting:

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
+from octavo.content.revisions.store import find_pages, main_state
 from octavo.core.url_parts import host_of
+from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing
 from octavo.kit.http.operation import PUBLIC, Area, Call
-from octavo.organization.access.authorization import SiteAccess
+from octavo.kit.ids import new_id
+from octavo.organization.access.authorization import SiteAccess, space_access
 from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import get_organization
 from octavo.sites.site.published import published_url
 from octavo.sites.site.store import get_site
+from octavo.sites.site.structure.store import load_structure
 
 from . import querying
 from .collecting import collect
+from .feedback_wire import (
+    DocumentationSubject,
+    SubmitFeedback,
+    SubmitPageFeedback,
+    SubmittedFeedback,
+)
 from .questions import Aggregate, Aggregation, Segment
+from .types import AgentFeedback, VisitorLocation, VisitorSession
 from .wire import TrackEvents, read_events
 
 operation = Area("sites").operation
@@ -22,23 +35,99 @@ operation = Area("sites").operation
 _INSIGHTS = "/orgs/{organizationId}/sites/{siteId}/insights"
 
 
-@operation("trackEventsInSiteById", "POST", f"{_INSIGHTS}/events", needs=PUBLIC, body_limit=256 * 1024)
+@operation(
+    "trackEventsInSiteById",
+    "POST",
+    f"{_INSIGHTS}/events",
+    needs=PUBLIC,
+    body_limit=256 * 1024,
+    in_maintenance=True,
+)
 def track_events(call: Call, organization_id: str, site_id: str, body: TrackEvents) -> None:
     """Record events of visitors of a published site: at most 100 events, stored without IP addresses and
-    cookies. Bots are recorded separately from people, by kind. Events of unknown types are skipped and
-    named in the header Octavo-Unread-Keys."""
+    cookies. Bots are recorded separately from people, by kind. Events of unknown types are skipped and listed
+    in the header Octavo-Unread-Keys."""
     events, unknown = read_events(body.events)
     if unknown:
         call.response_headers["octavo-unread-keys"] = ", ".join(unknown)
     collect(call.context, organization_id, site_id, events)
 
 
+@operation(
+    "submitAgentFeedbackToSite",
+    "POST",
+    "/orgs/{organizationId}/sites/{siteId}/agents/feedback",
+    needs=Can.VIEW,
+    status=201,
+    errors=(404,),
+)
+def submit_feedback(call: Call, site: SiteAccess, body: SubmitFeedback) -> SubmittedFeedback:
+    """Submit the feedback of an agent about a tool, a command, an endpoint, a page, or the product. It appears in the
+    insights of the published site."""
+    subject = body.subject
+    with call.db.read() as tx:
+        url = subject.url if isinstance(subject, DocumentationSubject) else _address(call, tx, site)
+    location = VisitorLocation(url, None, None, None, None, None, None)
+    user_agent = body.reported_by.user_agent or _user_agent(call)
+    return _record_feedback(call, site, location, user_agent, body.feedback.goal, body.text)
+
+
+@operation(
+    "submitSiteAgentFeedback",
+    "POST",
+    "/orgs/{organizationId}/sites/{siteId}/agent-feedback",
+    needs=Can.VIEW,
+    errors=(404,),
+    deprecated=True,
+)
+def submit_page_feedback(call: Call, site: SiteAccess, body: SubmitPageFeedback) -> None:
+    """Submit the feedback of an agent about a page. Use `submitAgentFeedbackToSite` instead."""
+    with call.db.read() as tx:
+        spaces = load_structure(tx, site.site_id).site_spaces.values()
+        shown = next((one for one in spaces if one.space_id == body.space_id), None)
+        if shown is None:
+            raise NotFound(f"spaceId: this site has no space {body.space_id!r}.")
+        space_access(tx, site.actor, Can.VIEW, body.space_id)
+        if body.page_id not in find_pages(tx, main_state(tx, body.space_id), [body.page_id]):
+            raise NotFound(f"pageId: this space has no page {body.page_id!r}.")
+    location = VisitorLocation(
+        body.url,
+        shown.section_id,
+        shown.id,
+        None,
+        shown.space_id,
+        None,
+        body.page_id,
+    )
+    _record_feedback(call, site, location, _user_agent(call), body.goal, body.feedback)
+
+
+def _user_agent(call: Call) -> str:
+    return call.headers.get(b"user-agent", b"").decode("latin-1")[:1024]
+
+
+def _record_feedback(
+    call: Call, site: SiteAccess, location: VisitorLocation, user_agent: str, goal: str, text: str
+) -> SubmittedFeedback:
+    session = VisitorSession(new_id(), new_id(), {}, user_agent, None, None)
+    # Whatever its name, it is an agent.
+    location = structs.replace(location, display_context="mcp")
+    event = AgentFeedback(session=session, location=location, goal=goal, comment=text)
+    if collect(call.context, site.organization_id, site.site_id, [event]):
+        return SubmittedFeedback(
+            session.session_id, "Thank you. The authors of this site can read your feedback."
+        )
+    return SubmittedFeedback(
+        session.session_id, "Your feedback was not stored: this server does not record what agents do."
+    )
+
+
 @operation("aggregateSiteEvents", "POST", f"{_INSIGHTS}/events/aggregate", needs=Can.VIEW, agents="docs:gaps")
 def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
     """Aggregate the events of a site in the spaces that you can see: `select` names the values to count,
-    `where` filters events, and `groupBy` groups the result. Only people are counted unless the query
-    names `visitorBot`, which is `crawler`, `assistant`, `coding-agent`, or `unknown`, and null for
-    people."""
+    `where` filters events, and `groupBy` groups the result. Only people are counted unless the query names
+    `visitorBot`, which is null for people and otherwise `crawler`, `assistant`, `coding-agent`, or
+    `unknown`."""
     with call.db.read() as tx:
         return querying.aggregate(tx, site, host_of(_address(call, tx, site)), body)
 

@@ -11,8 +11,8 @@ from octavo.kit.db.database import Row, Transaction
 
 
 class EventRow(Struct, kw_only=True):
-    """Event of a visitor. ``bot``: kind of bot; None for a person. ``consent``: the visitor's answer to the
-    cookie question, `yes` or `no`; never stored."""
+    """Event of a visitor. ``bot``: the kind of bot; None for a person. ``consent``: the visitor's answer to
+    the cookie question, `yes` or `no`, which is never stored."""
 
     id: str
     site_id: str
@@ -53,6 +53,8 @@ class EventRow(Struct, kw_only=True):
     ad_domain: str | None = None
     placement: str | None = None
     bot: str | None = None
+    llms_variant: str | None = None
+    markdown_source: str | None = None
     consent: str | None = None
 
 
@@ -70,7 +72,7 @@ def insert_events(tx: Transaction, rows: Iterable[EventRow]) -> None:
 
 
 def delete_events_before(tx: Transaction, moment: int, limit: int) -> int:
-    """Delete at most ``limit`` older events and return how many."""
+    """Delete at most ``limit`` older events and return their number."""
     return tx.run(
         "DELETE FROM site_events WHERE id IN (SELECT id FROM site_events WHERE at < :moment LIMIT :limit)",
         moment=moment,
@@ -79,10 +81,16 @@ def delete_events_before(tx: Transaction, moment: int, limit: int) -> int:
 
 
 def claim_expression(tx: Transaction, parameter: str) -> str:
-    """Return SQL for the value of the claim that a parameter names."""
+    """Return SQL for the value of the claim named by a parameter."""
     if tx.engine == "sqlite":
         return f"json_extract(e.claims, '$.\"' || :{parameter} || '\"')"
     return f"(e.claims::jsonb ->> CAST(:{parameter} AS TEXT))"
+
+
+def path_expression(tx: Transaction) -> str:
+    """Return SQL for the path of the URL of an event, from the first slash after its host."""
+    slash = f"{'instr' if tx.engine == 'sqlite' else 'strpos'}(substr(e.url, 9), '/')"
+    return f"(CASE WHEN {slash} = 0 THEN '/' ELSE substr(e.url, {slash} + 8) END)"
 
 
 def aggregate(
@@ -91,12 +99,15 @@ def aggregate(
     columns: list[str],
     where: list[str],
     group_by: list[str],
+    having: list[str],
     order: str,
     limit: int,
     parameters: Mapping[str, object],
 ) -> list[Row]:
     """Return the rows of a query. Everything but the parameters is SQL written by Octavo."""
     grouped = f" GROUP BY {', '.join(group_by)}" if group_by else ""
+    if having:
+        grouped += f" HAVING {' AND '.join(having)}"
     return tx.all(
         (
             f"{prefix} SELECT {', '.join(columns)} FROM site_events e WHERE "
@@ -117,7 +128,7 @@ def list_segments(
     parameters: Mapping[str, object],
 ) -> list[Row]:
     """Return (claims, events, visitors, sessions) of visitors with the same claims, most active first, for
-    the events that match ``where``, which follows ``prefix``."""
+    the events that match ``where``. ``prefix``: the SQL that precedes ``where``."""
     return tx.all(
         f"""{prefix} SELECT e.claims, count(*), count(DISTINCT e.visitor), count(DISTINCT e.session) FROM site_events e
            WHERE e.site_id = :site AND e.at >= :since AND e.claims IS NOT NULL AND e.bot IS NULL AND {where}

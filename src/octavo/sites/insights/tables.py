@@ -18,6 +18,8 @@ declare(
             "display_context": get_args(DisplayContext),
             "page_rating": get_args(PageRating),
             "bot": get_args(BotKind),
+            "llms_variant": ("standard", "full"),
+            "markdown_source": ("page-action",),
         },
         json={"claims": dict[str, str], "link_target": dict},
         long=("url", "referrer", "comment"),

@@ -42,8 +42,8 @@ CONSENT = "__gitbook_cookie_granted"
 
 
 class VisitorSession(Struct, rename="camel"):
-    """Session of a visitor. ``ip`` and ``cookies`` are not stored. ``visitorAuthClaims`` are ignored; only
-    the signed token counts."""
+    """Session of a visitor. ``ip`` and ``cookies`` are not stored. ``visitorAuthClaims`` are ignored, because
+    only the signed token counts."""
 
     visitor_id: Id
     session_id: Id
@@ -78,7 +78,8 @@ class PageView(_Event, tag="page_view"):
 
 
 class PageMarkdownRequest(_Event, tag="page_markdown_request"):
-    """Request for the Markdown of a page. ``markdownSource``: from the page actions menu."""
+    """Request for the Markdown of a page. ``markdownSource``: the origin of the request in the page actions
+    menu."""
 
     markdown_source: Literal["page-action"] | UnsetType = UNSET
 
@@ -96,7 +97,10 @@ class RssRequest(_Event, tag="rss_request"):
 
 
 class AgentFeedback(_Event, tag="agent_feedback"):
-    pass
+    """Feedback of an agent. ``goal``: what it tried to do; ``comment``, an Octavo extension: what it says."""
+
+    goal: Annotated[str, Meta(max_length=1024)] = ""
+    comment: Annotated[str, Meta(max_length=10_000)] = ""
 
 
 class SearchOpen(_Event, tag="search_open"):
@@ -159,7 +163,7 @@ class AskRateResponse(_Event, tag="ask_rate_response"):
 
 
 class LinkTarget(Struct):
-    """Reference of any kind; fields other than ``kind`` and ``url`` are ids."""
+    """Reference of any kind. Fields other than ``kind`` and ``url`` are ids."""
 
     kind: Literal[
         "file", "url", "page", "anchor", "user", "collection", "space", "reusable-content", "openapi"

@@ -33,8 +33,8 @@ class TrackEvents(Struct):
 
 
 def read_events(given: Sequence[Raw]) -> tuple[list[Event], list[str]]:
-    """Decode a batch of events; also return the positions of events of unknown types. Raises BadRequest for
-    an invalid event."""
+    """Decode a batch of events, and also return the positions of events of unknown types. Raises BadRequest
+    for an invalid event."""
     events: list[Event] = []
     unknown: list[str] = []
     for number, raw in enumerate(given):

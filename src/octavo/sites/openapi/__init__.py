@@ -1,4 +1,4 @@
-"""API specifications: stored unchanged, versioned, and drawn inside pages."""
+"""API specifications: stored unchanged, versioned, and rendered in pages."""
 
 from . import pages as pages
 from . import processing as processing

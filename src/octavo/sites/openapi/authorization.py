@@ -1,6 +1,6 @@
-"""Access to an organization's specifications. Members with a role can see them. Guests see what is drawn from them
-in content they can read, but not the specifications themselves. Visitors of a site see the one that a page
-refers to."""
+"""Access to an organization's specifications. Members with a role can see them. Guests can see the parts that
+are rendered in content they can read, but not the specifications themselves. Visitors of a site can see a
+specification that a page refers to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Document blocks that the pages of an API consist of."""
+"""Document blocks for pages of an API reference."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _PLAIN = re.compile(
 )
 """Text that is the same in Markdown, like most descriptions of parameters."""
 _KEPT_TEXT = 1_000
-"""Maximum characters of a description cached for all pages: those of schemas appear on many."""
+"""Maximum number of characters of a description that is cached for all pages: descriptions of schemas appear
+on many."""
 Nodes = list[Text | Inline]
 
 
@@ -34,7 +35,7 @@ def draw_paragraph(*nodes: Text | Inline) -> Block:
 
 
 def markdown_of(value: object) -> list[Block]:
-    """Return an author's Markdown as part of a drawing: its headings become bold lines without anchors."""
+    """Return an author's Markdown as part of a rendering. Its headings become bold lines without anchors."""
     text = text_of(value)
     if not text.strip():
         return []
@@ -54,7 +55,8 @@ def _encoded_blocks(text: str) -> bytes:
     return msgspec.msgpack.encode(blocks)
 
 
-# Encoded, because each page changes its blocks. Decoding takes a sixtieth of the time needed to parse the text.
+# The cache holds encoded blocks, because each page changes its blocks. Decoding takes a sixtieth of the time
+# needed to parse the text.
 _kept_blocks = lru_cache(maxsize=2048)(_encoded_blocks)
 _decoder = msgspec.msgpack.Decoder(list[Block])
 
@@ -83,7 +85,7 @@ def draw_code(source: str, syntax: str, title: str | None = None) -> Block:
 
 
 def draw_long_code(source: str, syntax: str, title: str | None = None) -> Block:
-    """Draw code like ``draw_code``, for a folded page."""
+    """Render code like ``draw_code``, for a folded page."""
     return Block(
         "openapi-listing", {"syntax": syntax, "source": source, **({"title": title} if title else {})}
     )
@@ -116,7 +118,7 @@ def draw_hint(style: str, *nodes: Text | Inline) -> Block:
 
 
 def draw_problem(words: str) -> Block:
-    """Return a hint in place of something that can't be drawn."""
+    """Return a hint in place of content that can't be rendered."""
     return draw_hint("danger", draw_text(words))
 
 
@@ -134,13 +136,13 @@ def draw_fold(words: str, blocks: list[Block]) -> Block:
 
 
 def draw_page_links(pages: Iterable[tuple[str, str, str]]) -> list[Block]:
-    """Return a list of links to pages, each given by its id, its title, and the text shown beside it if that
-    differs."""
+    """Return a list of links to pages. Each link has the id of the page, its title, and the text shown next
+    to it, if different."""
     return draw_links(({"kind": "page", "page": page}, title, beside) for page, title, beside in pages)
 
 
 def draw_links(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
-    """Draw links like ``draw_page_links``, for references of any kind."""
+    """Render links like ``draw_page_links``, for references of any kind."""
     items = []
     for ref, title, beside in places:
         link = Inline("link", {"ref": ref}, [draw_text(title)])

@@ -1,7 +1,8 @@
-"""Bundling of a description's files into one, in which every reference is internal.
+"""Bundle the files of a specification into one, in which every reference is internal.
 
-Only the uploaded files are followed: files beside the description, never a path of this machine and never another
-host. The content of another file is in the bundle under ``x-octavo-files``, unchanged."""
+References are followed only to the uploaded files next to the specification, and never to a path on the
+server or to another host. The bundle contains the content of other files unchanged, under ``x-octavo-files``.
+"""
 
 from __future__ import annotations
 
@@ -51,11 +52,11 @@ _NAMED = frozenset(
 )
 """Objects whose keys are chosen by authors."""
 _VALUES = frozenset(["example", "default", "enum", "const", "value"])
-"""Keys that hold values of the API, in which ``$ref`` has no meaning."""
+"""Keys that hold values of the API, in which ``$ref`` has no special meaning."""
 
 
 def bundle(files: SpecFiles) -> JsonObject:
-    """Bundle the files. Raises SpecError naming every broken reference."""
+    """Bundle the files. Raises SpecError listing all broken references."""
     bundler = _Bundler(files)
     whole = bundler.run()
     if bundler.complaints:
@@ -64,8 +65,8 @@ def bundle(files: SpecFiles) -> JsonObject:
 
 
 def drop_empty_keys(value: object) -> bool:
-    """Remove keys without a value from a description in place, as authors of YAML leave them (``schema:``). Returns
-    whether there were any. Keys chosen by authors stay, and so does null as a value of the API."""
+    """Remove keys without a value from a specification in place, such as ``schema:`` in YAML, and return
+    whether there were any. Keys chosen by authors are kept, and so is null as a value of the API."""
     stack: list[tuple[Any, bool]] = [(value, False)]
     seen: set[int] = set()
     found = False
@@ -91,8 +92,8 @@ def drop_empty_keys(value: object) -> bool:
 
 
 def walk_references(value: object, change: Callable[[str, Way], str | None]) -> Any:
-    """Return a copy of a description with references replaced by ``change(reference, way)``; None leaves them
-    unchanged."""
+    """Return a copy of a specification with references replaced by ``change(reference, way)``. A result of
+    None leaves a reference unchanged."""
 
     def copy(here: object, way: Way, named: bool) -> object:
         if isinstance(here, list):
@@ -120,7 +121,7 @@ def walk_references(value: object, change: Callable[[str, Way], str | None]) -> 
 
 
 def use_full_paths(files: Mapping[str, object], path: str) -> tuple[object, list[str]]:
-    """Return a file with its references to other files changed to their full paths, and the files it refers to."""
+    """Return a file with its references to other files changed to full paths, and the files it refers to."""
     named: dict[str, None] = {}
 
     def change(reference: str, way: Way) -> str | None:
@@ -136,13 +137,13 @@ def use_full_paths(files: Mapping[str, object], path: str) -> tuple[object, list
 
 
 def resolve_path(file: str, place: str) -> str:
-    """Return the path of a file that another file calls ``place``."""
+    """Return the path of a file that is called ``place`` in another file."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(file), unquote(place)))
 
 
 def _is_name(way: Way) -> bool:
-    """Return whether this is not a reference but the name of a schema in a discriminator's ``mapping``:
-    descriptions bundled by other tools often contain names of files there that no longer exist."""
+    """Return whether this is the name of a schema in a discriminator's ``mapping`` instead of a reference.
+    Specifications bundled by other tools often contain names of files there that no longer exist."""
     return way[-1] != "$ref"
 
 
@@ -156,7 +157,7 @@ class _Bundler:
     def run(self) -> JsonObject:
         entry = self._copy(self._files.entry)
         if not isinstance(entry, dict):
-            raise SpecError([Complaint("The description must be an object.", "NO_VERSION")])
+            raise SpecError([Complaint("The specification must be an object.", "NO_VERSION")])
         others: JsonObject = {}
         for path in self._wanted:
             others[path] = self._copy(path)
@@ -187,16 +188,15 @@ class _Bundler:
                     file,
                     way,
                     (
-                        f"`{reference[:200]}`: references to other hosts and to files "
-                        "of the server aren't followed. Add the file to an archive "
-                        "with the description."
+                        f"`{reference[:200]}`: references to other hosts and to files of the server aren't "
+                        "followed. Add the file to an archive with the specification."
                     ),
                 )
                 return None
             other = resolve_path(file, place)
             if other not in self._files.files:
                 self._complain(
-                    file, way, f"`{reference[:200]}`: there is no such file next to the description."
+                    file, way, f"`{reference[:200]}`: there is no such file next to the specification."
                 )
                 return None
         else:
@@ -208,7 +208,7 @@ class _Bundler:
         return f"{pointer((FILES, other))}{fragment.rstrip('/') if fragment != '/' else ''}"
 
     def _check(self, whole: Mapping[str, object]) -> None:
-        """Check that every reference leads to something other than a reference."""
+        """Check that the target of every reference exists and is not itself a reference."""
 
         def look(reference: str, way: Way) -> None:
             if not reference.startswith("#") or _is_name(way):

@@ -1,7 +1,8 @@
-"""Requests of agents, given as values named by an API description. Pure.
+"""Requests of agents, whose values use the names in an OpenAPI specification. Pure.
 
-A page has a form, which a browser fills in; an agent passes JSON values. Both become the same filled form, so that
-one place decides what may be sent."""
+A page has a form that a browser fills in; an agent passes JSON values. Both become the same filled form, so
+that one function decides which requests are allowed.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from .styles import Style, serialize
 from .trying import FilledForm, Form, FormField, Place, make_form
 
 _NAMED = 10
-"""Servers or media types listed when another one is requested."""
+"""Maximum number of servers or media types listed when another one is requested."""
 
 ByName = dict[str, Any]
 
@@ -58,7 +59,8 @@ class CallValues(Struct, kw_only=True):
 
 
 def fill_form(description: ApiDescription, operation: DescribedOperation, values: CallValues) -> FilledForm:
-    """Return the form filled with these values. ``prepare`` checks what the operation accepts. Raises BadRequest."""
+    """Return the form filled in with these values. ``prepare_request`` then checks that the operation accepts
+    it. Raises BadRequest."""
     form = make_form(description, operation)
     kind, body = _body(form, values)
     return FilledForm(
@@ -116,7 +118,7 @@ def _serialize(field: FormField, name: str, value: object) -> Iterable[tuple[str
 
 
 def _body(form: Form, values: CallValues) -> tuple[str, bytes]:
-    """Return the media type and bytes of the body; both empty without a body."""
+    """Return the media type and bytes of the body, both empty if there is no body."""
     kinds = [body.media_type for body in form.bodies]
     given = values.body
     if given is UNSET:

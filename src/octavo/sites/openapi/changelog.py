@@ -1,4 +1,4 @@
-"""Changelog page of an API, for its callers. Pure."""
+"""Changelog page of an API, for its users. Pure."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from .description import Data
 from .words import ReferenceWords, catalogue
 
 _MOST = 300
-"""Changes of one version that are shown; further ones are only counted."""
+"""Maximum number of changes of one version that are shown; further changes are only counted."""
 _LISTED = 10
-"""New operations of one version that are listed without unfolding."""
+"""Maximum number of new operations of one version that are listed without unfolding."""
 _SHOWN = 40
-"""Operations in one section of a version that are shown without unfolding the rest, each in an expandable row."""
+"""Maximum number of operations in one section of a version that are shown, each in an expandable row; the
+rest is folded."""
 
 
 class Release(Struct, frozen=True):
-    """Version and its changes. ``moment`` in milliseconds; ``title`` is the version in the description, and
-    ``since`` the one before. ``titles``: titles of operations by their names in changes; ``pages``: references
-    to the pages of those that still exist."""
+    """Version and its changes. ``moment``: its time in milliseconds. ``title``: the version in the
+    specification. ``since``: the previous version. ``titles``: the titles of operations by their names in
+    changes. ``pages``: the references to the pages of operations that still exist."""
 
     title: str
     moment: int
@@ -36,8 +37,9 @@ class Release(Struct, frozen=True):
 
 
 def draw_changelog(releases: Iterable[Release], locale: str) -> list[Block]:
-    """Return the changelog, newest first, each version starting with breaking changes; versions that don't affect
-    callers are left out. ``locale``: the language of its labels; texts of changes are in English."""
+    """Return the changelog, newest version first, each version starting with breaking changes. Versions
+    that don't affect callers are omitted. ``locale``: the language of its labels; texts of changes are in
+    English."""
     words = catalogue()[locale]
     blocks: list[Block] = []
     for release in releases:
@@ -47,7 +49,7 @@ def draw_changelog(releases: Iterable[Release], locale: str) -> list[Block]:
 
 
 class _Drawing:
-    """Drawing of one version's changes, operation by operation."""
+    """Rendering of one version's changes, operation by operation."""
 
     def __init__(self, release: Release, words: ReferenceWords) -> None:
         self._release = release
@@ -74,7 +76,8 @@ class _Drawing:
         return blocks
 
     def _parts(self) -> dict[str, dict[str, list[ApiChange]]]:
-        """Return the changes by operation. Each operation is in one section, that of its most severe change."""
+        """Return the changes by operation. Each operation is in only one section, determined by its most
+        severe change."""
         by_operation: dict[str, list[ApiChange]] = {}
         for change in self._release.changes[:_MOST]:
             by_operation.setdefault(change.operation, []).append(change)
@@ -101,7 +104,7 @@ class _Drawing:
             if operation in self._release.pages and all(
                 change.kind == "added" and not change.place for change in changes
             ):
-                # There is nothing to compare: its page has all details.
+                # There is no earlier version to compare with: the page of the operation has all details.
                 whole.append(operation)
             else:
                 changed.append(self._operation(operation, changes))
@@ -115,7 +118,8 @@ class _Drawing:
             yield _expandable(title, [self._links(whole[_LISTED:])])
 
     def _operation(self, operation: str, changes: list[ApiChange]) -> Block:
-        """Return an operation's changes as a summary line, which unfolds into the old and new state of each place."""
+        """Return an operation's changes as a summary line, which unfolds to show the old and new state of
+        each place."""
         title = self._release.titles.get(operation, "")
         first = changes[0]
         said = f"{first.place}: {first.message}" if first.place else first.message

@@ -1,9 +1,10 @@
-"""Code samples of a request, in the languages that most people call APIs from. Pure.
+"""Code samples of a request, in the languages most commonly used to call APIs. Pure.
 
 Each library has a template in ``code_samples.toml``. Templates are filled in here for the initial page, for
-Markdown, and for prints, and in the browser (``delivery/reader/static/samples.js``) with what a reader
-enters; both produce the same text. Everything from a description is inside string literals, escaped for the
-language."""
+Markdown, and for print, and in the browser (``delivery/reader/static/samples.js``) with the values that a
+reader enters; both produce the same text. Values from a specification only occur inside string literals,
+escaped for the language.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ class SampleField(Struct, frozen=True, omit_defaults=True):
 
 
 class SentBody(Struct, frozen=True, omit_defaults=True):
-    """Body. ``text`` for JSON and all other text, ``fields`` of forms, ``path`` of a file that is the whole body."""
+    """Body of a request. ``text``: JSON or other text. ``fields``: the fields of a form. ``path``: the path
+    of a file that is the whole body."""
 
     kind: Literal["json", "text", "form", "multipart", "file"]
     media_type: str
@@ -63,8 +65,9 @@ class SentBody(Struct, frozen=True, omit_defaults=True):
 
 
 class SampleCall(Struct, frozen=True, omit_defaults=True):
-    """Request in samples. ``path`` contains ``{names}``, ``params`` are their values, and ``encoded`` those that
-    are already encoded because they contain separators. ``streams``: the response is a stream."""
+    """Request in samples. ``path``: the path, with ``{names}``. ``params``: the values of these names.
+    ``encoded``: the values that are already encoded because they contain separators. ``streams``: whether the
+    response is a stream."""
 
     method: str
     server: str
@@ -78,7 +81,8 @@ class SampleCall(Struct, frozen=True, omit_defaults=True):
 
 
 class CodeSample(Struct, frozen=True):
-    """Code sample. ``syntax`` is the language for the highlighter, ``library`` what the code uses."""
+    """Code sample. ``syntax``: the language for the highlighter. ``library``: the library that the code
+    uses."""
 
     label: str
     syntax: str
@@ -89,7 +93,7 @@ class CodeSample(Struct, frozen=True):
 # --- the request ----------------------------------------------------------------------------------------------
 
 _LONGEST = 20_000
-"""Maximum characters of a body in a sample, and of one value in it."""
+"""Maximum number of characters of a body in a sample, and of one value in it."""
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~\w-]+")
 
 
@@ -167,7 +171,7 @@ def _example_body(description: ApiDescription, operation: DescribedOperation) ->
 def count_omitted_characters(
     description: ApiDescription, operation: DescribedOperation, body: SentBody | None
 ) -> int:
-    """Return how many characters of the example body are omitted because it is too long."""
+    """Return the number of characters that are omitted from the example body because it is too long."""
     if body is None or len(body.text) <= _LONGEST:
         return 0
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
@@ -177,7 +181,7 @@ def count_omitted_characters(
 
 
 def body_examples(description: ApiDescription, operation: DescribedOperation) -> list[tuple[str, str]]:
-    """Return the example bodies to choose from in a sample, as text by name."""
+    """Return the example bodies available in a sample, as text by name."""
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
     kind = next((kind for kind in content if "json" in kind), "")
     named = named_examples(description, object_of(content.get(kind)))
@@ -192,7 +196,7 @@ def _is_file(description: ApiDescription, value: object) -> bool:
 
 
 def streams(description: ApiDescription, operation: DescribedOperation) -> bool:
-    """Return whether successful responses are streams, and nothing else."""
+    """Return whether all successful responses are streams."""
     for code, value in object_of(operation.data.get("responses")).items():
         kinds = list(object_of(description.follow(value).get("content")))
         if code.startswith("2") and kinds:
@@ -203,7 +207,8 @@ def streams(description: ApiDescription, operation: DescribedOperation) -> bool:
 
 
 def media_text(description: ApiDescription, kind: str, media: Data, value: object) -> str:
-    """Return a value as a body of the description's media type; empty if it has no form for it."""
+    """Return a value as a body of the specification's media type; empty if it has no representation in that
+    type."""
     if isinstance(value, (dict, list)):
         if "xml" in kind:
             return xml_text(description, media.get("schema"), value)
@@ -223,7 +228,7 @@ def body_text(kind: str, value: object) -> str:
     try:
         return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError):
-        # For values such as a number too large for most programs: several times slower.
+        # For values such as a number too large for most languages; this is several times slower.
         return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
 
@@ -248,8 +253,8 @@ def _format_text(value: object) -> str:
 
 
 def secret_names(description: ApiDescription, scheme: str, together: int = 1) -> list[str]:
-    """Return the environment variables for the secrets of a scheme, prefixed with the first word of the API's title.
-    ``together``: how many schemes are used together."""
+    """Return the environment variables for the secrets of a scheme, prefixed with the first word of the API's
+    title. ``together``: the number of schemes that are used together."""
     word = re.match(r"[A-Za-z][A-Za-z0-9]*", description.title)
     first = (
         word[0].upper() if word is not None and word[0].upper() not in ("THE", "A", "AN", "API") else "API"
@@ -297,7 +302,7 @@ def _add_security(
 
 
 def read_own_samples(data: Data) -> list[CodeSample]:
-    """Return the samples that a description contains for an operation."""
+    """Return the samples that a specification contains for an operation."""
     found = []
     for each in list_of(data.get("x-codeSamples")) or list_of(data.get("x-code-samples")):
         source = text_of(object_of(each).get("source"))
@@ -311,7 +316,7 @@ def read_own_samples(data: Data) -> list[CodeSample]:
 
 
 class Value(Struct, frozen=True):
-    """How a language writes JSON values."""
+    """Syntax of JSON values in a language."""
 
     object: tuple[str, str]
     pair: str
@@ -322,7 +327,7 @@ class Value(Struct, frozen=True):
 
 
 class SampleTemplate(Struct, frozen=True):
-    """Template, as described at the top of ``code_samples.toml``."""
+    """Code sample template; the format is described at the top of ``code_samples.toml``."""
 
     language: str
     library: str
@@ -401,7 +406,7 @@ def _fill(nodes: list[Node], scopes: tuple[Mapping[str, object], ...], out: list
         kind, name, inside = node
         value = next((scope[name] for scope in reversed(scopes) if name in scope), None)
         if kind == "=":
-            # Indent a multi-line value to the depth of the line it starts in.
+            # Indent a multi-line value to the indentation of the line it starts in.
             line = "".join(out).rpartition("\n")[2] if name == "json" else ""
             out.append(str(value or "").replace("\n", "\n" + line[: len(line) - len(line.lstrip())]))
         elif kind == "^":
@@ -445,7 +450,7 @@ class _Writer:
         return self._t.basic.replace("%u", part.user).replace("%p", part.password)
 
     def _expression(self, parts: tuple[Part, ...]) -> str:
-        """Return a string expression with secrets in it."""
+        """Return a string expression that contains secrets."""
         if all(isinstance(part, str) for part in parts):
             return self._quote("".join(str(part) for part in parts))
         if self._t.quote == "shell":

@@ -1,7 +1,9 @@
-"""Changes from one API description to another, and whether they break callers. Pure.
+"""Compare two OpenAPI specifications: list the changes, and whether they break callers. Pure.
 
-The rules are documented in the manual (``content/api-references.md``): a change is breaking if a request that was
-valid can now be refused, or if a response can lack or contain what a caller of the old description doesn't expect."""
+The rules are documented in the manual (``content/api-references.md``): a change is breaking if a request that
+was valid can now be rejected, or if a response can lack or contain data in a way that a caller of the old
+specification doesn't expect.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,9 @@ Kind = Literal["added", "removed", "changed"]
 
 
 class ApiChange(Struct, frozen=True):
-    """Change of an operation. ``operation``: such as ``GET /pets``. ``place``: its part, empty for all of it.
-    ``before`` and ``after``: a short form of the state in each version. ``deprecates``: the operation became
-    deprecated."""
+    """Change of an operation. ``operation``: the operation, such as ``GET /pets``. ``place``: the changed
+    part; empty for the whole operation. ``before`` and ``after``: a short form of the state in each version.
+    ``deprecates``: whether the operation became deprecated."""
 
     kind: Kind
     breaking: bool
@@ -36,7 +38,7 @@ class ApiChange(Struct, frozen=True):
 
 
 def compare(old: ApiDescription, new: ApiDescription) -> list[ApiChange]:
-    """Return the changes, breaking ones first, then in the order of the descriptions."""
+    """Return the changes: breaking changes first, then in the order of the specifications."""
     found = list(_Comparing(old, new).run())
     return sorted(found, key=lambda change: not change.breaking)[:MOST]
 
@@ -67,7 +69,8 @@ class _Comparing:
             yield ApiChange("changed", False, name, "", "The operation is now deprecated.", deprecates=True)
         was, is_now = self._old.security(old), self._new.security(new)
         if _schemes(was) != _schemes(is_now):
-            # Breaking unless every previously valid method is still valid, or none is required any longer.
+            # Breaking unless every previously valid method is still valid, or no authentication is required
+            # any longer.
             breaking = not (_schemes(was) <= _schemes(is_now) and was) and bool(is_now) and {} not in is_now
             yield ApiChange(
                 "changed", breaking, name, "authentication", "The required authentication changed."
@@ -145,8 +148,8 @@ class _Comparing:
     def _schemas(
         self, name: str, place: str, old: object, new: object, direction: Direction, depth: int = 0
     ) -> Iterator[ApiChange]:
-        """Yield the changes between two schemas, which can be recursive: a named schema is compared once in each
-        body, response, and parameter."""
+        """Yield the changes between two schemas, which can be recursive. A named schema is compared once in
+        each body, response, and parameter."""
         if not depth:
             self._compared.clear()
         named = (ApiDescription.name_of(old), ApiDescription.name_of(new), direction)
@@ -297,7 +300,7 @@ def _types(schema: Data) -> set[str]:
 
 
 def _includes(wide: set[str], narrow: set[str]) -> bool:
-    """Return whether the wide types include every value of the narrow ones; no types: anything."""
+    """Return whether the wide types include every value of the narrow ones. No types stand for any value."""
     if not wide:
         return True
     return bool(narrow) and all(each in wide or (each == "integer" and "number" in wide) for each in narrow)

@@ -1,8 +1,9 @@
-"""Reading, validation, and bundling of a description in a separate process: ``python -m octavo.sites.openapi.compiling
-FOLDER``.
+"""Parse, validate, and bundle a specification in a separate process: ``python -m
+octavo.sites.openapi.compiling FOLDER``.
 
-Anyone can provide descriptions, and C parsers read them. So this runs in a sandbox (``kit.apart``) that contains
-only this code. It reads ``source`` and writes ``result.json``."""
+Anyone can provide specifications, and C parsers read them. So this runs in a sandbox (``kit.apart``) that
+contains only this code. It reads ``source`` and writes ``result.json``.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +22,16 @@ from .reading import SourceFile, read_files
 from .validating import Version, validate, version_of
 
 _NULL_TYPE = '"null" is not one of'
-_COMPLAIN_ABOUT = "The description could not be read: it is too large or nested too deeply."
+_COMPLAIN_ABOUT = (
+    "The specification couldn't be read because it is too large or nested too deeply. Split it, or "
+    "nest its schemas less deeply."
+)
 
 
 class Compiled(Struct):
-    """Result. ``document``: the description as bundled OpenAPI 3 in JSON. ``files``: the source texts by path, the
-    description itself first. Both are missing if there are ``errors``. ``count``: of all errors, if there are more."""
+    """Result of compiling. ``document``: the specification as bundled OpenAPI 3 in JSON. ``files``: the
+    source texts by path, the specification itself first. Both are missing if there are ``errors``. ``count``:
+    the number of all errors, if there are more than listed."""
 
     errors: list[Complaint] = []
     document: str = ""
@@ -35,7 +40,7 @@ class Compiled(Struct):
 
 
 def compile_description(data: bytes) -> Compiled:
-    """Compile a description. Problems with it are part of the result and don't raise."""
+    """Compile a specification. Problems with the specification are part of the result and raise no errors."""
     try:
         files = read_files(data)
         entry = files.files[files.entry]
@@ -53,8 +58,8 @@ def compile_description(data: bytes) -> Compiled:
 
 
 def _validate(entry: SourceFile, version: Version) -> None:
-    """Validate a description. Raises SpecError. Two common mistakes with a clear meaning are accepted: a key
-    without a value, and the type ``null`` before OpenAPI 3.1."""
+    """Validate a specification. Raises SpecError. Two common mistakes with a clear meaning are accepted: a
+    key without a value, and the type ``null`` before OpenAPI 3.1."""
     try:
         validate(entry, version)
     except SpecError as error:

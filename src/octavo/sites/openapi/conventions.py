@@ -1,5 +1,5 @@
-"""Conventions shared by an API's operations: error responses, rate limits, and pagination, as far as the
-description documents them. Pure."""
+"""Conventions shared by an API's operations, as documented in the specification: error responses, rate
+limits, and pagination. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 from .description import ApiDescription, Data, DescribedOperation, object_of, text_of
 
 _SHARED = 2
-"""Operations that must share something to make it a convention."""
+"""Minimum number of operations that must share an element to make it a convention."""
 _LIMIT = re.compile(r"(?i)(?:x-)?(?:app-)?rate-?limit\b.*|retry-after|.*\bquota\b.*")
 _PAGING = re.compile(
     r"(?i)\$?(?:page|per_?page|page_?size|page_?number|page_?token|next_?token|cursor|offset|limit|skip|top|marker"
@@ -22,11 +22,11 @@ _MAYBE_PAGING = re.compile(r"(?i)\$?(?:after|before|first|last|start|count|from|
 _SAYS_PAGING = re.compile(r"(?i)\bpag(?:e|es|ing|inat\w+)\b|\bcursor")
 
 Users = dict[str, DescribedOperation]
-"""Operations that something applies to, by their keys."""
+"""Operations to which something applies, by their keys."""
 
 
 class SharedElement(Struct):
-    """Parameter or header shared by several operations, as most of them describe it."""
+    """Parameter or header shared by several operations, in the form in which most of them describe it."""
 
     data: Data
     users: Users
@@ -42,8 +42,9 @@ class ErrorBody(Struct):
 
 
 class Conventions(Struct):
-    """Conventions of an API. ``errors``: by status and description. ``limits``: response headers. ``paging``: query
-    parameters. The last three list what several operations share, most common first."""
+    """Conventions of an API. ``errors``: the errors by status and description. ``bodies``: the bodies of
+    errors. ``limits``: the response headers about rate limits. ``paging``: the query parameters for
+    pagination. Elements that several operations share are listed most common first."""
 
     errors: dict[str, dict[str, Users]]
     bodies: list[ErrorBody]
@@ -60,7 +61,7 @@ def is_error(code: str) -> bool:
 
 
 def find_conventions(description: ApiDescription) -> Conventions:
-    """Return the conventions of all operations, looking at each response and parameter once."""
+    """Return the conventions of all operations, visiting each response and parameter once."""
     errors: dict[str, dict[str, Users]] = {}
     bodies: dict[str, ErrorBody] = {}
     limits: dict[str, list[tuple[Data, DescribedOperation]]] = {}

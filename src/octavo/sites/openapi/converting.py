@@ -1,5 +1,5 @@
-"""Conversion of Swagger 2.0 to OpenAPI 3.0, as far as a reference shows it. Pure; the description must be valid and
-bundled."""
+"""Convert Swagger 2.0 to OpenAPI 3.0, limited to the parts that a reference shows. Pure; the specification
+must be valid and bundled."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Data = dict[str, Any]
 
 
 def from_swagger(old: Data) -> Data:
-    """Return the same description as OpenAPI 3.0."""
+    """Return the same specification as OpenAPI 3.0."""
     made = _Converter(old).run()
 
     def move(reference: str, way: Way) -> str | None:
@@ -69,7 +69,7 @@ class _Converter:
         old = self._old
         made: Data = {"openapi": "3.0.4"}
         made |= {key: old[key] for key in ("info", "tags", "externalDocs", "security") if key in old}
-        # Webhooks in Swagger descriptions would have another form.
+        # Webhooks in Swagger specifications would have a different form.
         made |= {key: value for key, value in old.items() if key.startswith("x-") and key != EARLY_WEBHOOKS}
         made["servers"] = self._servers(old.get("schemes"))
         made["paths"] = {

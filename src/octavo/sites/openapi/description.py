@@ -1,4 +1,5 @@
-"""API description as a reference shows it: operations by tag, references resolved, internal parts left out. Pure."""
+"""Specification in the form that a reference shows: operations by tag, with references resolved and internal
+parts omitted. Pure."""
 
 from __future__ import annotations
 
@@ -38,8 +39,8 @@ def text_of(value: object) -> str:
 
 
 class DescribedOperation(Struct, frozen=True):
-    """Operation or webhook. ``path``: of the API, or the name of a webhook. ``item``: the path item that contains
-    ``data``."""
+    """Operation or webhook. ``path``: the path in the API, or the name of a webhook. ``item``: the path item
+    that contains ``data``."""
 
     path: str
     method: str
@@ -53,12 +54,12 @@ class DescribedOperation(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """Return a short title. If the summary is a paragraph, this is its first sentence; without a summary, the
-        words of the id, unless they only repeat method and path and the description begins with a short
-        sentence."""
+        """Return a short title. If the summary is a paragraph, this is its first sentence. Without a summary,
+        it is the words of the id, unless they only repeat the method and path and the description starts with
+        a short sentence."""
         words = _strip_markup(self.summary)
         if self.webhook:
-            # Long summaries of similar events nearly always begin with the same words.
+            # Long summaries of similar events nearly always start with the same words.
             if len(words) > _TITLE:
                 return self.path
             return words or _first_sentence(text_of(self.data.get("description"))) or self.path
@@ -93,12 +94,13 @@ class DescribedOperation(Struct, frozen=True):
 
     @property
     def url_name(self) -> str:
-        """Return the source of the last path segment of its page: the title, if it comes from the summary."""
+        """Return the text for the last path segment of the page's URL: the title, if it comes from the
+        summary."""
         return self.title if self.summary else self.path if self.webhook else self.name
 
     @property
     def called(self) -> str:
-        """Return its name in lists, beside its title."""
+        """Return the name shown in lists next to the title."""
         return f"EVENT {self.path}" if self.webhook else self.name
 
     @property
@@ -110,12 +112,12 @@ class DescribedOperation(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """Return the key that identifies it within its description."""
+        """Return the key that identifies the operation within its specification."""
         return f"{self.method} {self.path}"
 
 
 _TITLE = 80
-"""Maximum characters of a title."""
+"""Maximum number of characters of a title."""
 _MARKED = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|(`|\*\*|__)(.+?)\2")
 
 
@@ -135,7 +137,8 @@ _SENTENCE = re.compile(r"([A-Z][\w ,;:'()/-]{2,69})(?:\.(?=\s|$)|$)")
 
 
 def _first_sentence(text: str) -> str:
-    """Return the first sentence of a text if it is short and has no markup; a paragraph without a period counts."""
+    """Return the first sentence of a text if it is short and has no markup; a paragraph without a period also
+    counts as a sentence."""
     paragraph = _TAGS.sub(" ", _BREAK.split(text[:500].strip(), maxsplit=1)[0])
     found = _SENTENCE.match(" ".join(paragraph.split()))
     return found[1].strip() if found else ""
@@ -149,12 +152,12 @@ class ApiTag(Struct, frozen=True):
     icon: str = ""
     parent: str = ""
     group: str = ""
-    """Heading that it is listed under (``x-tagGroups``)."""
+    """Heading under which the tag is listed (``x-tagGroups``)."""
 
 
 class ApiDescription:
-    """Description of an API. ``data``: a compiled description. Malformed parts that validation doesn't cover are
-    shown as empty."""
+    """OpenAPI specification. ``data``: the compiled specification. Malformed parts that validation doesn't
+    cover are shown as empty."""
 
     def __init__(self, data: Data) -> None:
         self.data = data
@@ -190,8 +193,8 @@ class ApiDescription:
         return found
 
     def anchor(self, operation: DescribedOperation) -> str:
-        """Return the anchor of an operation or webhook on a page with others: its id, unless another one has the
-        same; else method and path. Can be empty."""
+        """Return the anchor of an operation or webhook on a page with others: its id, unless another one has
+        the same id; otherwise its method and path. The anchor can be empty."""
         return self._anchors.get((operation.webhook, operation.key), "")
 
     def _operations(self, where: str, *, is_webhook: bool = False) -> Iterator[DescribedOperation]:
@@ -205,8 +208,8 @@ class ApiDescription:
     # --- references ---------------------------------------------------------------------------------------
 
     def follow(self, value: object) -> Data:
-        """Return the object that a value is or refers to; empty for anything else. Siblings of a reference (a
-        description) override the target."""
+        """Return the object that a value is or refers to; empty for anything else. Siblings of a reference,
+        such as a description, override the target."""
         beside: Data = {}
         for _ in range(20):
             if not isinstance(value, dict):
@@ -224,8 +227,8 @@ class ApiDescription:
         return {}
 
     def merge(self, value: object) -> Data:
-        """Return a schema merged with its ``allOf``, as readers think of it. Each reference is merged once, even if
-        repeated or circular."""
+        """Return a schema merged with its ``allOf``, the form that readers expect. Each reference is merged
+        once, even if repeated or circular."""
         schema = self.follow(value)
         if not list_of(schema.get("allOf")):
             return schema
@@ -254,8 +257,8 @@ class ApiDescription:
         return {**merged, **({"properties": properties} if properties else {}), "required": required}
 
     def subtypes(self, value: object) -> list[Data]:
-        """Return references to the subtypes of a discriminator if the schema doesn't list them: those of its
-        mapping, else the schemas that extend it by ``allOf``."""
+        """Return references to the subtypes of a discriminator if the schema doesn't list them: the subtypes
+        in its mapping, or otherwise the schemas that extend it by ``allOf``."""
         mapping = object_of(object_of(self.follow(value).get("discriminator")).get("mapping"))
         targets = dict.fromkeys(target for target in mapping.values() if isinstance(target, str))
         if targets:
@@ -286,7 +289,8 @@ class ApiDescription:
     # --- inputs of an operation --------------------------------------------------------------------------------
 
     def parameters(self, operation: DescribedOperation) -> list[Data]:
-        """Return the parameters of path and operation, in order; those of the operation override those of the path."""
+        """Return the parameters of the path and operation, in order; parameters of the operation override
+        those of the path."""
         found: dict[tuple[str, str], Data] = {}
         for value in [*list_of(operation.item.get("parameters")), *list_of(operation.data.get("parameters"))]:
             each = self.follow(value)
@@ -314,20 +318,21 @@ class ApiDescription:
         return url.rstrip("/")
 
     def security(self, operation: DescribedOperation) -> list[dict[str, list[Any]]]:
-        """Return the alternative ways to authenticate; each lists the schemes used together."""
+        """Return the alternative ways to authenticate; each lists the schemes to use together."""
         wanted = operation.data.get("security", self.data.get("security"))
         return [each for each in list_of(wanted) if isinstance(each, dict)]
 
     def setting(self, operation: DescribedOperation, name: str) -> bool:
-        """Return the value of an extension that can be set for an operation or, for all of them, at the top level."""
+        """Return the value of an extension that can be set for an operation or, for all operations, at the
+        top level."""
         value = operation.data.get(name, self.data.get(name))
         return value is True
 
     # --- tags ---------------------------------------------------------------------------------------------
 
     def tags(self) -> list[ApiTag]:
-        """Return the tags with operations, and the tags above them, in the order of the description; in the order
-        of its groups if it has any, followed by the rest."""
+        """Return the tags with operations, and their parent tags, in the order of the specification. If it
+        has groups, they determine the order, followed by the remaining tags."""
         declared: dict[str, Data] = {}
         for each in list_of(self.data.get("tags")):
             name = text_of(object_of(each).get("name"))
@@ -392,7 +397,7 @@ def _name_in(reference: str) -> str:
 
 
 def tags_of(operation: DescribedOperation) -> list[str]:
-    """Return the tag that an operation belongs to: the first one it names."""
+    """Return the tag that an operation belongs to, which is the first one it names."""
     names = [name for name in list_of(operation.data.get("tags")) if isinstance(name, str) and name]
     return names[:1] or [UNTAGGED]
 

@@ -1,7 +1,8 @@
-"""Operations, webhooks, and schemas as document blocks, which every document view can show. Pure.
+"""Render operations, webhooks, and schemas as document blocks, which all document views support. Pure.
 
-Pages for people are folded: nested properties are collapsed, and samples are beside the text. Otherwise, for
-Markdown, search, and prints, everything is shown one below the other, and the text is shorter."""
+Pages for people are folded: nested properties are collapsed, and samples are next to the text. For Markdown,
+search, and print, everything is in sequence, and the text is shorter.
+"""
 
 from __future__ import annotations
 
@@ -36,30 +37,31 @@ from .words import ENGLISH, ReferenceWords
 
 _SCOPES = 60
 _FLOWS = 6
-"""Flows on the authentication page, the last two for each scheme."""
+"""Maximum number of flows on the authentication page. The last two limits apply to each scheme."""
 _NEEDING = 1_500
 _NEEDING_ONE = 200
-"""Operations listed on this page, in total and for one scope or scheme; further ones are only counted."""
+"""Maximum number of operations listed on this page, in total and for one scope or scheme; further ones are
+only counted."""
 _MEANINGS = 12
-"""Descriptions of one status on the errors page; ``_BODIES``: of all statuses, ``_SAID``: parameters and headers of
-one kind."""
+"""Maximum number of descriptions of one status on the errors page. ``_BODIES``: the same for bodies of all
+statuses. ``_SAID``: the same for parameters and headers of one kind."""
 _BODIES = 6
 _SAID = 12
 _QUOTED = 100
-"""Blocks of a description about one subject."""
+"""Maximum number of quoted blocks of a specification's text about one subject."""
 _ON_ERRORS = re.compile(r"(?i)\b(?:errors?|status codes?|problem details)\b")
 _ON_LIMITS = re.compile(r"(?i)rate[- ]?limit|throttl|\bquotas?\b")
 _ON_PAGING = re.compile(r"(?i)paginat|\bpaging\b")
 _LANGUAGES = 6
-"""Languages of a request on it, if all are shown or in tabs."""
+"""Maximum number of languages of a request on this page, if all are shown or if they are in tabs."""
 
 
 class Drawer(OperationDrawer):
-    """Drawer of one description: operations, schemas, and what applies to all of them."""
+    """Renderer of one specification: its operations, its schemas, and the parts that apply to all of them."""
 
     def schemas(self, names: Iterable[str], title: str = "") -> list[Block]:
-        """Return schemas by name, each under a heading; unknown ones are left out. ``title``: the heading already
-        shown above."""
+        """Return schemas by name, each under a heading; unknown schemas are omitted. ``title``: the heading
+        already shown above."""
         blocks: list[Block] = []
         for name in names:
             schema = self._description.schemas.get(name)
@@ -111,9 +113,9 @@ class Drawer(OperationDrawer):
     def authentication(
         self, place_of: Callable[[DescribedOperation], Data], words: ReferenceWords = ENGLISH
     ) -> list[Block]:
-        """Return each scheme with what to send and where, a request, the OAuth flows and scopes, and the operations
-        that require it; then the operations without authentication. ``place_of`` returns a reference to the page
-        of an operation."""
+        """Return each scheme with the credentials to send, a request, the OAuth flows and scopes, and the
+        operations that require it, followed by the operations without authentication. ``place_of``: the
+        function that returns a reference to the page of an operation."""
         description = self._description
         needing, together, without = self._group_by_scheme()
         listed = _OperationLists(place_of, words).show
@@ -171,8 +173,9 @@ class Drawer(OperationDrawer):
         place_of: Callable[[DescribedOperation], Data],
         words: ReferenceWords = ENGLISH,
     ) -> list[Block]:
-        """Return the errors of all operations with their content, and what the description says about rate limits
-        and pagination. ``place_of`` returns a reference to the page of an operation."""
+        """Return the errors of all operations with their content, and the text of the specification about
+        rate limits and pagination. ``place_of``: the function that returns a reference to the page of an
+        operation."""
         text = text_of(self._description.info.get("description"))
         users = _OperationLists(place_of, words)
         blocks: list[Block] = []
@@ -227,7 +230,8 @@ class Drawer(OperationDrawer):
         return blocks
 
     def _with_scheme(self, name: str) -> list[Block]:
-        """Return a request authenticated by a scheme: of an operation that requires it, preferably a read-only one."""
+        """Return a request authenticated by a scheme, of an operation that requires the scheme and preferably
+        only reads."""
         wanted = [
             (each.method != "get", len(way), number, each, way)
             for number, each in enumerate(self._description.operations.values())
@@ -257,8 +261,9 @@ class Drawer(OperationDrawer):
         dict[str, dict[str, None]],
         list[DescribedOperation],
     ]:
-        """Return the operations that require each scope of each scheme shown, with an empty scope if they need
-        none; the schemes that are only used together with each; and the operations without authentication."""
+        """Return three groups: the operations that require each scope of each scheme shown, with an empty
+        scope if they need none; the schemes that are only used together with each scheme; and the operations
+        without authentication."""
         found: dict[str, dict[str, dict[str, DescribedOperation]]] = {}
         together: dict[str, dict[str, None]] = {}
         without: list[DescribedOperation] = []
@@ -274,13 +279,13 @@ class Drawer(OperationDrawer):
                     for scope in {text_of(each) for each in list_of(scopes)} or {""}:
                         at.setdefault(scope, {})[operation.key] = operation
                     beside = together.setdefault(name, {})
-                    if len(beside) <= WAYS:  # few are shown, even if many are listed together
+                    if len(beside) <= WAYS:  # only a few are shown, even if many are listed together
                         beside.update(dict.fromkeys(islice((each for each in way if each != name), WAYS + 1)))
         return found, together, without
 
 
 class _OperationLists:
-    """Lists of operations on one page: few are listed, however many there are."""
+    """Lists of operations on one page, with a limit on the number of listed operations."""
 
     def __init__(self, place_of: Callable[[DescribedOperation], Data], words: ReferenceWords) -> None:
         self._place_of = place_of
@@ -334,7 +339,7 @@ def _draw_columns(left: list[Block], right: list[Block]) -> list[Block]:
 
 
 def _draw_pairs(rows: Iterable[tuple[str, str]]) -> Block:
-    """Return a table of names and values. Its empty header row is required by Markdown."""
+    """Return a table of names and values. Markdown requires its empty header row."""
     definition = {name: {"id": name, "title": "", "type": "text"} for name in ("what", "value")}
     records: Data = {}
     fragments: list[Fragment] = []
@@ -383,8 +388,8 @@ def _scopes(scheme: Data) -> dict[str, str]:
 
 
 def _describe_credential(scheme: Data) -> str:
-    """Return what callers send for a scheme, with a placeholder for the secret; empty if it isn't part of the
-    request."""
+    """Return the credential that callers send for a scheme, with a placeholder for the secret; empty if it
+    isn't part of the request."""
     kind, way = scheme.get("type"), text_of(scheme.get("scheme"))
     if kind in ("oauth2", "openIdConnect"):
         return "Authorization: Bearer <access_token>"

@@ -13,15 +13,16 @@ Direction = Literal["request", "response"]
 
 _DEPTH = 8
 _LONGEST = 200
-"""Maximum characters of a string that is lengthened to satisfy a description."""
+"""Maximum number of characters of a string that is lengthened to satisfy a specification."""
 _SAID = ("example", "examples", "default", "const")
 """Keywords of a schema that contain a value."""
 _NAMED = 20
-"""Examples of one media type to choose from."""
+"""Maximum number of examples of one media type."""
 _VALUES = 300
-"""Values in one example; further ones are omitted."""
+"""Maximum number of values in one example; further values are omitted."""
 _KEPT = 64
-"""Cached examples of named schemas, such as error bodies, which are the same on all pages."""
+"""Maximum number of cached examples of named schemas, such as error bodies, which are the same on all
+pages."""
 _kept: WeakKeyDictionary[ApiDescription, dict[tuple[str, Direction], tuple[Any]]] = WeakKeyDictionary()
 _NAMES = {
     "email": "name@example.com",
@@ -45,7 +46,7 @@ _NAMES = {
     "date": "2026-01-31",
     "sha": "ce587453ced02b15",
 }
-"""String values by the last word of their names, if the description says nothing else."""
+"""String values by the last word of a name, used if the specification has no example."""
 _FORMATS = {
     "date": "2026-01-31",
     "date-time": "2026-01-31T12:00:00Z",
@@ -65,8 +66,8 @@ _FORMATS = {
 
 
 def media_example(description: ApiDescription, media: Data, direction: Direction, name: str = "") -> object:
-    """Return the example of a media type, or one generated from its schema; None if neither is possible. ``name``:
-    of the value."""
+    """Return the example of a media type, or one generated from its schema; None if neither is possible.
+    ``name``: the name of the value."""
     if "example" in media:
         return media["example"]
     for value in object_of(media.get("examples")).values():
@@ -88,7 +89,7 @@ def media_example(description: ApiDescription, media: Data, direction: Direction
 
 
 def named_examples(description: ApiDescription, media: Data) -> list[tuple[str, object]]:
-    """Return the examples to choose from, by name; empty unless there are several."""
+    """Return the available examples by name; empty unless there are several."""
     if "example" in media:
         return []
     named = [
@@ -111,7 +112,8 @@ def all_examples(description: ApiDescription, holder: Data) -> list[tuple[str, o
 
 
 def parameter_example(description: ApiDescription, parameter: Data, *, named: bool = True) -> object:
-    """Return a value of a parameter: its example, else a value from its schema, else, if ``named``, its own name."""
+    """Return a value of a parameter: its example; otherwise a value from its schema; otherwise, with
+    ``named``, its own name."""
     name = text_of(parameter.get("name")) if named else ""
     found = media_example(description, parameter, "request", name)
     if found is None:
@@ -121,8 +123,8 @@ def parameter_example(description: ApiDescription, parameter: Data, *, named: bo
 
 
 class _Maker:
-    """Generator of values from schemas. Responses contain everything; requests contain what is required and what
-    the description gives a value for, or everything if that would be nothing."""
+    """Generator of values from schemas. Responses contain all properties. Requests contain the required
+    properties and those with a value in the specification, or all properties if there are none of these."""
 
     def __init__(self, description: ApiDescription, direction: Direction) -> None:
         self._description = description
@@ -132,7 +134,8 @@ class _Maker:
         self._within: list[str] = []
 
     def make(self, value: object, depth: int, name: str = "") -> object:
-        """Return a value; None if nothing can be said, and for a schema nested in itself. ``name``: of the value."""
+        """Return a value; None if the schema does not determine one, or for a schema nested in itself.
+        ``name``: the name of the value."""
         schema_name = self._description.name_of(value)
         if schema_name in self._within:
             return None
@@ -198,7 +201,7 @@ class _Maker:
         return _make_string(schema, name) if kind == "string" else None
 
     def _says(self, schema: Data) -> bool:
-        """Return whether the description gives a value for a schema, or for the items of a list."""
+        """Return whether the specification contains a value for a schema, or for the items of a list."""
         items = self._description.follow(schema.get("items"))
         return any(key in each for each in (schema, items) for key in _SAID)
 
@@ -228,7 +231,8 @@ class _Maker:
 
 
 def _make_string(schema: Data, name: str) -> str | None:
-    """Return a string with this name: what its format or name suggests, else the name itself; None without one."""
+    """Return a string with this name: the value that its format or name suggests, or otherwise the name
+    itself; None without a name."""
     found = _FORMATS.get(text_of(schema.get("format")))
     if found is None:
         words = (

@@ -1,4 +1,5 @@
-"""Exports of a whole description: as YAML or JSON, as a Postman collection, and as a file of HTTP requests. Pure."""
+"""Exports of a whole specification: as YAML or JSON, as a Postman collection, and as a file of HTTP requests.
+Pure."""
 
 from __future__ import annotations
 
@@ -20,11 +21,13 @@ from .reading import plain_value
 
 Form = Literal["yaml", "json", "postman", "http"]
 _LARGE = 2 * 1024 * 1024
-"""Bytes above which a description is exported as JSON even if YAML is requested; JSON is valid YAML."""
+"""Size in bytes above which a specification is exported as JSON even if YAML is requested; JSON is valid
+YAML."""
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Dumper that quotes text that YAML 1.2 reads as numbers: the library knows only those of YAML 1.1."""
+    """Dumper that quotes text that YAML 1.2 reads as numbers, because the library supports only the numbers
+    of YAML 1.1."""
 
 
 def _represent_text(dumper: Any, text: str) -> object:
@@ -42,7 +45,7 @@ class Export(Struct, frozen=True):
 
 
 def export(description: ApiDescription, form: str) -> Export:
-    """Export a description. Raises BadRequest for an unknown format."""
+    """Export a specification. Raises BadRequest for an unknown format."""
     write = _WRITERS.get(form)
     if write is None:
         raise BadRequest(f"as: must be one of {', '.join(get_args(Form))}")
@@ -69,8 +72,8 @@ def _in_query(part: Part) -> Part:
 
 
 def _variables(parts: Sequence[Part]) -> str:
-    """Return secrets as variables of Postman and HTTP files, which have the same syntax. A name and a password are
-    written next to each other: clients encode them."""
+    """Return secrets as variables of Postman and HTTP files, which have the same syntax. A name and a
+    password are written next to each other, because clients encode them."""
 
     def written(part: Part) -> str:
         if isinstance(part, Basic):

@@ -1,7 +1,8 @@
 """Former URLs of operations that have moved or were removed, computed from older versions of a specification.
 
-Versions never change, so the URLs of each are computed once, when someone first requests a missing page of a
-reference, and kept in memory."""
+Versions never change, so the URLs of each version are computed once, when a missing page of a reference is
+first requested, and cached in memory.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ from .words import ENGLISH
 
 
 class _FormerPage(Struct, frozen=True):
-    """Page of an operation or webhook in a version. ``above``: the slugs of the pages above it, from the source
-    down; ``parent``: the key of the page directly above."""
+    """Page of an operation or webhook in a version. ``above``: the slugs of its ancestors, starting at the
+    source. ``parent``: the key of its parent page."""
 
     key: str
     id: str
@@ -40,7 +41,8 @@ class _FormerPage(Struct, frozen=True):
 
 
 class _Release(Struct, frozen=True):
-    """Version. ``said``: its name in the description. ``pages`` by the last path segment."""
+    """Version of a specification. ``said``: its version number in the specification. ``pages``: its pages by
+    the last path segment."""
 
     said: str
     pages: dict[str, list[_FormerPage]]
@@ -48,8 +50,9 @@ class _Release(Struct, frozen=True):
 
 
 class Gone(Struct, frozen=True):
-    """Operation that was removed. ``since``: the name of the first version without it, published at ``at``,
-    milliseconds. ``instead``: the page of the operation that now has its id; ``changes``: the changelog page."""
+    """Operation that was removed. ``since``: the name of the first version without it. ``at``: the time in
+    milliseconds when that version was published. ``instead``: the page of the operation that now has its id.
+    ``changes``: the changelog page."""
 
     title: str
     method: str
@@ -66,10 +69,11 @@ _former: OwnCache[_Release] = OwnCache("former URLs of APIs", 4)
 
 
 def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Page | Gone | None:
-    """Return what a broken URL used to point to, for a visitor who sees ``tree``: the page that shows the
-    same operation now, or details of a removed one. ``path``: within the space, without a suffix."""
+    """Return the current target of a broken URL, for a visitor who sees ``tree``: the page that now shows
+    the same operation, or details of a removed operation. ``path``: the path within the space, without a
+    suffix."""
     above, _, name = path.strip("/").rpartition("/")
-    # Operations are below a page of their tag, and most broken URLs aren't even shaped like URLs of pages.
+    # Operations are below a page of their tag, and most broken URLs don't even look like URLs of pages.
     if not above or not _SLUG.fullmatch(name):
         return None
     asker = requester_at(tx, state.space_id, None)
@@ -104,8 +108,9 @@ def _find(
     above: str,
     name: str,
 ) -> Page | Gone | None:
-    """Find the page or removal. ``root``: the path of the reference's pages, since ``begun``. Earlier versions
-    remain private: they were never shown here."""
+    """Find the page or the removed operation. ``root``: the path of the reference's pages. ``begun``: the
+    time since which the reference exists; earlier versions remain private, because they were never shown
+    here."""
     shown = load(tx, newest)
     later = [(newest, frozenset((*shown.operations, *shown.webhooks)), text_of(shown.info.get("version")))]
     for was in _release(tx, asked.source, newest).pages.get(name, ()):
@@ -126,7 +131,7 @@ def _find(
 
 
 def _find_path_above(tree: PageTree, asked: ComputeInput, root: str, was: _FormerPage) -> str:
-    """Return the current path of the page above, or its former one."""
+    """Return the current path of the parent page, or its former path."""
     parent = tree.page(asked.id(was.parent))
     if parent is not None:
         return tree.path(parent)
@@ -199,7 +204,7 @@ def _addresses(description: ApiDescription, source: ComputedSource) -> _Release:
             made.keys[page.parent],
             tuple(reversed(above)),
         )
-        # Until November 2026, URLs were made from whole summaries.
+        # Until November 2026, URLs were derived from whole summaries.
         for name in {page.slug, slugify(operation.summary)} if operation.summary else {page.slug}:
             pages.setdefault(name, []).append(was)
     keys = frozenset((*description.operations, *description.webhooks))

@@ -1,4 +1,4 @@
-"""Search index of a description: operations, their fields, and models with their fields. Pure."""
+"""Search index of a specification: operations, their fields, and models with their fields. Pure."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from .validating import METHODS
 Kind = Literal["operation", "field", "model"]
 
 _FIELDS = 60_000
-"""Fields in the index of one description, and of one operation."""
+"""Maximum number of fields in the index of one specification, and of one operation."""
 _OF_ONE = 200
 _DEPTH = 4
 _SCHEMAS = 1_000
-"""Schemas of one operation that are indexed: each can refer to all others."""
+"""Maximum number of schemas of one operation that are indexed: each can refer to all others."""
 _RANKED = 400
-"""Maximum hits of one kind, to leave room for those of another."""
+"""Maximum number of hits of one kind, to leave room for hits of other kinds."""
 _WORD = re.compile(r"[a-z0-9]+")
 _PLACES = ("path", "query", "header", "cookie", "body")
 
 
 class IndexHit(Struct, frozen=True):
-    """Search hit. ``name``: of a field, with dots, or of a model. ``about``: its description. ``id``: the anchor of
-    the field on the page of its ``operation``, or of the model called ``model``; or of the model itself on a
-    page with others."""
+    """Search hit. ``name``: the dotted name of a field, or the name of a model. ``about``: its description.
+    ``id``: the anchor on the page: of the field on the page of its ``operation`` or ``model``, or of the
+    model itself on a page with several models."""
 
     kind: Kind
     name: str
@@ -45,9 +45,9 @@ class IndexHit(Struct, frozen=True):
 class _Entry(Struct, frozen=True):
     found: IndexHit
     name: str
-    """Name in lower case."""
+    """Name in lowercase."""
     text: str
-    """Searched text in lower case."""
+    """Searched text in lowercase."""
 
 
 class OperationIndex:
@@ -82,9 +82,9 @@ class OperationIndex:
         ]
 
     def find(self, query: str) -> Iterator[IndexHit]:
-        """Yield the best hits of each kind: those that contain all words, also as parts of words. A method at the
-        start limits the search to its operations; a path finds the operations there, with or without values in
-        it."""
+        """Yield the best hits of each kind, which contain all words, also as parts of words. A method at the
+        start limits the search to its operations; a path finds the operations with that path, with or without
+        values in it."""
         whole = query.strip().lower()
         first, _, rest = whole.partition(" ")
         method = first if first in METHODS else ""
@@ -180,7 +180,7 @@ def _fields(description: ApiDescription, operation: DescribedOperation) -> Itera
 
 
 def _fields_of_model(description: ApiDescription, name: str, schema: object) -> Iterator[_Entry]:
-    """Yield the fields of a model, except those of other models in it, which have their own entries."""
+    """Yield the fields of a model, except the fields of nested models, which have their own entries."""
     for path, inner in _list_fields(description, schema, apart=True):
         yield _field(slug(name), path, description.follow(inner).get("description"), None, name)
 
@@ -188,8 +188,8 @@ def _fields_of_model(description: ApiDescription, name: str, schema: object) -> 
 def _list_fields(
     description: ApiDescription, value: object, *, apart: bool = False
 ) -> Iterator[tuple[str, object]]:
-    """Yield the fields in a schema by their paths, outer levels first. ``apart``: without the content of named
-    schemas."""
+    """Yield the fields in a schema by their paths, outer levels first. ``apart``: whether to omit the content
+    of named schemas."""
     waiting: deque[tuple[object, str, tuple[str, ...]]] = deque([(value, "", ())])
     left = _OF_ONE
     for _ in range(_SCHEMAS):

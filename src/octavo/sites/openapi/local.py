@@ -1,6 +1,8 @@
-"""Descriptions in files of a space: read by a job when a revision adds one, and stored by the hash of the file.
+"""Specifications in files of a space. A job reads them when a revision adds one, and stores the result by the
+hash of the file.
 
-So a page can show an operation from a file of its space, in any revision or change request."""
+A page can therefore show an operation from a file of its space, in any revision or change request.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from msgspec import Struct
 
 from octavo.content.revisions.computing import notify_dependency_changed
 from octavo.content.revisions.store import Changes, Item, list_content, list_items, main_state
-from octavo.errors import NotFound
+from octavo.errors import NotFound, format_size
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
@@ -29,12 +31,12 @@ FileState = Literal["waiting", "good", "bad"]
 FILE_STATES = get_args(FileState)
 
 _NAMED = (*SUFFIXES, ".zip")
-_TOO_LARGE = f"The file has more than {MAX_BYTES} bytes."
+_TOO_LARGE = f"The file is larger than {format_size(MAX_BYTES)}."
 _NO_VERSION = "The file has neither the key `openapi` nor the key `swagger`."
 
 
 class LocalSource(Struct, frozen=True):
-    """Result of reading a file. ``complaint``: the first problem, in one line."""
+    """Result of reading a file. ``complaint``: the first problem, on one line."""
 
     space_id: str
     content: str
@@ -43,7 +45,8 @@ class LocalSource(Struct, frozen=True):
 
 
 def find_source(tx: Transaction, space_id: str, content: str) -> LocalSource | None:
-    """Return the result for a file; None if it was never in the space, or if its name excludes a description."""
+    """Return the result for a file; None if it was never in the space, or if its name can't be that of a
+    specification."""
     row = tx.one(
         "SELECT state, complaint FROM openapi_sources WHERE space_id = :space AND content = :content",
         space=space_id,
@@ -53,7 +56,7 @@ def find_source(tx: Transaction, space_id: str, content: str) -> LocalSource | N
 
 
 def get_text(tx: Transaction, source: LocalSource) -> str:
-    """Return a valid description as JSON."""
+    """Return a valid specification as JSON."""
     found: str = tx.value(
         "SELECT document FROM openapi_sources WHERE space_id = :space AND content = :content",
         space=source.space_id,
@@ -104,7 +107,7 @@ def clear(tx: Transaction, space_id: str, _: Sequence[str]) -> None:
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
-    """Check that each file of main that may be a description was queued."""
+    """Check that all files of main that may be specifications have been queued."""
     wanted = {
         item.content for item in list_items(tx, main_state(tx, space_id), "file") if _may_be_description(item)
     }
@@ -114,8 +117,8 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
 
 
 def copy_sources(tx: Transaction, copy: Copy) -> None:
-    """Give a copy of a space the results of its source; for a large copy, a job recomputes them with all derived
-    data."""
+    """Copy the results of a space to its duplicate; for a large space, a job recomputes them with all other
+    derived data."""
     if copy.written:
         return
     tx.run(
@@ -170,7 +173,7 @@ def _read(context: Context, content: str) -> Compiled:
         data = context.files.read(content)
     except NotFound:
         return Compiled([Complaint("The file no longer exists.", "TOO_LARGE")])
-    # Most files with these names are something else, which can be seen without starting a process.
+    # Most files with these names are something else, which can be detected without starting a process.
     if not data.startswith(b"PK") and b"openapi" not in data and b"swagger" not in data:
         is_async = re.search(rb"^\s*[\"']?asyncapi[\"']?\s*:", data, re.MULTILINE)
         return Compiled(

@@ -1,4 +1,4 @@
-"""Sorted rows of all schemas of a description, split into short pages. Pure."""
+"""Sorted rows of all schemas of a specification, split into short pages. Pure."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ COLUMNS = ("model", "about", "fields", "users")
 """Columns of a table of models, by which the reader recognizes such a table."""
 _ON_A_PAGE = 150
 _ABOUT = 110
-"""Rows of one page, and characters of a description in one row."""
+"""Maximum number of rows of one page, and of characters of a description in one row."""
 _USERS = 200
-"""Listed uses of one model, of one kind."""
+"""Maximum number of listed uses of one model, of one kind."""
 _EXAMPLE = 20_000
-"""Maximum characters of a model's example."""
+"""Maximum number of characters of a model's example."""
 _NAMED = 20_000
-"""Fields of all models that can be searched."""
+"""Maximum number of fields of all models that can be searched."""
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MARKUP = re.compile(r"<[^<>]*>|[`*]|(?<!\w)_|_(?!\w)")
 _END = re.compile(r"(?<=[.!?])\s")
 
 
 class ApiModel(Struct, frozen=True):
-    """Model. ``kind``: its type in one word (``object``, ``enum``), ``about`` the first sentence of its
-    description. ``fields``: the names of its own and ``allOf`` fields. ``uses``: where it is sent or returned
-    directly."""
+    """Model. ``kind``: its type in one word (``object``, ``enum``). ``about``: the first sentence of its
+    description. ``fields``: the names of its own and ``allOf`` fields. ``uses``: the operations that send or
+    return it directly."""
 
     name: str
     letter: str
-    """Letter to sort it under: the first one of its name after a namespace that all names share."""
+    """Letter under which to sort it: the first letter of its name after a namespace that all names share."""
     kind: str
     about: str
     fields: tuple[str, ...]
@@ -83,8 +83,8 @@ def list_models(description: ApiDescription) -> list[ApiModel]:
 
 
 def split_models(models: Sequence[ApiModel]) -> list[ModelPage]:
-    """Split models into as few pages by letter as the maximum number of rows allows; further pages of a letter with
-    more are titled ``S2`` and so on."""
+    """Split models by letter into as few pages as the maximum number of rows allows; additional pages of a
+    letter are titled ``S2`` and so on."""
     pieces: list[dict[str, list[ApiModel]]] = []
     for letter, group in groupby(models, key=lambda each: each.letter):
         listed = [*group]
@@ -148,8 +148,8 @@ def draw_models(
     place_of: Callable[[str], Data],
     words: ReferenceWords = ENGLISH,
 ) -> list[Block]:
-    """Return a page of models: links to all ``letters``, if there are several, and a table for each of its own.
-    ``place_of`` returns a reference to the page of a model by its name."""
+    """Return a page of models: links to all ``letters``, if there are several, and a table for each letter of
+    this page. ``place_of``: the function that returns a reference to the page of a model by its name."""
     blocks: list[Block] = []
     if len(letters) > 1:
         links: list[Text | Inline] = []
@@ -182,8 +182,8 @@ def count_cell(number: int) -> list[Text | Inline]:
 def draw_rows(
     columns: Mapping[str, str], counts: Container[str], rows: Iterable[Sequence[list[Text | Inline]]]
 ) -> Block:
-    """Return a table. ``columns``: their titles by their names, by which the reader recognizes it; ``counts``: the
-    columns of numbers. ``rows``: the content of each column."""
+    """Return a table. ``columns``: the titles of columns by their names, by which the reader recognizes the
+    table. ``counts``: the columns of numbers. ``rows``: the content of each column."""
     definition: Data = {
         column: {"id": column, "title": title, "type": "text"}
         | ({"textAlignment": "right"} if column in counts else {})
@@ -209,8 +209,8 @@ def draw_used_by(
     model_at: Callable[[str], Data],
     words: ReferenceWords = ENGLISH,
 ) -> list[Block]:
-    """Return the uses of a model, with links. ``place_of`` returns a reference to an operation or webhook,
-    ``model_at`` to the page of a model."""
+    """Return the uses of a model, with links. ``place_of``: the function that returns a reference to an
+    operation or webhook. ``model_at``: the function that returns a reference to the page of a model."""
     uses = uses_of(description).get(name)
     if uses is None:
         return []
@@ -243,7 +243,7 @@ def draw_model(
     used: list[Block],
     words: ReferenceWords = ENGLISH,
 ) -> list[Block]:
-    """Return the page of a model: its content, with an example and its uses beside it."""
+    """Return the page of a model: its content, with an example and its uses next to it."""
     value = media_example(description, {"schema": description.schemas[name]}, "response")
     text = body_text("application/json", value) if isinstance(value, (dict, list)) else ""
     beyond = len(text) - _EXAMPLE
@@ -261,8 +261,9 @@ def draw_model(
 def index_models(
     models: Sequence[ApiModel], href: Callable[[str], str]
 ) -> list[tuple[str, str, str, str, int, str, list[str]]]:
-    """Return the data for a script's filter: for each model its name, its URL from ``href``, its type, its
-    description, its number of uses, where it is used (``s`` sent, ``a`` returned, ``e`` events), and its fields."""
+    """Return the data for a script's filter. Each model has its name, its URL relative to ``href``, its type,
+    its description, its number of uses, the ways it is used (``s`` sent, ``a`` returned, ``e`` events), and
+    its fields."""
     left = _NAMED
     rows = []
     for model in models:

@@ -46,26 +46,27 @@ from .trying import can_try, list_origins
 from .validating import METHODS
 
 MANY = 12
-"""Operations on a page beyond which each is shown in less detail: fewer levels, and no content or samples of
-errors, which are nearly always the same."""
+"""Number of operations on a page beyond which each is shown in less detail: with fewer levels, and without
+content and samples of errors, which are nearly always the same."""
 _STATUSES = frozenset(HTTPStatus)
 _MEDIA_TYPES = 5
-"""Media types of one body or response whose examples are shown."""
+"""Maximum number of media types of one body or response whose examples are shown."""
 WAYS = 4
-"""Ways to authenticate shown above an operation."""
+"""Maximum number of ways to authenticate shown above an operation."""
 _SCHEMES = 50
 _SENTENCE = re.compile(r"[A-Za-z](?: ?[A-Za-z0-9,.;'()?!/])*")
 """Sentence of plain words."""
 
 
 class OperationDrawer(SchemaDrawer):
-    """Drawer of operations, with the schemas that they use."""
+    """Renderer of operations, with the schemas that they use."""
 
     def operation(
         self, operation: DescribedOperation, title: str = "", *, level: int = 1, further: bool = False
     ) -> list[Block]:
-        """Return an operation or webhook with everything that a caller needs. ``title``: the heading already shown
-        above. ``further``: another operation is above it, so this one is an expandable line."""
+        """Return an operation or webhook with everything that a caller needs. ``title``: the heading already
+        shown above. ``further``: whether another operation is above it, so that this one is an expandable
+        line."""
         self._reset()
         self._soon = self._at_first if self._folded else None
         self._received = operation.webhook
@@ -145,15 +146,15 @@ class OperationDrawer(SchemaDrawer):
                 given = [scope for scope in list_of(scopes) if isinstance(scope, str)]
                 listed = f" ({', '.join(given)})" if given else ""
                 line = draw_paragraph(draw_text(scheme_words(name, scheme)), draw_text(listed))
-                # Nearly all operations on a page say the same.
+                # Nearly all operations on a page have the same text.
                 about = [] if name in self._schemes else markdown_of(scheme.get("description"))
                 self._schemes.add(name)
                 items.append([line, *about])
         return [self._part_heading("authentication"), *draw_items(items)]
 
     def _ways(self, ways: list[dict[str, list[object]]]) -> list[Block]:
-        """Return a line for each way to authenticate, with all schemes used together. Schemes are described on the
-        authentication page, except for the only one."""
+        """Return a line for each way to authenticate, with all schemes used together. Schemes are described
+        on the authentication page, unless there is only one."""
         lines: list[Block] = []
         for way in ways[:WAYS]:
             nodes: Nodes = [] if way else [self._label("no_authentication")]
@@ -225,8 +226,9 @@ class OperationDrawer(SchemaDrawer):
         return [head, *markdown_of(body.get("description")), *inside]
 
     def _contents(self, content: Data, *, named: bool = False, waits: bool = False) -> list[Block]:
-        """Return the schemas of media types; types with the same schema share it. ``named``: don't repeat the
-        content of a schema with its own heading. ``waits``: even the first level can be postponed."""
+        """Return the schemas of media types; types with the same schema share it. ``named``: whether to omit
+        the content of a schema that has its own heading. ``waits``: whether even the first level can be
+        postponed."""
         told: list[tuple[str, Any]] = []
         for kind, media in content.items():
             schema = object_of(media).get("schema")
@@ -244,7 +246,7 @@ class OperationDrawer(SchemaDrawer):
             name = self._description.name_of(schema)
             waiting = self._postpone(name, schema, (), late=True) if waits else None
             inside += [waiting] if waiting is not None else self.schema(schema)
-            # The content below says so itself.
+            # The content below already contains this information.
             has_shapes = self._folded and any(list_of(found.get(key)) for key in ("oneOf", "anyOf"))
             named_here = name and not (has_shapes and inside)
             if named_here or (not has_shapes and self._words(found) not in ("object", "one of", "any of")):
@@ -313,7 +315,7 @@ class OperationDrawer(SchemaDrawer):
         return nodes if text_of(name) or count > 1 or inner else []
 
     def _links_of(self, response: Data) -> list[Block]:
-        """Return the links of a response, with the values passed on."""
+        """Return the links of a response, with the values that they pass on."""
         items = []
         by_id = self._description.by_id
         for name, value in object_of(response.get("links")).items():
@@ -412,8 +414,8 @@ class OperationDrawer(SchemaDrawer):
     def _request(
         self, call: SampleCall, own: Sequence[CodeSample] = (), examples: Sequence[tuple[str, str]] = ()
     ) -> list[Block]:
-        """Return the request as code. ``own``: samples from the description, which come first. ``examples``: bodies
-        to choose from."""
+        """Return the request as code. ``own``: the samples in the specification, which come first.
+        ``examples``: the available bodies."""
         found = list_templates(call)
         first = own[0] if own else None
         syntax, source = (
@@ -438,7 +440,7 @@ class OperationDrawer(SchemaDrawer):
         return [*blocks, *self._omission_line(len(content) - _MEDIA_TYPES)]
 
     def _example(self, kind: str, media: object, title: str) -> list[Block]:
-        """Return the example of a media type; on pages for people, all named examples."""
+        """Return the example of a media type; on pages for people, return all named examples."""
         named = named_examples(self._description, object_of(media)) if self._folded and not self._many else []
         listings: list[Block] = []
         left, cut = 2 * self._longest, 0
@@ -460,7 +462,7 @@ class OperationDrawer(SchemaDrawer):
         return [shown, *self._omission_line(cut, "cut"), *self._omission_line(len(named) - 1)]
 
     def _listed(self, kind: str, media: object, value: object, title: str) -> tuple[Block, int]:
-        """Return an example, and how many of its characters are omitted."""
+        """Return an example, and the number of its characters that are omitted."""
         text = media_text(self._description, kind, object_of(media), value)
         syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
         beyond = max(len(text) - self._longest, 0)
@@ -484,7 +486,7 @@ def name_status(code: str) -> str:
 
 
 def _scheme_nodes(name: str, scheme: Data) -> Nodes:
-    """Return what to send, in code."""
+    """Return the credentials to send, as code."""
     kind, scheme_name = scheme.get("type"), text_of(scheme.get("scheme")) or "Bearer"
     if kind == "http":
         return [draw_text(f"Authorization: {scheme_name.capitalize()}", "code")]

@@ -1,4 +1,4 @@
-"""List of the tags of a description, for the page about the whole API. Pure."""
+"""List of the tags of a specification, for the overview page of the API. Pure."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .models import count_cell, draw_rows, summarize_markdown
 from .words import ENGLISH, ReferenceWords
 
 _OPEN = 80
-"""Tags shown without unfolding, which limits the height of the page."""
+"""Maximum number of tags shown without unfolding, which limits the height of the page."""
 _MOST = 1_000
 """Maximum number of tags listed; further ones are only counted."""
 _ABOUT = 140
-"""Maximum characters of a tag's description."""
+"""Maximum number of characters of a tag's description."""
 
 
 def draw_tags(
     description: ApiDescription, place_of: Callable[[ApiTag], Data], words: ReferenceWords = ENGLISH
 ) -> list[Block]:
-    """Return each tag with its description and number of operations. ``place_of`` returns a reference to the page
-    of a tag."""
+    """Return each tag with its description and number of operations. ``place_of``: the function that returns
+    a reference to the page of a tag."""
     tags = description.tags()
     if not tags:
         return []

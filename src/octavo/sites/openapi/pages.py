@@ -1,4 +1,5 @@
-"""Pages computed from a specification (``builtin:openapi``), and blocks that show parts of one."""
+"""Pages computed from a specification (``builtin:openapi``), and blocks that show parts of a
+specification."""
 
 from __future__ import annotations
 
@@ -58,37 +59,37 @@ from .words import ENGLISH, ReferenceWords, catalogue, locale_of
 
 TYPE = "builtin:openapi"
 OPERATIONS = ("swagger", "openapi-operation")
-"""Blocks that show an operation, which can be tried."""
+"""Blocks that show an operation, which visitors can try out."""
 BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
 _IN_MEMORY = 8
-"""Approximate size of a description in memory, as a multiple of its text."""
+"""Estimated size of a specification in memory, as a multiple of the size of its text."""
 _TOGETHER = 50
-"""Operations on the page of a tag. With more operations, each has its own page. The same goes for schemas, with
-more than ``MANY``."""
+"""Maximum number of operations on the page of a tag; with more operations, each has its own page. For
+schemas, the maximum is ``MANY``."""
 _ROWS_OPEN = 180
-"""Operations that the page of a tag lists without unfolding."""
+"""Number of operations that the page of a tag lists without unfolding."""
 _PAGES = 4_000
-"""Pages of one specification above which its schemas share one page after all."""
+"""Maximum number of pages of one specification; with more, its schemas share one page."""
 RELEASES = 20
 COMPARED_BYTES = 32 * 1024 * 1024
-"""Number and total bytes of the versions that the changelog page covers."""
+"""Maximum number and total size in bytes of the versions that the changelog page covers."""
 _OVERVIEW = "info"
-"""Key of the page about the whole API."""
+"""Key of the overview page of the API."""
 _WIDE = LayoutOptions(width="wide", outline=True)
 _ROWS = LayoutOptions(width="wide", outline=False)
-"""Layout of pages that need the space of the outline, such as lists of rows with their letters above them."""
+"""Layout of pages that use the space of the outline, such as lists of rows with their letters above them."""
 
 _descriptions: OwnCache[ApiDescription] = OwnCache("API descriptions", 32)
 _comparisons: OwnCache[list[ApiChange]] = OwnCache("API changes", 2)
 
 
 def load(tx: Transaction, version: store.VersionRow) -> ApiDescription:
-    """Return the description of a version, cached by its content."""
+    """Return the specification of a version, cached by its content."""
     return _load(tx, version.document, lambda: get_body(tx, version.document))
 
 
 def load_local(tx: Transaction, source: local.LocalSource) -> ApiDescription:
-    """Return the description in a valid file of a space."""
+    """Return the specification in a valid file of a space."""
     return _load(tx, f"file {source.content}", lambda: local.get_text(tx, source))
 
 
@@ -104,8 +105,8 @@ def _load(tx: Transaction, key: str, get: Callable[[], str]) -> ApiDescription:
 def compare_versions(
     tx: Transaction, version: store.VersionRow, since: store.VersionRow | None
 ) -> list[ApiChange]:
-    """Return the changes from one version to another; none without an earlier one. Cached, because versions never
-    change."""
+    """Return the changes from one version to another; empty without an earlier version. The result is cached,
+    because versions never change."""
     if since is None:
         return []
     key = f"{since.document} {version.document}"
@@ -120,8 +121,8 @@ def compare_versions(
 
 
 def _resolve(tx: Transaction, asker: Requester, ref: Mapping[str, object]) -> Any:
-    """Return the specification with its newest version. Visitors see what is published; others, what they have
-    access to."""
+    """Return the specification with its newest version. Visitors can see published specifications; other
+    actors, the specifications they have access to."""
     name = ref.get("spec")
     spec = store.find_spec(tx, asker.organization_id, name) if isinstance(name, str) else None
     if spec is None:
@@ -154,7 +155,7 @@ class _Pages:
         self._slugs: dict[str | None, set[str]] = {}
         self.pages: list[Page] = []
         self.keys: dict[str, str] = {}
-        """Keys that pages were added with, by their ids."""
+        """Keys with which pages were added, by the ids of the pages."""
 
     def add(
         self,
@@ -165,14 +166,14 @@ class _Pages:
         props: Mapping[str, Any] | None,
         **fields: Any,
     ) -> str:
-        """Add a page. ``props``: of the page's document; None: it has none."""
+        """Add a page. ``props``: the properties of the page's document; None if it has no document."""
         taken = self._slugs.setdefault(parent, set())
         name = free_name(slugify(fields.pop("slug", title)), taken.__contains__)
         taken.add(name)
         computed = None
         if props is not None:
             source = msgspec.to_builtins(self._asked.source)
-            # Each page of the specification says whether the whole of it can be downloaded.
+            # Each page of the specification records whether the whole specification can be downloaded.
             files = {"files": True} if self._asked.source.props.get("downloadLink") else {}
             computed = {**source, "props": {**props, **files}}
         page = Page(
@@ -192,31 +193,33 @@ class _Pages:
         return self.add(word, getattr(self.words, word), slug=getattr(ENGLISH, word), **fields)
 
     def _child_seed(self) -> dict[str, str]:
-        """Return properties for the document of a page whose operations or schemas have their own pages: their ids
-        use the same seed as this page's."""
+        """Return properties for the document of a page whose operations or schemas have their own pages:
+        their ids use the same seed as the id of this page."""
         return {"grouping": "by-operation", "seed": self._asked.seed}
 
     def add_overview(self) -> None:
-        """Add the first page. If the API has no description, it only lists the tags and is added after them, so
-        that it doesn't change their paths."""
+        """Add the overview page. If the API has no description, the page only lists the tags and is added
+        after their pages, so that it doesn't change their paths."""
         about = {"doc": "info", "page": "info", "seed": self._asked.seed}
         title = self._description.title
         self.add(_OVERVIEW, title, slug="overview", link_title=self.words.overview, props=about)
         self.pages.insert(0, self.pages.pop())
 
     def add_above(self, names: Sequence[str], grouping: str) -> None:
-        """Add pages about the whole API. ``grouping``: of the operations they link to. They come before the tags
-        but are added after them, so that they don't change their paths."""
+        """Add the general pages of the API. ``grouping``: the groups of the operations that they link to. The
+        pages are placed before the tags but added after them, so that they don't change the paths of the
+        tags."""
         first = 1 if self.pages and self.keys[self.pages[0].id] == _OVERVIEW else 0
         for at, name in enumerate(names, first):
-            # The authentication page has samples beside the text, which need the space of the outline.
+            # The authentication page has samples next to the text, which need the space of the outline.
             layout = _ROWS if name == "authentication" else _WIDE
             props = {"doc": name, "operations": grouping, "seed": self._asked.seed}
             self.add_labeled(name, props=props, layout=layout)
             self.pages.insert(at, self.pages.pop())
 
     def add_models(self, grouping: str) -> None:
-        """Add the pages of models. ``grouping``: of the operations that a model's page links to."""
+        """Add the pages of models. ``grouping``: the groups of the operations that a model's page links
+        to."""
         names = list(self._description.schemas)
         if len(names) <= MANY or len(self.pages) + len(names) >= _PAGES:
             self.add_labeled("models", props={"doc": "models"})
@@ -267,7 +270,7 @@ class _Pages:
             if is_grouped and parent_id is None:
                 props["group"] = tag.group or self.words.other
             if tag.name not in apart:
-                # Content of the page, for lists made without the description.
+                # Content of the page, for lists that are generated without the specification.
                 props["operations"] = [
                     [each.key, each.title, self._description.anchor(each)]
                     for each in self._description.with_tag(tag.name)
@@ -296,7 +299,7 @@ class _Pages:
 
 
 def lay_out(asked: ComputeInput, description: ApiDescription, words: ReferenceWords) -> _Pages:
-    """Return the pages about the API and its operations and webhooks."""
+    """Return the general pages of the API and the pages of its operations and webhooks."""
     by_operation = asked.source.props.get("grouping") == "by-operation"
     pages = _Pages(asked, description, words)
     is_told = bool(description.info.get("description") or description.security_schemes)
@@ -427,7 +430,7 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
 def _rows(
     tx: Transaction, asked: ComputeInput, listed: Iterator[tuple[str, str, str]], count: int
 ) -> list[Block]:
-    """Return links to the pages of operations; if there are very many, the rest is folded."""
+    """Return links to the pages of operations; if there are very many, the last ones are folded."""
     first, more = draw_page_links(islice(listed, _ROWS_OPEN)), draw_page_links(listed)
     if not more:
         return first
@@ -453,7 +456,7 @@ def _piece_key(number: int) -> str:
 def _models(
     description: ApiDescription, number: object, words: ReferenceWords, there: ComputeInput
 ) -> list[Block]:
-    """Return one of the pages that list all schemas, each with its own page."""
+    """Return one of the pages that list all schemas, each of which has its own page."""
     pieces = split_models(list_models(description))
     if not isinstance(number, int) or not 0 <= number < len(pieces):
         raise BadRequest("source.props.piece: the API specification has no such page of models")
@@ -473,7 +476,7 @@ _conventions: WeakKeyDictionary[ApiDescription, Conventions] = WeakKeyDictionary
 
 
 def conventions_of(description: ApiDescription) -> Conventions:
-    """Return the conventions of its operations. Cached."""
+    """Return the conventions of the specification's operations. Cached."""
     found = _conventions.get(description)
     if found is None:
         found = _conventions[description] = find_conventions(description)
@@ -483,8 +486,8 @@ def conventions_of(description: ApiDescription) -> Conventions:
 def _releases(
     tx: Transaction, newest: store.VersionRow, there: ComputeInput, grouping: str
 ) -> Iterator[Release]:
-    """Yield the versions up to this one with their changes, as many as can be read in reasonable time.
-    ``grouping``: of the operations, whose pages are those of the newest version."""
+    """Yield the versions up to this one with their changes, limited to as many as can be read in reasonable
+    time. ``grouping``: the groups of the operations, whose pages are those of the newest version."""
     shown = load(tx, newest)
     read, version = 0, newest
     for before in store.list_versions_before(tx, newest, RELEASES):
@@ -512,8 +515,8 @@ def _releases(
 
 
 def method_of(page: Page) -> str | None:
-    """Return the method of the operation that a computed page shows, ``event`` for a webhook; None for every other
-    page."""
+    """Return the method of the operation that a computed page shows; ``event`` for a webhook; None for every
+    other page."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return None
@@ -524,7 +527,7 @@ def method_of(page: Page) -> str | None:
 
 
 def group_of(page: Page) -> str:
-    """Return the heading that a computed tag page is listed under; "" for every other page."""
+    """Return the heading under which a computed tag page is listed; "" for every other page."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return ""
@@ -558,7 +561,7 @@ def list_operations(page: Page) -> list[Listed]:
 
 
 def find_reference(tx: Transaction, asker: Requester, page: Page) -> tuple[ApiDescription, str] | None:
-    """Return the description that a computed page is made from, and the name of it; None for every other page."""
+    """Return the specification from which a page is computed, and its name; None for every other page."""
     source = source_of(page)
     if source is None or source.type != TYPE or "spec" not in source.dependencies:
         return None
@@ -574,7 +577,7 @@ def can_export(page: Page) -> bool:
 
 
 def model_of(page: Page) -> str | None:
-    """Return the schema that a computed page shows; "" for a page that shows or lists all of them."""
+    """Return the schema that a computed page shows; "" for a page that shows or lists all schemas."""
     source = page.computed
     props = object_of(source.get("props")) if source is not None and source.get("type") == TYPE else {}
     return text_of(props.get("schema")) if props.get("doc") == "models" else None
@@ -614,7 +617,7 @@ def _document_of(*blocks: Block) -> Document:
 
 
 def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[Block] | None]:
-    # Several blocks of a page can show schemas: blocks of the same API link to all of them.
+    # Several blocks of a page can show schemas. Blocks of the same API link to all of them.
     keys = [msgspec.json.encode(block.data.get("ref"), order="sorted").decode() for block in blocks]
     shown: dict[str, set[str]] = {key: set() for key in keys}
     for key, block in zip(keys, blocks, strict=True):
@@ -637,7 +640,7 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
                     many=many,
                     together=operations,
                     brief=drawing.written,
-                    # A schema titled like the page has no separate heading there.
+                    # A schema with the same title as the page has no separate heading.
                     linked=shown[key] - {drawing.title},
                     spec=_name_spec(ref),
                     whole=drawing.whole,
@@ -653,25 +656,27 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
 
 
 def _draw_complaint(tx: Transaction, asker: Requester, ref: Any) -> list[Block] | None:
-    """Return the problem with a file, for its author; None: the block shows what it refers to."""
+    """Return the problem with a file, for its author; None if the block shows its target."""
     source = _find_source(tx, asker, ref)
     if not isinstance(source, local.LocalSource) or source.state != "bad":
         return None
     return [
-        draw_problem(f"{text_of(ref.get('name'))} can't be shown as an API description. {source.complaint}")
+        draw_problem(
+            f"{text_of(ref.get('name'))} can't be shown as an OpenAPI specification. {source.complaint}"
+        )
     ]
 
 
 def _name_spec(ref: object) -> str:
-    """Return a block's name for the specification it shows."""
+    """Return a block's name for the specification that it shows."""
     return text_of(ref.get("spec") or ref.get("url") or ref.get("content")) if isinstance(ref, dict) else ""
 
 
 def find_operation(
     tx: Transaction, asker: Requester, blocks: Iterable[Block], spec: str | None, key: str
 ) -> tuple[ApiDescription, DescribedOperation] | None:
-    """Return the operation that one of these blocks shows, if it can be tried: ``spec`` is the block's name for the
-    specification, None for any, ``key`` is the operation's."""
+    """Return the operation that one of these blocks shows, if it can be tried out. ``spec``: the block's name
+    for the specification; None for any specification. ``key``: the key of the operation."""
     for block in blocks:
         data = block.data
         if (
@@ -714,7 +719,7 @@ def _find_source(
 
 
 def find_version_of(tx: Transaction, asker: Requester, ref: object) -> store.VersionRow | None:
-    """Return what a block refers to: a specification by its slug, or by its source URL."""
+    """Return the version that a block refers to, by the specification's slug or source URL."""
     if not isinstance(ref, dict):
         return None
     name = ref.get("spec")
@@ -728,7 +733,7 @@ def find_version_of(tx: Transaction, asker: Requester, ref: object) -> store.Ver
 def _draw_block(
     description: ApiDescription, drawer: Drawer, block: Block, title: str, *, further: bool
 ) -> list[Block] | None:
-    """Draw a block. ``further``: an operation is already above it."""
+    """Render a block. ``further``: whether an operation is already above it."""
     data = block.data
     method = str(data.get("method", "")).lower()
     if block.type == "openapi-schemas":

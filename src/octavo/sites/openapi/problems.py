@@ -1,4 +1,4 @@
-"""Problems with a description and their locations."""
+"""Problems with a specification and their locations."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 Way = tuple[str | int, ...]
-"""Keys and indexes that lead to a value."""
+"""Path to a value: keys and indexes."""
 
 MOST = 50
-"""Maximum number of problems reported for a description."""
+"""Maximum number of problems reported for a specification."""
 
 
-ASYNCAPI = "This is an AsyncAPI description, which Octavo can't show. Use an OpenAPI or Swagger description."
+ASYNCAPI = (
+    "This is an AsyncAPI specification, which Octavo can't show. Use an OpenAPI or Swagger specification."
+)
 
 
 class Complaint(Struct, frozen=True, omit_defaults=True):
-    """Problem. ``pointer``: a JSON pointer, such as ``#/paths/~1pets/get``. ``line`` starts at 1; 0 if unknown.
-    ``file``: which of several files, empty for the first."""
+    """Problem. ``pointer``: a JSON pointer, such as ``#/paths/~1pets/get``. ``line``: the line number, from
+    1; 0 if unknown. ``file``: the path of the file; empty for the first one."""
 
     message: str
     code: str
@@ -28,7 +30,8 @@ class Complaint(Struct, frozen=True, omit_defaults=True):
 
 
 class SpecError(Exception):
-    """Raised for an unusable description. ``count``: of the problems found, of which ``complaints`` has the first."""
+    """Error: a specification is unusable. ``complaints``: the first problems found. ``count``: the number of
+    all problems found."""
 
     def __init__(self, complaints: Iterable[Complaint], count: int | None = None) -> None:
         found = list(complaints)

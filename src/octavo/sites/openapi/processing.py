@@ -1,6 +1,7 @@
-"""The job that processes a specification: fetch it, compile it in a separate process, and store a new version.
+"""Job that processes a specification: fetch it, compile it in a separate process, and store a new version.
 
-Failures are shown with the specification, and the last valid version stays."""
+Failures are shown with the specification, and the last valid version is kept.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ from octavo.kit.processes.subprocesses import ProcessLimits, run_apart
 from octavo.kit.temporary import TemporaryFolder
 from octavo.kit.work import jobs
 from octavo.kit.work.outbox import emit
+from octavo.kit.work.rebuilds import rebuilds
 
 from . import store
 from .compiling import Compiled
@@ -31,21 +33,21 @@ from .reading import MAX_BYTES
 from .store import ErrorCode, SpecRow
 
 EVERY = 6 * 3_600_000
-"""Milliseconds between checks of a source URL."""
+"""Interval in milliseconds between checks of a source URL."""
 VERSIONS = 100
 """Maximum number of versions kept of a specification."""
 BOUNDS = ProcessLimits(memory=1536 * 1024**2, file=256 * 1024**2, seconds=120)
-"""Resource limits for reading a description."""
+"""Resource limits for reading a specification."""
 _LOOK_EVERY = 60.0
 _BATCH = 200
 _TOO_MUCH = (
-    "The description could not be read: it needs more memory or time than allowed. Make it "
-    "smaller or split it."
+    "The specification couldn't be read: it needs more memory or time than allowed. Make it smaller or "
+    "split it."
 )
 
 
 class _Read(Struct):
-    """Result of fetching a source: ``data`` None if it is unchanged."""
+    """Result of fetching a source. ``data``: the content; None if it is unchanged."""
 
     data: bytes | None
     etag: str | None = None
@@ -60,12 +62,12 @@ class _CannotFetch(Exception):
 
 @jobs.job(
     "processSpec",
-    bound="one specification, which a process reads in its own bounds",
+    bound="one specification, which a process with its own limits reads",
     attempts=3,
     seconds=2 * BOUNDS.longest,
 )
 def process_spec(context: Context, spec_id: str, generation: int) -> None:
-    """Process a specification unless a newer request to do so exists."""
+    """Process a specification unless there is a newer request to do so."""
     with context.db.write() as tx:
         spec = store.find_spec_by_id(tx, spec_id)
         if spec is None or spec.generation != generation or spec.state == "complete":
@@ -73,7 +75,7 @@ def process_spec(context: Context, spec_id: str, generation: int) -> None:
         store.update_spec(tx, spec_id, state="progress", check_at=now() + PATIENCE)
         text = get_body(tx, spec.pending) if spec.pending else None
     if text is None and spec.source_url is None:
-        # An already processed text can't have changed.
+        # A text that has been processed can't have changed.
         _finish(context, spec, spec.error_code, spec.complaints, count=spec.error_count)
         return
     try:
@@ -102,9 +104,9 @@ def _fetch(context: Context, spec: SpecRow) -> _Read:
     try:
         answer = fetcher.fetch(spec.source_url, headers=asked, limits=Limits(size=MAX_BYTES, seconds=30))
     except FetchTimeout as error:
-        raise _CannotFetch("FETCH_TIMEOUT", f"The source did not respond in time: {error}.") from None
+        raise _CannotFetch("FETCH_TIMEOUT", f"The source didn't respond in time: {error}.") from None
     except FetchError as error:
-        raise _CannotFetch("FETCH_ERROR", f"The source could not be fetched: {error}.") from None
+        raise _CannotFetch("FETCH_ERROR", f"The source couldn't be fetched: {error}.") from None
     if answer.status == 304 and spec.version_id is not None:
         return _Read(None)
     if answer.status != 200:
@@ -118,7 +120,7 @@ def _safe_header(value: str | None) -> str | None:
 
 
 def compile_apart(data: bytes) -> Compiled:
-    """Compile a description in a separate process."""
+    """Compile a specification in a separate process."""
     with TemporaryFolder("openapi") as name:
         folder = Path(name)
         (folder / "source").write_bytes(data)
@@ -131,7 +133,7 @@ def _store_version(context: Context, spec: SpecRow, read: _Read, compiled: Compi
     digest = hashlib.sha256(msgspec.json.encode(list(compiled.files.items()))).hexdigest()
     with context.db.read() as tx:
         last = store.find_version(tx, spec.id, spec.version_id or "")
-    # An unchanged source can give a new result after an upgrade.
+    # An unchanged source can produce a different result after an upgrade.
     if last is not None and (last.digest, last.document) == (digest, body_hash(compiled.document)):
         _finish(context, spec, None, [], read)
         return
@@ -167,7 +169,8 @@ def _finish(
     *,
     count: int = 0,
 ) -> None:
-    """``count``: of all problems, if ``complaints`` has only the first ones."""
+    """Store the result of processing. ``count``: the number of all problems, if ``complaints`` has only the
+    first ones."""
     with context.db.write() as tx:
         if _is_newest(tx, spec):
             _complete(tx, spec, code, complaints, read, count)
@@ -176,7 +179,7 @@ def _finish(
 
 def _is_newest(tx: Transaction, spec: SpecRow) -> bool:
     """Return whether this is still the latest request: a newer source may have been set, or the specification
-    deleted."""
+    may have been deleted."""
     found = store.find_spec_by_id(tx, spec.id)
     return found is not None and found.generation == spec.generation
 
@@ -216,3 +219,4 @@ def check_specs(context: Context) -> None:
 
 
 jobs.schedule("checkSpecs", _LOOK_EVERY, "checkSpecs")
+rebuilds("API descriptions", store.count_outdated)

@@ -1,4 +1,4 @@
-"""Management of specifications: their source, processing, and visibility."""
+"""Manage specifications: their source, processing, and visibility."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from octavo.content.references.mentions import list_spaces_naming_spec
 from octavo.content.revisions.bodies import put_bodies
 from octavo.content.revisions.computing import notify_dependency_changed
-from octavo.errors import BadRequest, NotFound
+from octavo.errors import BadRequest, NotFound, format_size
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
@@ -25,7 +25,7 @@ SLUG = pattern(
     r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*\Z", "consist of letters and digits, with single hyphens between them"
 )
 PATIENCE = 60 * 60_000
-"""Milliseconds after which an unfinished processing restarts."""
+"""Time in milliseconds after which unfinished processing restarts."""
 FIRST_SLUG = "api"
 """Slug of the specification that a new organization has."""
 MAX_SPECS = 1_000
@@ -47,7 +47,7 @@ def get_spec(tx: Transaction, organization_id: str, slug: str) -> SpecRow:
 
 
 def get_version(tx: Transaction, organization_id: str, slug: str, version_id: str | None) -> VersionRow:
-    """Return a version by its id; None: the newest. Raises NotFound."""
+    """Return a version by its id; None returns the newest one. Raises NotFound."""
     spec = get_spec(tx, organization_id, slug)
     found = store.find_version(tx, spec.id, version_id or spec.version_id or "")
     if found is None:
@@ -69,19 +69,20 @@ def create(tx: Transaction, actor: Actor, organization_id: str, slug: str, sourc
 def put(
     tx: Transaction, actor: Actor, organization_id: str, slug: str, source: GivenSource
 ) -> tuple[SpecRow, bool]:
-    """Set the source of a specification, which a job processes. Returns whether it is new. Raises BadRequest."""
+    """Set the source of a specification, which a job processes, and return whether the specification is new.
+    Raises BadRequest."""
     if not re.fullmatch(SLUG, slug) or len(slug) > 100:
         raise BadRequest("specSlug: must be 1 to 100 letters and digits, with single hyphens between them")
     if (source.url is None) == (source.text is None):
-        raise BadRequest("source: must have exactly one of `url` and `text`")
+        raise BadRequest("source: provide either `url` or `text`")
     if source.text is not None and len(source.text.encode(errors="replace")) > MAX_BYTES:
-        raise BadRequest(f"source.text: must be at most {MAX_BYTES} bytes")
+        raise BadRequest(f"source.text: must be at most {format_size(MAX_BYTES)}")
     before = store.find_spec(tx, organization_id, slug)
     if before is None:
         listed = store.list_specs(tx, organization_id, 0, None)
         if listed.count >= MAX_SPECS:
             raise BadRequest(
-                f"slug: an organization can have at most {MAX_SPECS} API specifications; delete one first"
+                f"slug: an organization can have at most {MAX_SPECS} API specifications. Delete one first"
             )
     spec_id = before.id if before is not None else store.insert_spec(tx, organization_id, slug)
     pending = put_bodies(tx, [source.text])[0] if source.text is not None else None
@@ -106,7 +107,7 @@ def put(
 
 
 def put_first(tx: Transaction, actor: Actor, organization_id: str, url: str) -> None:
-    """Create the specification that a new organization has."""
+    """Create the specification that each new organization has."""
     put(tx, actor, organization_id, FIRST_SLUG, GivenSource(url, None))
 
 
@@ -117,7 +118,7 @@ def check_now(tx: Transaction, organization_id: str, slug: str) -> SpecRow:
 
 
 def process_again(tx: Transaction, spec_id: str) -> None:
-    """Process a specification; processing already in progress is discarded."""
+    """Process a specification again; processing already in progress is discarded."""
     spec = store.find_spec_by_id(tx, spec_id)
     assert spec is not None
     generation = spec.generation + 1
@@ -138,7 +139,7 @@ def set_visibility(
 
 
 def delete(tx: Transaction, actor: Actor, organization_id: str, slug: str) -> bool:
-    """Delete a specification with its versions; False if it doesn't exist."""
+    """Delete a specification with its versions; return False if it does not exist."""
     found = store.find_spec(tx, organization_id, slug)
     if found is None:
         return False

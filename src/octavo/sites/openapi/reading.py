@@ -1,8 +1,9 @@
-"""Files of a description, read from untrusted data: JSON or YAML, alone or in a zip archive.
+"""Read the files of a specification from untrusted data: JSON or YAML, alone or in a ZIP archive.
 
-The result is plain data. YAML scalars follow the core schema of YAML 1.2 (``yes`` and dates are text, ``0x1F`` and
-``1e-7`` are numbers). Aliases are expanded, and the expanded values are counted, so that a small text can't become
-a large value."""
+The result is plain data. YAML scalars follow the core schema of YAML 1.2 (``yes`` and dates are text,
+``0x1F`` and ``1e-7`` are numbers). Aliases are expanded, and the expanded values are counted, so that a small
+text can't expand to a huge value.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +20,19 @@ import yaml
 from msgspec import Struct
 
 from octavo.core.json_types import JsonObject
+from octavo.errors import format_size
 
 from .problems import ASYNCAPI, Complaint, SpecError, Way, pointer
 
 MAX_BYTES = 16 * 1024 * 1024
-"""Maximum bytes of a description, of all files of an archive together, and of the archive."""
+"""Maximum size in bytes of a specification, of all files of an archive together, and of the archive."""
 MAX_FILES = 1_000
 MAX_VALUES = 1_500_000
 MAX_DEPTH = 150
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Loader that leaves plain scalars to ``_scalar``: the library resolves them by YAML 1.1."""
+    """Loader that leaves plain scalars to ``_scalar``, because the library resolves them by YAML 1.1."""
 
     yaml_implicit_resolvers = {None: [("!plain", re.compile(""))]}  # noqa: RUF012
 
@@ -48,7 +50,7 @@ _NAMES = ("openapi", "swagger", "api", "index", "main")
 
 
 class SourceFile(Struct):
-    """File: its text, its value, and ``line(way)``: the line of a location in the text."""
+    """File: its text, its value, and ``line(way)``, which returns the line of a location in the text."""
 
     text: str
     value: Any
@@ -56,16 +58,16 @@ class SourceFile(Struct):
 
 
 class SpecFiles(Struct):
-    """All files by path; ``entry`` is the description, the others are what it refers to."""
+    """All files by path. ``entry``: the path of the specification; the other files are those it refers to."""
 
     entry: str
     files: dict[str, SourceFile]
 
 
 def read_files(data: bytes) -> SpecFiles:
-    """Read the files of a description. Raises SpecError."""
+    """Read the files of a specification. Raises SpecError."""
     if len(data) > MAX_BYTES:
-        raise _refused(f"The description must be at most {MAX_BYTES} bytes.", "TOO_LARGE")
+        raise _refused(f"The specification can be at most {format_size(MAX_BYTES)}.", "TOO_LARGE")
     if data.startswith(b"PK\x03\x04"):
         return _read_archive(data)
     name = "openapi.json" if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "openapi.yaml"
@@ -79,11 +81,15 @@ def read_file(data: bytes, name: str = "") -> SourceFile:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise SpecError(
-            [Complaint("The text must be in UTF-8.", "INVALID_TEXT", line=line, file=name)]
+            [
+                Complaint(
+                    "The text must be UTF-8. Save the file as UTF-8.", "INVALID_TEXT", line=line, file=name
+                )
+            ]
         ) from None
     if "\0" in text:
         raise _refused(
-            "The text contains characters that aren't allowed in a description.", "INVALID_TEXT", name
+            "The specification contains NUL or other control characters. Remove them.", "INVALID_TEXT", name
         )
     if text.lstrip().startswith("{"):
         return _read_json(text, name)
@@ -98,9 +104,7 @@ def _read_json(text: str, name: str) -> SourceFile:
     try:
         value = msgspec.json.decode(text)
     except RecursionError:
-        raise _refused(
-            f"Values must not be nested deeper than {MAX_DEPTH} levels.", "TOO_DEEP", name
-        ) from None
+        raise _refused(f"Values can be nested at most {MAX_DEPTH} levels deep.", "TOO_DEEP", name) from None
     except msgspec.DecodeError as error:
         at = re.search(r"byte (\d+)", str(error))
         wrong = text.encode()[: int(at[1])].count(b"\n") + 1 if at else 0
@@ -109,7 +113,7 @@ def _read_json(text: str, name: str) -> SourceFile:
     found: list[Any] = []
 
     def line(way: Way) -> int:
-        # JSON is valid YAML, except for tabs; it is parsed as such only if line numbers are needed.
+        # JSON is valid YAML, except for tabs. It is parsed as YAML only if line numbers are needed.
         if not found:
             try:
                 found.append(yaml.compose(text.replace("\t", " "), Loader=_Loader))
@@ -129,9 +133,9 @@ def _count(value: object, name: str) -> None:
         count += len(level)
         depth += 1
         if count > MAX_VALUES:
-            raise _refused(f"The description must contain at most {MAX_VALUES} values.", "TOO_LARGE", name)
+            raise _refused(f"The specification can contain at most {MAX_VALUES:,} values.", "TOO_LARGE", name)
         if depth > MAX_DEPTH:
-            raise _refused(f"Values must not be nested deeper than {MAX_DEPTH} levels.", "TOO_DEEP", name)
+            raise _refused(f"Values can be nested at most {MAX_DEPTH} levels deep.", "TOO_DEEP", name)
         below: list[Any] = []
         for each in level:
             if type(each) is dict:
@@ -168,13 +172,13 @@ class _Plain:
         self._count += 1
         if self._count > MAX_VALUES:
             raise _refused(
-                f"The description must contain at most {MAX_VALUES} values.", "TOO_LARGE", self._name, line
+                f"The specification can contain at most {MAX_VALUES:,} values.", "TOO_LARGE", self._name, line
             )
         if isinstance(node, yaml.ScalarNode):
             return _scalar(node)
         if len(way) >= MAX_DEPTH:
             raise _refused(
-                f"Values must not be nested deeper than {MAX_DEPTH} levels.", "TOO_DEEP", self._name, line
+                f"Values can be nested at most {MAX_DEPTH} levels deep.", "TOO_DEEP", self._name, line
             )
         if id(node) in self._above:
             raise SpecError(
@@ -204,7 +208,15 @@ class _Plain:
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
                 raise SpecError(
-                    [Complaint("A key must be text.", "INVALID_YAML", pointer(way), line, self._name)]
+                    [
+                        Complaint(
+                            "Keys must be strings. Put the key in quotes.",
+                            "INVALID_YAML",
+                            pointer(way),
+                            line,
+                            self._name,
+                        )
+                    ]
                 )
             key = str(key_node.value)
             if key == "<<" and not key_node.style:
@@ -248,7 +260,7 @@ def plain_value(text: str) -> object:
 
 
 def _line(node: Any, way: Way) -> int:
-    """Return the line of a location, or of the last existing step towards it."""
+    """Return the line of a location, or of the last existing ancestor of it."""
     if node is None:
         return 0
     line = node.start_mark.line + 1
@@ -271,11 +283,15 @@ def _read_archive(data: bytes) -> SpecFiles:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             texts = _extract(archive)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, ValueError, EOFError):
-        raise _refused("The archive can't be read.", "INVALID_ARCHIVE") from None
+        raise _refused(
+            "The ZIP archive is damaged or encrypted. Create it again without a password.", "INVALID_ARCHIVE"
+        ) from None
     except Exception as error:
         if isinstance(error, SpecError):
             raise
-        raise _refused("The archive can't be read.", "INVALID_ARCHIVE") from None
+        raise _refused(
+            "The ZIP archive is damaged or encrypted. Create it again without a password.", "INVALID_ARCHIVE"
+        ) from None
     files = {path: read_file(raw, path) for path, raw in texts.items()}
     return SpecFiles(_entry(files), files)
 
@@ -283,7 +299,7 @@ def _read_archive(data: bytes) -> SpecFiles:
 def _extract(archive: zipfile.ZipFile) -> dict[str, bytes]:
     infos = archive.infolist()
     if len(infos) > MAX_FILES:
-        raise _refused(f"The archive must contain at most {MAX_FILES} files.", "TOO_LARGE")
+        raise _refused(f"The archive can contain at most {MAX_FILES:,} files.", "TOO_LARGE")
     texts: dict[str, bytes] = {}
     left = MAX_BYTES
     for info in infos:
@@ -294,20 +310,23 @@ def _extract(archive: zipfile.ZipFile) -> dict[str, bytes]:
         if path.startswith("__MACOSX/"):
             continue
         if path in texts:
-            raise _refused(f"The archive contains two files with the path {path!r}.", "INVALID_ARCHIVE")
+            raise _refused(
+                f"The archive contains two files with the path {path!r}. Remove one of them.",
+                "INVALID_ARCHIVE",
+            )
         with archive.open(info) as opened:
             raw = opened.read(left + 1)
         left -= len(raw)
         if left < 0:
             raise _refused(
-                f"The files of the archive must be at most {MAX_BYTES} bytes in total.", "TOO_LARGE"
+                f"The files of the archive can be at most {format_size(MAX_BYTES)} in total.", "TOO_LARGE"
             )
         texts[path] = raw
     return texts
 
 
 def safe_path(name: str) -> str | None:
-    """Return the path of a file in an archive; None for one that leads out of it."""
+    """Return the path of a file in an archive; None for a path that points outside it."""
     if "\\" in name or "\0" in name or name.startswith("/"):
         return None
     path = posixpath.normpath(name)
@@ -315,7 +334,7 @@ def safe_path(name: str) -> str | None:
 
 
 def _entry(files: Mapping[str, SourceFile]) -> str:
-    """Return the main description: the one nearest to the top level, with common names first."""
+    """Return the main specification: the one nearest to the top level, preferring common names."""
 
     def order(path: str) -> tuple[int, int, str]:
         stem = posixpath.basename(path).rpartition(".")[0].lower()

@@ -19,7 +19,7 @@ _SPECS = "/orgs/{organizationId}/openapi"
 _SPEC = _SPECS + "/{specSlug}"
 _VERSIONS = _SPEC + "/versions"
 _TEXT_LIMIT = 32 * 1024 * 1024
-"""Maximum bytes of a body with a text, which can be twice as long in JSON."""
+"""Maximum size in bytes of a body with a text, which can be twice as long in JSON."""
 
 
 @operation("listOpenAPISpecs", "GET", _SPECS, needs=Can.VIEW, errors=(404,))
@@ -54,6 +54,7 @@ def get_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
     "PUT",
     _SPEC,
     needs=Can.EDIT,
+    also=(201,),
     errors=(400, 404),
     body_limit=_TEXT_LIMIT,
 )
@@ -69,7 +70,7 @@ def put_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.PutSpec)
 
 @operation("updateOpenAPISpecBySlug", "PATCH", _SPEC, needs=Can.EDIT, errors=(400, 404))
 def update_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.UpdateSpec) -> wire.Spec:
-    """Update who can see an API specification: members, or everyone with its public link."""
+    """Update the visibility of an API specification: members, or everyone with its public link."""
     with call.db.write() as tx:
         row = publishing.set_visibility(tx, specs.actor, specs.organization_id, spec_slug, body.visibility)
     return wire.present_spec(call, specs, row)
@@ -84,7 +85,8 @@ def delete_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> bool:
 
 @operation("checkOpenAPISpecBySlug", "POST", f"{_SPEC}/check", needs=Can.EDIT, errors=(404,))
 def check_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
-    """Check the source of an API specification now, instead of within six hours."""
+    """Check the source of an API specification now instead of at the next regular check, which happens every
+    six hours."""
     with call.db.write() as tx:
         row = publishing.check_now(tx, specs.organization_id, spec_slug)
     return wire.present_spec(call, specs, row)
@@ -125,6 +127,22 @@ def get_latest_content(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug:
         spec = publishing.get_spec(tx, specs.organization_id, spec_slug)
         row = publishing.get_version(tx, specs.organization_id, spec_slug, None)
         return wire.present_content(call, tx, spec, row, listed=isinstance(specs, VisitedSpecs))
+
+
+@operation(
+    "getLatestOpenAPISpecVersionContentRaw",
+    "GET",
+    f"{_VERSIONS}/latest/content/raw",
+    needs=Can.VIEW,
+    errors=(404,),
+)
+def get_latest_raw(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.RawContent:
+    """Get the text of the newest valid version of an API specification, as it was submitted or fetched. Of an archive,
+    get the text of the file that contains the specification."""
+    with call.db.read() as tx:
+        row = publishing.get_version(tx, specs.organization_id, spec_slug, None)
+        path, body = store.list_files(tx, row.id)[0]
+        return wire.RawContent(get_body(tx, body), "json" if path.endswith(".json") else "yaml")
 
 
 @operation("getOpenAPISpecVersionById", "GET", f"{_VERSIONS}/{{versionId}}", needs=Can.VIEW, errors=(404,))

@@ -1,4 +1,4 @@
-"""Schemas and their values as document blocks."""
+"""Render schemas and their values as document blocks."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ from .description import ApiDescription, Data, list_of, object_of, text_of
 _DEPTH = 12
 _PROPERTIES = 500
 _FEW_PROPERTIES = 60
-"""Properties drawn for one operation or schema, the second on a page with many; further ones are only counted."""
+"""Maximum number of properties rendered for one operation or schema; the second number is for a page with
+many operations. Further properties are only counted."""
 _PROPERTIES_OF_PAGE = 1_000
 _AT_FIRST = 40
-"""Fields drawn for the operations of one page before nested content is left out unless all fields are requested,
-outer levels first; those of the first level are always drawn."""
+"""Number of fields rendered for the operations of one page before nested content is omitted unless all fields
+are requested, outer levels first. Fields of the first level are always rendered."""
 _FEW_AT_FIRST = 8
 _EXAMPLE = 20_000
 _SHORT_EXAMPLE = 4_000
-"""Characters of an example, the second on a page with many operations."""
+"""Maximum number of characters of an example; the second number is for a page with many operations."""
 _EXAMPLES_OF_PAGE = 50_000
-"""Characters of the examples of all operations of one page together."""
+"""Maximum total number of characters of the examples of all operations of one page."""
 ENGLISH_LABELS = BlockLabels()
 _LONGEST_ADDRESS = 200
-"""Maximum characters of a field's anchor; deeper fields have none."""
+"""Maximum number of characters of a field's anchor; deeper fields have none."""
 _UNFOLDED = 5
-"""Nested fields shown without unfolding."""
+"""Maximum number of nested fields shown without unfolding."""
 _VALUES = 200
-"""Possible values of a field that are drawn."""
+"""Maximum number of possible values of a field that are rendered."""
 _LIMITS = (
     ("default", "default"),
     ("const", "const"),
@@ -65,11 +66,11 @@ _KEYWORDS = (
     "contentMediaType",
     "contentEncoding",
 )
-"""Keywords shown under their own names: few descriptions use them, and readers of those know them."""
+"""Keywords shown under their own names: few specifications use them, and readers of those know them."""
 _OF_VALUES = frozenset(
     (*(key for key, _ in _LIMITS), *_KEYWORDS, "enum", "x-enumDescriptions", "example", "examples")
 )
-"""Keywords without which a schema says nothing about its values."""
+"""Keywords that say something about a schema's values; a schema without any of them allows all values."""
 _INNER = (
     "contains",
     "propertyNames",
@@ -95,21 +96,22 @@ _HOLDING = (
 )
 """Keywords of a schema that hold other schemas."""
 _PROMISED = 20
-"""Schemas examined to find out whether the variants of a field have content."""
+"""Maximum number of schemas examined to find out whether the variants of a field have content."""
 _LINKED_WITHIN = 3
-"""Levels of lists and variants within which a type is shown as links."""
+"""Maximum number of levels of lists and variants within which a type is shown as links."""
 _FEW_KINDS = 4
-"""Variants of a type that are named."""
+"""Maximum number of variants of a type that are named."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
 class SchemaDrawer:
-    """Drawer of one description. ``many``: the page has many operations, so each is shown in less detail.
-    ``linked``: schemas with their own heading on the page, or their own page under ``schemas_at``; their content
-    is shown only there. ``spec``: the page's name for the specification, used when trying an operation.
-    ``together``: number of operations that share a page for people. ``brief``: the page also has other content,
-    so only required parts of a request are unfolded. ``whole``: draw all nested fields, however many; otherwise
-    some are replaced by a link to the page with all of them."""
+    """Renderer of the schemas of one specification. ``many``: whether the page has many operations, so that
+    each is shown in less detail. ``linked``: the schemas with their own heading on the page, or with their
+    own page under ``schemas_at``, whose content is shown only there. ``spec``: the page's name for the
+    specification, used when trying out an operation. ``together``: the number of operations that share a page
+    for people. ``brief``: whether the page also has other content, so that only required parts of a request
+    are unfolded. ``whole``: whether to render all nested fields, regardless of their number; otherwise some
+    are replaced by a link to the page with all of them."""
 
     def __init__(
         self,
@@ -137,18 +139,19 @@ class SchemaDrawer:
         self._many = many
         self._told: set[str] = set()
         self._schemes: set[str] = set()
-        """Ways to authenticate already described on the page."""
+        """Ways to authenticate that are already described on the page."""
         self._left_out = ""
-        """Keyword of properties that aren't shown at the moment."""
+        """Keyword of properties that are currently omitted."""
         self._linked = {name: slug(name) or "section" for name in linked}
         self._schemas_at = schemas_at
         self._folded_at: dict[tuple[str, str], str] = {}
-        """Ids of folds on the page, by the reference to the schema they show completely, and what is left out."""
+        """Ids of folds on the page, by the reference to the schema that they show completely, and the omitted
+        parts."""
         self._filled_at: dict[tuple[str, str], str] = {}
         """Ids of folds that are shown only with all fields, by the reference to their schema."""
         self._fold_ids: set[str] = set()
         self._soon: int | None = None
-        """Fields still to be drawn before nested content is postponed; None: nothing is postponed."""
+        """Number of fields to render before nested content is postponed; None if nothing is postponed."""
         self._waiting: list[_Postponed] = []
         self._waited = 0
         self._looked = 0
@@ -156,18 +159,19 @@ class SchemaDrawer:
         """Whether a schema allows only null, by the reference to it."""
         self._fills = False
         self._at: list[str] = []
-        """Names of the part being drawn, from the outside in: `body`, `output`, `title`."""
+        """Names of the part being rendered, from the outside in: `body`, `output`, `title`."""
         self._named: set[str] = set()
-        """Fields of the page with an anchor. On a page with many operations there would be too many, so none has
-        one."""
+        """Fields of the page with an anchor. On a page with many operations there would be too many, so no
+        field has one."""
         self._received = False
-        """Whether the reader receives the part being drawn, as with a webhook, rather than sends it."""
+        """Whether the reader receives the part being rendered, as with a webhook, instead of sending it."""
         self._left = self._most
         self._cut = 0
-        """Number of omissions for lack of room."""
+        """Number of omissions for lack of space."""
 
     def _label(self, word: str, *marks: str, name: str = "") -> Text | Inline:
-        """Return a label (``BlockLabels``), in the language of the site. ``name``: a value for it."""
+        """Return a label (``BlockLabels``) in the language of the site. ``name``: a value for its
+        placeholder."""
         english = draw_text(getattr(ENGLISH_LABELS, f"api_{word}").replace("{name}", name), *marks)
         if not self._folded:
             return english
@@ -175,13 +179,14 @@ class SchemaDrawer:
 
     @contextmanager
     def _within(self, *names: str) -> Iterator[None]:
-        """Draw within something of this name."""
+        """Render content within a part of this name."""
         self._at += names
         yield
         del self._at[len(self._at) - len(names) :]
 
     def _part_heading(self, word: str, *beside: Text | Inline, inner: bool = False) -> Block:
-        """Return the start of a part of an operation; ``inner``: of one of its responses."""
+        """Return the heading of a part of an operation. ``inner``: whether it is a part of one of its
+        responses."""
         if not self._folded:
             return draw_paragraph(self._label(word, "bold"), *beside)
         named = {} if inner else {"part": word, **self._anchor_data(word)}
@@ -192,8 +197,8 @@ class SchemaDrawer:
         return {"id": ".".join((*self._at, *names)), "level": (3 if self._at else 2) + below}
 
     def _reserve(self, count: int) -> int:
-        """Return how many of ``count`` properties or variants can still be drawn; each of them can contain
-        further ones."""
+        """Return the number of the ``count`` properties or variants that can still be rendered; each of them
+        can contain further ones."""
         taken = max(min(count, self._left), 0)
         self._left -= taken
         self._cut += taken < count
@@ -217,8 +222,8 @@ class SchemaDrawer:
         return [draw_text(words)]
 
     def _links(self, value: object, within: int = _LINKED_WITHIN) -> Nodes | None:
-        """Return a schema's type as links to everything in it; None if part of it has no link. It is called
-        at each level, so it looks ahead only a few levels."""
+        """Return a schema's type as links to all its parts; None if a part has no link. This is called at
+        each level, so it looks ahead only a few levels."""
         name = self._description.name_of(value)
         if name:
             ref = self._find_link(value)
@@ -250,8 +255,8 @@ class SchemaDrawer:
         return {"kind": "anchor", "anchor": anchor} if anchor else None
 
     def _fold(self, title: Nodes, value: object, inside: list[Block], *, whole: bool) -> Block:
-        """Return a fold with the content of a schema. On a page with many operations most schemas repeat: once
-        shown completely, a schema is linked to."""
+        """Return a fold with the content of a schema. On a page with many operations, most schemas are
+        repeated: once shown completely, a schema is linked to."""
         shown = _count(inside)
         folded = draw_expandable(title, inside, is_open=0 < shown <= _UNFOLDED, kind="openapi-fold")
         name = self._description.name_of(value)
@@ -262,8 +267,9 @@ class SchemaDrawer:
     def _postpone(
         self, name: str, value: object, above: tuple[str, ...], *, late: bool = False
     ) -> Block | None:
-        """Return a placeholder for the nested content of a field, to be drawn after all outer levels; None to draw
-        it at once because it is short. ``late``: postpone only if enough has been drawn."""
+        """Return a placeholder for the nested content of a field, to be rendered after all outer levels; None
+        to render it at once because it is short. ``late``: whether to postpone only if enough has been
+        rendered."""
         if self._soon is None or (late and self._soon > 0):
             return None
         title = self._predict_title(name, value, above)
@@ -278,7 +284,7 @@ class SchemaDrawer:
         return waiting
 
     def _name_fold(self, folded: Block, value: Any) -> None:
-        """Give the fold of a named schema an id, so that later occurrences link to it."""
+        """Assign an id to the fold of a named schema, so that later occurrences link to it."""
         said, at = ("deep in", self._filled_at) if self._fills else ("in", self._folded_at)
         # Folds have the same ids with and without all fields.
         name = f"{said} {self._spec} {self._description.name_of(value)}"
@@ -287,7 +293,8 @@ class SchemaDrawer:
         self._fold_ids.add(id)
 
     def _predict_title(self, name: str, value: object, above: tuple[str, ...], deep: int = 0) -> Nodes | None:
-        """Return the future title of a schema's fold without drawing its content; None if that is a single line."""
+        """Return the future title of a schema's fold without rendering its content; None if the content is a
+        single line."""
         if self._is_line(value, above, deep):
             return None
         schema = self._description.merge(value)
@@ -305,7 +312,8 @@ class SchemaDrawer:
         return self._predict_title(name, schema["items"], above, deep + 1) if "items" in schema else None
 
     def _has_nested(self, value: object, above: tuple[str, ...], deep: int) -> bool:
-        """Return whether a schema has content to fold, without examining all of it: true if that takes too long."""
+        """Return whether a schema has content to fold, without examining all of it; return True if that takes
+        too long."""
         self._looked += 1
         if self._looked > _PROMISED:
             return True
@@ -340,7 +348,8 @@ class SchemaDrawer:
         return (bool(named) and named in above) or len(above) + deep >= self._depth
 
     def _shown_in(self, schema: Data) -> tuple[int, bool]:
-        """Return how many fields of a schema are shown here, and whether it allows further ones of any name."""
+        """Return the number of fields of a schema that are shown here, and whether it allows further fields
+        of any name."""
         count = sum(
             not self._left_out or self._description.follow(inner).get(self._left_out) is not True
             for inner in object_of(schema.get("properties")).values()
@@ -348,7 +357,8 @@ class SchemaDrawer:
         return count, bool(object_of(schema.get("additionalProperties")))
 
     def _draw_postponed(self) -> None:
-        """Draw postponed content, outer levels first, until there is enough; all of it if all fields are requested."""
+        """Render postponed content, outer levels first, until there is enough; render all of it if all fields
+        are requested."""
         before, done = self._at, 0
         while done < len(self._waiting) and self._soon is not None and self._soon > 0:
             self._draw_one_postponed(self._waiting[done])
@@ -371,7 +381,7 @@ class SchemaDrawer:
         block.type, block.data, block.fragments = made.type, made.data | block.data, made.fragments
         key = (each.named["$ref"], each.left_out) if self._description.name_of(each.named) else None
         if not whole and key is not None and self._folded_at.get(key) == block.data.get("id"):
-            # Later occurrences must draw it again.
+            # Later occurrences must render it again.
             del self._folded_at[key]
 
     def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
@@ -387,8 +397,8 @@ class SchemaDrawer:
 
     @staticmethod
     def _fold_context(name: str, title: Nodes) -> Data:
-        """Return the context of a fold for screen readers, which read its title without what is above it; empty if
-        the title says it."""
+        """Return the context of a fold for screen readers, which read its title without the content above it;
+        empty if the title includes the context."""
         says = any(node.data.get("word") == "inside" for node in title if isinstance(node, Inline))
         return {"of": name} if name and not says else {}
 
@@ -411,7 +421,7 @@ class SchemaDrawer:
         return f"{words} ({form})" if form and words else words or form
 
     def _kinds_of(self, variants: Sequence[object]) -> list[str]:
-        """Return a few variants in a few words; nothing if that is too long."""
+        """Return the variants in a few words; empty if that is too long."""
         found: dict[str, None] = {}
         for each in variants[: _FEW_KINDS + 1]:
             schema = self._description.follow(each)
@@ -452,7 +462,7 @@ class SchemaDrawer:
             say("default", schema["default"])
         for key in _KEYWORDS:
             given = schema.get(key)
-            # Schemas are drawn elsewhere, and the default value of a keyword adds nothing.
+            # Schemas are rendered elsewhere, and the default value of a keyword adds nothing.
             is_schema = key.startswith("unevaluated") and given is not False
             if given is not None and not is_schema and (key, given) != ("uniqueItems", False):
                 say(key, given)
@@ -487,8 +497,8 @@ class SchemaDrawer:
         return found + self._omission_line(len(values) - _VALUES)
 
     def _omission_line(self, count: int, word: str = "beyond") -> list[Block]:
-        """Return a line about this many omitted items and where to find them; nothing for 0. ``cut``:
-        characters."""
+        """Return a line that says how many items are omitted and where to find them; empty for 0. ``cut``:
+        the number of omitted characters."""
         return [draw_paragraph(self._label(word, name=str(count)))] if count > 0 else []
 
     def schema(self, value: object, above: tuple[str, ...] = ()) -> list[Block]:
@@ -500,7 +510,7 @@ class SchemaDrawer:
             self._cut += 1
             return self._not_shown(self._description.merge(value))
         if name and not self._folded:
-            # In text read from the top, once is enough.
+            # In a text that is read from the top, once is enough.
             if name in self._told:
                 return [draw_paragraph(draw_text("As described above."))]
             self._told.add(name)
@@ -570,7 +580,7 @@ class SchemaDrawer:
         ]
 
     def _not_shown(self, schema: Data) -> list[Block]:
-        """Return a line about content of a schema that isn't drawn; nothing if there is none."""
+        """Return a line about the content of a schema that isn't rendered; empty if there is none."""
         items = self._description.follow(schema.get("items"))
         inside = any(
             object_of(each.get(key)) or list_of(each.get(key)) for each in (schema, items) for key in _HOLDING
@@ -643,8 +653,8 @@ class SchemaDrawer:
         about: object = None,
         examples: Sequence[tuple[str, object]] = (),
     ) -> list[Block]:
-        """Return a property or parameter: name, type, description, and content. ``examples``: those outside its
-        schema, each with its description."""
+        """Return a property or parameter: name, type, description, and content. ``examples``: the examples
+        outside its schema, each with its description."""
         schema = self._description.follow(value)
         head: Nodes = [
             draw_text(name, "code") if name else self._label("other_key", "italic"),
@@ -722,7 +732,7 @@ class SchemaDrawer:
         return [Block("openapi-fields", {}, [*listed])] if listed else []
 
     def _fold_optional(self, fields: list[list[Block]], required: list[bool]) -> list[Block]:
-        """Draw fields like ``_fields``, with the optional ones folded. A single optional field is shown,
+        """Render fields like ``_fields``, with the optional ones folded. A single optional field is shown,
         because a fold takes as much space."""
         optional = [each for each, wanted in zip(fields, required, strict=False) if not wanted]
         if not self._brief or len(optional) < 2:
@@ -751,7 +761,7 @@ def _on_one_line(value: object) -> str:
 
 
 def _count(inside: list[Block]) -> int:
-    """Return the number of fields if there is nothing else but text about them; 0 otherwise."""
+    """Return the number of fields if there is nothing else besides text about them; otherwise 0."""
     fields = [block for block in inside if block.type == "openapi-fields"]
     is_all = len(fields) == 1 and all(block.type in ("openapi-fields", "paragraph") for block in inside)
     return len(fields[0].nodes) if is_all else 0

@@ -1,4 +1,4 @@
-"""Requests sent on behalf of visitors: to servers of a description, within limits, and never stored."""
+"""Requests sent on behalf of visitors to servers of a specification. They are limited and never stored."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from octavo.kit.net.fetch import Fetcher, Limits
 from .trying import PreparedRequest
 
 _LIMITS = Limits(size=2 * 1024 * 1024, seconds=20, follow=False)
-"""A redirect is returned like any other response: it may lead to a server that the description doesn't name."""
+"""A redirect is returned like any other response, because its target may be a server that the specification
+doesn't name."""
 
 
 class Sent(Struct):
-    """Response of a server. ``body`` is base64 in JSON; ``milliseconds`` is the duration."""
+    """Response of a server. ``body``: the body, in base64 in JSON. ``milliseconds``: the duration."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -24,7 +25,8 @@ class Sent(Struct):
 
 
 def send(fetcher: Fetcher, prepared: PreparedRequest) -> Sent:
-    """Send a request. Raises FetchError, which names the host and the reason but nothing that was sent."""
+    """Send a request. Raises FetchError, whose message contains the host and the reason but no part of the
+    request."""
     begin = time.monotonic()
     got = fetcher.fetch(prepared.url, prepared.method, prepared.headers, prepared.body, _LIMITS)
     taken = round((time.monotonic() - begin) * 1000)

@@ -12,6 +12,7 @@ from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
+from octavo.kit.work.rebuilds import Left
 from octavo.organization.spaces.garbage import release
 
 from .problems import Complaint
@@ -23,9 +24,9 @@ STATES, VISIBILITIES, ERROR_CODES = get_args(State), get_args(Visibility), get_a
 
 
 class SpecRow(Struct, frozen=True):
-    """Specification. ``pending``: hash of a text to process. ``generation``: of the newest request to process it.
-    ``errors``: the first problems found by the newest processing, as JSON, of ``error_count``. Times are in
-    milliseconds."""
+    """Specification. ``pending``: the hash of a text to process. ``generation``: the number of the newest
+    request to process it. ``errors``: the first problems found by the latest processing, as JSON.
+    ``error_count``: the number of all problems. Times are in milliseconds."""
 
     id: str
     organization_id: str
@@ -51,8 +52,9 @@ class SpecRow(Struct, frozen=True):
 
 
 class VersionRow(Struct, frozen=True):
-    """Version. ``digest``: of all files. ``document``: hash of the text of the whole as OpenAPI 3. ``file``: hash
-    of the same as a file, of ``size`` bytes."""
+    """Version. ``digest``: the hash of all files. ``document``: the hash of the text of the whole
+    specification as OpenAPI 3. ``file``: the hash of the same text as a file. ``size``: the size of that file
+    in bytes."""
 
     id: str
     spec_id: str
@@ -136,7 +138,7 @@ def release_pending(tx: Transaction, spec_id: str) -> None:
 
 
 def list_due(tx: Transaction, moment: int, limit: int) -> list[SpecRow]:
-    """Return the specifications to be processed again by then, longest due first."""
+    """Return the specifications that are due for processing by a time, longest due first."""
     rows = tx.all(
         f"""SELECT {_SPEC} FROM openapi_specs WHERE check_at IS NOT NULL AND check_at <= :now
             ORDER BY check_at LIMIT :limit""",
@@ -144,6 +146,17 @@ def list_due(tx: Transaction, moment: int, limit: int) -> list[SpecRow]:
         limit=limit,
     )
     return [SpecRow(*row) for row in rows]
+
+
+def count_outdated(tx: Transaction, since: int) -> Left:
+    """Count the specifications that have not been read again since a migration requested it."""
+    return Left(
+        tx.value(
+            """SELECT count(*) FROM openapi_specs
+               WHERE processed_at <= :since AND (state <> 'complete' OR check_at = 0)""",
+            since=since,
+        )
+    )
 
 
 # --- versions -------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Declarations of the tables of specifications."""
+"""Declarations of the specification tables."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Requests that visitors send from a page: the form for one, and what can be sent on their behalf. Pure.
+"""Requests that visitors send from a page: the form of a request, and the requests that can be sent on their
+behalf. Pure.
 
-A request is built from the server and values that a visitor chose, never from a URL they provide: so it always goes
-to a server of the description, with the method and path of one operation."""
+A request is built from the server and values that a visitor chose, never from a URL they provide. So it
+always goes to a server of the specification, with the method and path of one operation.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from urllib.parse import quote, unquote, urlencode
 from msgspec import Struct
 
 from octavo.core.json_types import JsonObject
-from octavo.errors import BadRequest, TooLarge
+from octavo.errors import BadRequest, TooLarge, format_size
 
 from .code_samples import body_text, media_text, secret_names, streams
 from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
@@ -23,12 +25,13 @@ from .examples import media_example, named_examples, parameter_example
 from .styles import style_of
 
 MAX_SENT = 1024 * 1024
-"""Maximum bytes of a body sent on behalf of a visitor."""
+"""Maximum size in bytes of a body sent on behalf of a visitor."""
 _SERVERS = 50
 _VARIABLES = 20
 _VALUES = 200
 _ORIGINS = 20
-"""Hosts that the script of a page can connect to; our server forwards requests to the others."""
+"""Maximum number of hosts that the script of a page can connect to; Octavo's server forwards requests to the
+others."""
 _TOKEN_ORIGINS = 5
 _SCOPES = 500
 _EXAMPLE = 20_000
@@ -65,7 +68,8 @@ Place = Literal["path", "query", "header", "cookie"]
 
 
 class Variable(Struct, omit_defaults=True):
-    """Variable of a server URL. ``values``: the possible ones; ``free``: other values are allowed."""
+    """Variable of a server URL. ``values``: the possible values. ``free``: whether other values are
+    allowed."""
 
     name: str
     value: str
@@ -80,9 +84,9 @@ class FormServer(Struct, omit_defaults=True):
 
 
 class FormField(Struct, omit_defaults=True):
-    """Parameter, or field of a form. ``style`` and ``explode``: the serialization of lists and objects (RFC 6570 in
-    the terms of OpenAPI); without a style the text is sent unchanged. ``kind``: its type in the schema.
-    ``schema``: to validate it."""
+    """Parameter, or field of a form. ``style`` and ``explode``: the serialization of lists and objects (RFC
+    6570 in the terms of OpenAPI); without a style, the text is sent unchanged. ``kind``: its type in the
+    schema. ``schema``: the schema with which to validate it."""
 
     name: str
     type: Literal["text", "number", "boolean", "list", "object", "file"] = "text"
@@ -97,9 +101,9 @@ class FormField(Struct, omit_defaults=True):
 
 
 class Body(Struct, omit_defaults=True):
-    """Request body. ``value``: an example; ``examples``: all of them, by name; ``fields``: of a form; ``file``: to be
-    selected from the visitor's files. ``schema``: to validate it; the schemas it refers to are in
-    ``Form.schemas``."""
+    """Request body. ``value``: an example. ``examples``: all examples by name. ``fields``: the fields of a
+    form. ``file``: whether to select one of the visitor's files. ``schema``: the schema with which to
+    validate it; the schemas it refers to are in ``Form.schemas``."""
 
     media_type: str
     value: str = ""
@@ -110,7 +114,8 @@ class Body(Struct, omit_defaults=True):
 
 
 class Flow(Struct, omit_defaults=True):
-    """OAuth flow, by its name in the description. ``scopes``: the available ones, with their descriptions."""
+    """OAuth flow, by its name in the specification. ``scopes``: the available scopes with their
+    descriptions."""
 
     flow: str
     authorization: str = ""
@@ -119,10 +124,10 @@ class Flow(Struct, omit_defaults=True):
 
 
 class Scheme(Struct, omit_defaults=True):
-    """Placement of a credential: ``prefix`` precedes it. ``basic``: it is a user name and a password. ``env``: its
-    variable in samples. ``scopes``: those that the operation needs; ``flows``: ways to get a token, each with
-    its URLs. ``beyond``: why the page can't send it: a certificate, which the browser has, or a value that is
-    ``computed`` for each request."""
+    """Credential and its location. ``prefix``: the text that precedes it. ``basic``: whether it is a user
+    name and a password. ``env``: its variable in samples. ``scopes``: the scopes that the operation needs.
+    ``flows``: the flows to get a token, each with its URLs. ``beyond``: the reason why the page can't send
+    it: a certificate, which the browser has, or a value that is ``computed`` for each request."""
 
     scheme: str
     place: Place
@@ -137,10 +142,10 @@ class Scheme(Struct, omit_defaults=True):
 
 
 class Form(Struct, omit_defaults=True):
-    """Form. ``security``: ways to authenticate, of which one is selected. ``proxy``: whether our server forwards
-    requests. ``answers``: schemas to validate responses, by status and media type; ``schemas``: those that any
-    of them refers to. ``signed_in``: where providers redirect readers after sign-in; empty: sign-in isn't
-    possible."""
+    """Form. ``security``: the ways to authenticate, one of which is selected. ``proxy``: whether Octavo's
+    server forwards requests. ``answers``: the schemas to validate responses, by status and media type.
+    ``schemas``: the schemas that any of these refer to. ``signed_in``: the URL to which providers redirect
+    readers after sign-in; empty if sign-in isn't possible."""
 
     method: str
     path: str
@@ -197,7 +202,7 @@ def make_form(description: ApiDescription, operation: DescribedOperation) -> For
 
 
 _WAYS = 20
-"""Ways to authenticate offered in a form for all operations."""
+"""Maximum number of ways to authenticate offered in a form for all operations."""
 
 
 def make_access(description: ApiDescription) -> Form:
@@ -256,12 +261,12 @@ _CHECKED = frozenset(
     ]
 )
 _CHECKS = 3000
-"""Schemas that a browser gets for validation; further ones aren't validated."""
+"""Maximum number of schemas that a browser gets for validation; further schemas aren't validated."""
 _REFERRED = "#/components/schemas/"
 
 
 class _Checks:
-    """Schemas reduced to what a browser validates, and the named schemas that they refer to."""
+    """Schemas reduced to the keywords that a browser validates, and the named schemas that they refer to."""
 
     def __init__(self, description: ApiDescription) -> None:
         self._description = description
@@ -310,8 +315,8 @@ def _answers(
 
 
 def list_origins(description: ApiDescription, operation: DescribedOperation) -> list[str]:
-    """Return the hosts that a page with the operation can connect to, for the Content-Security-Policy: its servers,
-    and those that issue tokens for it."""
+    """Return the hosts that a page with the operation can connect to, for the Content-Security-Policy: its
+    servers, and the hosts that issue tokens for it."""
     found: dict[str, None] = {}
     by_us = _proxy(description, operation) == "always"
     for server in () if by_us else _servers(description, operation):
@@ -335,7 +340,7 @@ def list_origins(description: ApiDescription, operation: DescribedOperation) -> 
         for name in way
         for flow in getattr(_scheme(description, name), "flows", [])
     )
-    # Tokens can be requested however many servers there are.
+    # Tokens can be requested regardless of the number of servers.
     return list(dict.fromkeys([*islice(found, _ORIGINS), *islice(tokens, _TOKEN_ORIGINS)]))
 
 
@@ -366,8 +371,8 @@ def _variables(server: Data) -> Iterator[Variable]:
 
 
 def _can_be_free(url: str, name: str) -> bool:
-    """Return whether a variable can have any value: in the path; and in a host name if the description fixes at
-    least the last two labels, so that they determine the owner of the host."""
+    """Return whether a variable can have any value. It can in the path, and in a host name if the
+    specification fixes at least the last two labels, so that they determine the owner of the host."""
     written = "{" + name + "}"
     if written not in _authority(url):
         return written not in url.partition("://")[0]
@@ -401,7 +406,7 @@ def _choices(description: ApiDescription, schema: Data) -> list[str]:
 
 
 def _format_value(value: object) -> str:
-    """Return a value as written into a field; values of a list are on separate lines."""
+    """Return a value in the form shown in a field; values of a list are on separate lines."""
     if isinstance(value, list):
         return "\n".join(_format_value(each) for each in value)
     if value is None or isinstance(value, str):
@@ -547,7 +552,7 @@ def _scheme(
 
 
 def _safe_url(value: object) -> str:
-    """Return a URL that may be opened; otherwise ""."""
+    """Return a URL that is safe to open; otherwise ""."""
     text = text_of(value)[:2000]
     return text if re.match(r"(?i)https?://[^/?#]", text) else ""
 
@@ -556,7 +561,8 @@ def _safe_url(value: object) -> str:
 
 
 class FilledForm(Struct, rename="camel", forbid_unknown_fields=True):
-    """Values filled in by a visitor: ``server`` is the index of one in the form, ``body`` bytes in base64."""
+    """Values filled in by a visitor. ``server``: the index of the server in the form. ``body``: the bytes in
+    base64."""
 
     server: int = 0
     variables: dict[str, str] = {}
@@ -569,7 +575,7 @@ class FilledForm(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class PreparedRequest(Struct, frozen=True):
-    """Request that may be sent."""
+    """Request that is allowed to be sent."""
 
     method: str
     url: str
@@ -580,7 +586,7 @@ class PreparedRequest(Struct, frozen=True):
 def prepare_request(
     description: ApiDescription, operation: DescribedOperation, wanted: FilledForm
 ) -> PreparedRequest:
-    """Return the request to send. Raises BadRequest naming what the operation doesn't accept."""
+    """Return the request to send. Raises BadRequest naming the value that the operation doesn't accept."""
     if _proxy(description, operation) == "never":
         raise BadRequest(
             "This server can't send requests of this operation: its specification disables that. Call "
@@ -614,7 +620,7 @@ def prepare_request(
     if wanted.cookies:
         headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in wanted.cookies)
     if len(wanted.body) > MAX_SENT:
-        raise TooLarge(f"body: must be at most {MAX_SENT} bytes when sent from a page")
+        raise TooLarge(f"body: must be at most {format_size(MAX_SENT)} when sent from a page")
     body = None
     if wanted.content_type:
         kinds = {kind.partition(";")[0].strip().lower() for kind, _ in _content(description, operation)}
@@ -649,7 +655,7 @@ def _address(description: ApiDescription, operation: DescribedOperation, wanted:
         # Values joined by the browser can contain escapes, which servers decode.
         if (unquote(value) if name in several else value) in (".", ".."):
             raise BadRequest(f"path.{name[:100]}: this value is not allowed")
-        # Values joined by the browser are already encoded in the given style, each by itself.
+        # Values joined by the browser are already encoded in the specified style, each by itself.
         written = quote(value, safe="%" + several[name]) if name in several else quote(value, safe="")
         path = path.replace("{" + name + "}", written)
     if "{" in url + path:

@@ -1,4 +1,4 @@
-"""Uses of schemas in a description. Pure."""
+"""Uses of schemas in a specification. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SCHEMAS = "#/components/schemas/"
 
 
 class Uses(Struct):
-    """Direct uses of one schema by name. Each once, in the order of the description."""
+    """Direct uses of one schema by name, without duplicates, in the order of the specification."""
 
     answers: dict[str, DescribedOperation] = {}
     requests: dict[str, DescribedOperation] = {}
@@ -25,7 +25,7 @@ _uses: WeakKeyDictionary[ApiDescription, dict[str, Uses]] = WeakKeyDictionary()
 
 
 def uses_of(description: ApiDescription) -> dict[str, Uses]:
-    """Return the uses by the names of schemas; unused schemas are left out. Cached."""
+    """Return the uses by the names of schemas; unused schemas are omitted. Cached."""
     found = _uses.get(description)
     if found is None:
         found = _uses[description] = _list_uses(description)
@@ -54,7 +54,8 @@ def _list_uses(description: ApiDescription) -> dict[str, Uses]:
 
 
 def _list_references(description: ApiDescription, value: object) -> Iterator[str]:
-    """Yield the schemas that something refers to, also through named responses, parameters, and bodies."""
+    """Yield the schemas that a part of the specification refers to, also through named responses, parameters,
+    and bodies."""
     stack, seen = [value], set[str]()
     while stack:
         here = stack.pop()

@@ -1,4 +1,4 @@
-"""Validation of a description: by the official schemas of each version, and by rules that those can't express."""
+"""Validate a specification by the official schemas of each version, and by rules that those can't express."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", 
 
 
 def version_of(document: object) -> Version:
-    """Return the version. Raises SpecError if this isn't a description, or if its version is unknown."""
+    """Return the version. Raises SpecError if this isn't a specification, or if its version is unknown."""
     if not isinstance(document, dict):
-        raise SpecError([Complaint("The description must be an object.", "NO_VERSION")])
+        raise SpecError([Complaint("The specification must be an object.", "NO_VERSION")])
     swagger, openapi = document.get("swagger"), document.get("openapi")
     if str(swagger) == "2.0":
         return "2.0"
@@ -37,7 +37,7 @@ def version_of(document: object) -> Version:
         if "asyncapi" in document:
             raise SpecError([Complaint(ASYNCAPI, "UNKNOWN_VERSION", pointer(("asyncapi",)))])
         raise SpecError(
-            [Complaint("The description must have the key `openapi` or `swagger`.", "NO_VERSION")]
+            [Complaint("The specification must have the key `openapi` or `swagger`.", "NO_VERSION")]
         )
     raise SpecError(
         [
@@ -53,7 +53,7 @@ def version_of(document: object) -> Version:
 def validate(file: SourceFile, version: Version) -> None:
     """Raise SpecError with all problems and their locations."""
     document = file.value
-    # YAML turns an unquoted version into a number.
+    # YAML parses an unquoted version as a number.
     if version == "2.0":
         document = {**document, "swagger": "2.0"}
     info = document.get("info")
@@ -73,8 +73,8 @@ def validate(file: SourceFile, version: Version) -> None:
 
 
 def _of_early_webhooks(file: SourceFile, validator: Any) -> tuple[list[Complaint], int]:
-    """Return the problems of ``x-webhooks``, which the official schemas don't cover: they are path items. Also
-    return the number of those beyond the maximum."""
+    """Return the problems of ``x-webhooks``, which are path items that the official schemas don't cover, and
+    the number of problems beyond the maximum."""
     webhooks = file.value.get(EARLY_WEBHOOKS)
     if not isinstance(webhooks, dict):
         return [], 0
@@ -87,7 +87,7 @@ def _of_early_webhooks(file: SourceFile, validator: Any) -> tuple[list[Complaint
     errors = validator.iter_errors(alone)
     for error in itertools.islice(errors, MOST):
         error = _find_best_error(error)
-        # Refer to a webhook, which is a path here.
+        # Point to a webhook, which is a path here.
         at = [str(step).removeprefix("/") for step in error.instance_path[1:2]]
         way = (EARLY_WEBHOOKS, *at, *error.instance_path[2:])
         complaints.append(
@@ -101,7 +101,8 @@ def _validator(version: Version) -> Any:
 
     schema = msgspec.json.decode((_SCHEMAS / f"{version}.json").read_bytes())
     kind = jsonschema_rs.Draft4Validator if version in ("2.0", "3.0") else jsonschema_rs.Draft202012Validator
-    # Patterns in other dialects and malformed URLs only matter to callers of the API, and nothing here uses them.
+    # Patterns in other dialects and malformed URLs only matter to callers of the API, and Octavo doesn't use
+    # them.
     return kind(schema, retriever=_refuse, validate_formats=False)
 
 
@@ -116,7 +117,7 @@ def _complaint(file: SourceFile, error: Any) -> Complaint:
 
 
 def _find_best_error(error: Any) -> Any:
-    """Return the problem of the variant that fits best, if none fits."""
+    """If no variant fits, return the problem of the variant that fits best."""
     import jsonschema_rs
 
     kinds = jsonschema_rs.ValidationErrorKind
@@ -138,13 +139,14 @@ def _depth(error: Any) -> int:
 
 
 def _shorten_message(message: str) -> str:
-    """Shorten a message in the middle: its end says what was expected; its start may be the whole value."""
+    """Shorten a message in the middle: its end says what was expected, and its start may be the whole
+    value."""
     return message if len(message) <= 300 else f"{message[:120]} … {message[-170:]}"
 
 
 def _check_own_rules(file: SourceFile) -> Iterator[Complaint]:
     if sum(1 for _ in _operations(file.value)) > MAX_OPERATIONS:
-        yield Complaint(f"The description must have at most {MAX_OPERATIONS} operations.", "TOO_LARGE")
+        yield Complaint(f"The specification can have at most {MAX_OPERATIONS:,} operations.", "TOO_LARGE")
 
 
 def _operations(document: Mapping[str, object]) -> Iterator[JsonObject]:

@@ -29,7 +29,7 @@ Slug = Annotated[str, Meta(min_length=1, max_length=100, pattern=SLUG)]
 
 
 class SpecSource(Struct, forbid_unknown_fields=True):
-    """Source of a specification. Exactly one of ``url``, which is fetched again every six hours, and ``text``."""
+    """Source of a specification: either ``url``, which is fetched again every six hours, or ``text``."""
 
     url: FetchUrl | UnsetType = UNSET
     text: Annotated[str, Meta(min_length=1)] | UnsetType = UNSET
@@ -55,7 +55,8 @@ class UpdateSpec(Struct):
 
 
 class SpecProblem(Struct, omit_defaults=True):
-    """Problem with a specification. ``pointer`` and ``line`` locate it; ``file`` is which of several files."""
+    """Problem with a specification. ``pointer`` and ``line``: its location. ``file``: the path of the file,
+    if there are several."""
 
     message: str
     code: str
@@ -106,8 +107,8 @@ class SpecVersion(Struct, rename="camel"):
 
 
 class SpecFile(Struct, rename="camel"):
-    """File of a specification. ``filename``: its path, which references in all files use; ``references``: the files
-    that it refers to; ``dir`` is constant, since paths are complete."""
+    """File of a specification. ``filename``: its path, which references in all files use. ``references``: the
+    files that it refers to. ``dir``: a constant, because paths are complete."""
 
     filename: str
     is_entrypoint: bool
@@ -117,30 +118,36 @@ class SpecFile(Struct, rename="camel"):
 
 
 class ContentUrls(Struct):
-    """URLs of the content. ``source``: everything in one file. ``public``: the same for everyone; null if the
-    specification is private."""
+    """URLs of the content. ``source``: the URL of everything in one file. ``public``: the public URL, which
+    is the same for everyone; null if the specification is private."""
 
     source: str
     public: str | None
 
 
 class SpecContent(Struct):
-    """Content of a version. ``filesystem``: its files by name, the description itself first. Site renderers get a
-    list, in the form that Scalar's parser loads. ``url``: everything in one file, as OpenAPI 3 in JSON."""
+    """Content of a version. ``filesystem``: its files by name, the specification itself first. For site
+    renderers it is a list, in the form that Scalar's parser loads. ``url``: the URL of everything in one
+    file, as OpenAPI 3 in JSON."""
 
     filesystem: dict[str, SpecFile] | list[SpecFile]
     url: str
     urls: ContentUrls
 
 
+class RawContent(Struct):
+    text: str
+    format: Literal["json", "yaml"]
+
+
 class CompareQuery(Struct):
-    """Comparison. ``since``: the ID of another version; by default, the previous one."""
+    """Query of a comparison. ``since``: the ID of another version; by default, the previous one."""
 
     since: str | None = None
 
 
 class SpecChange(Struct):
-    """Change of an operation. ``place``: its part, empty for all of it."""
+    """Change of an operation. ``place``: the changed part; empty for the whole operation."""
 
     kind: Literal["added", "removed", "changed"]
     breaking: bool
@@ -150,8 +157,8 @@ class SpecChange(Struct):
 
 
 class SpecChanges(Struct):
-    """Changes between two versions. ``since``: the version compared with; absent for the first one, which has no
-    changes. ``breaking``: whether any change is breaking. Breaking ones come first."""
+    """Changes between two versions. ``since``: the version to compare with; omitted for the first version,
+    which has no changes. ``breaking``: whether any change is breaking. Breaking changes come first."""
 
     version: str
     breaking: bool
@@ -220,7 +227,7 @@ def present_version(to: Recipient, organization_id: str, slug: str, row: Version
 def present_content(
     to: Recipient, tx: Transaction, spec: SpecRow, row: VersionRow, *, listed: bool
 ) -> SpecContent:
-    """Return the content. ``listed``: the files as a list, for site renderers."""
+    """Return the content. ``listed``: whether to return the files as a list, for site renderers."""
     values = {
         path: read_file(get_body(tx, body).encode()).value for path, body in store.list_files(tx, row.id)
     }

@@ -1,7 +1,8 @@
 """Labels of computed pages: titles of pages and headings, and labels in lists of changes.
 
-They are part of the content, which navigation, search, Markdown, and PDFs show: so they are in the language of the
-space. Labels added when a page is shown are in the language of its reader (``BlockLabels``)."""
+They are part of the content that navigation, search, Markdown, and PDFs show, so they are in the language of
+the space. Labels added when a page is displayed are in the language of its reader (``BlockLabels``).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from octavo.organization.spaces.store import get_titles
 
 
 class ReferenceWords(Struct, frozen=True, kw_only=True):
-    """Labels in one language; ``words.toml`` has the others. ``{name}`` is replaced by a number."""
+    """Labels in one language; ``words.toml`` has the other languages. ``{name}`` is replaced by a number."""
 
     overview: str = "Overview"
     models: str = "Models"
@@ -67,11 +68,11 @@ ENGLISH = ReferenceWords()
 
 @cache
 def catalogue() -> dict[str, ReferenceWords]:
-    """Return the labels of every language. Raises ValueError if a language lacks one."""
+    """Return the labels of every language. Raises ValueError if a language lacks a label."""
     return read_catalog(ReferenceWords, __package__, "words.toml")
 
 
 def locale_of(tx: Transaction, space_id: str) -> str:
-    """Return the catalog language of a space; English if it has none or an unknown one."""
+    """Return the catalog language of a space, or English if the space has no language or an unknown one."""
     space = get_titles(tx, [space_id]).get(space_id)
     return (find_locale(space.language, catalogue()) if space is not None else None) or DEFAULT

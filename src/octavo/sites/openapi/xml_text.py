@@ -12,8 +12,8 @@ _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def xml_text(description: ApiDescription, schema: object, value: object) -> str:
-    """Return the XML of a value; empty if the description doesn't name its root, or uses names that aren't valid in
-    XML."""
+    """Return the XML of a value; empty if the specification doesn't name its root, or uses names that aren't
+    valid in XML."""
     root = description.merge(schema)
     name = text_of(object_of(root.get("xml")).get("name")) or description.name_of(schema)
     if not name and isinstance(value, list):

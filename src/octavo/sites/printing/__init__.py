@@ -1,3 +1,3 @@
-"""Prints: pages, spaces, and change requests as PDF."""
+"""Print: pages, spaces, and change requests as PDF."""
 
 from . import tables as tables

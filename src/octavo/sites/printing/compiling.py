@@ -2,7 +2,9 @@
 [plain]``.
 
 The content is untrusted, and Typst is a full programming language. So this runs in a sandbox (``kit.apart``)
-that sees only one folder and this code. It reads ``order.json`` and writes ``print.pdf`` and ``result.json``."""
+with access only to one folder and this code. It reads ``order.json`` and writes ``print.pdf`` and
+``result.json``.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _PROBES = 200
 
 
 class PrintCompiler:
-    """One print in its folder."""
+    """Compiler of one print in its folder."""
 
     def __init__(self, folder: Path, order: PrintOrder) -> None:
         self._folder = folder
@@ -94,7 +96,7 @@ class PrintCompiler:
         """Return the chapters that don't compile, found by bisection."""
         self._probes += 1
         if self._probes > _PROBES:
-            # With so many of them, searching on costs more than it saves.
+            # With so many failing chapters, continuing the search costs more than it saves.
             return list(numbers)
         if self._compiles(self._setting.main(numbers)):
             return []

@@ -1,4 +1,4 @@
-"""Characters that a print can show: those of the fonts inside typst, and of a folder of further ones."""
+"""Characters that a print can show: those of the fonts included in typst and of a folder of further fonts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 
-# Whole Unicode blocks covered by the fonts inside typst (Libertinus Serif, New Computer Modern, DejaVu Sans Mono).
+# Whole Unicode blocks covered by the fonts included in typst (Libertinus Serif, New Computer Modern, DejaVu
+# Sans Mono).
 _EMBEDDED = [
     (0x20, 0x58F),
     (0x10A0, 0x10FF),
@@ -29,7 +30,7 @@ _EMBEDDED = [
     (0xFFFC, 0xFFFD),
     (0x1D400, 0x1D7FF),
 ]
-# Symbols that stand for a word, replaced by what the fonts have.
+# Symbols that stand for a word, replaced by symbols that the fonts have.
 _NEAR = {
     "✅": "✓",
     "☑": "✓",
@@ -65,8 +66,8 @@ _INVISIBLE = frozenset("\u200b\u00ad")
 
 
 class Glyphs:
-    """Characters covered by fonts. ``folders``: folders of further fonts. ``absent`` collects the characters that
-    no font covers."""
+    """Characters covered by fonts. ``folders``: the folders of further fonts. ``absent``: the characters
+    found so far that no font covers."""
 
     def __init__(self, *folders: str | None) -> None:
         self._ranges = _merge_ranges(
@@ -82,10 +83,10 @@ class Glyphs:
         return at >= 0 and point <= self._ranges[at][1]
 
     def shown(self, text: str) -> str:
-        """Return the text with symbols that no font covers replaced by a similar one, or by their name."""
+        """Return the text with symbols that no font covers replaced by a similar symbol, or by their name."""
         if not _OUTSIDE.search(text):
             return text
-        # Characters that join and color emoji mean nothing without them.
+        # Characters that join emoji and select color have no meaning without them.
         return _OUTSIDE.sub(self._replaced, text if self._pictures else _JOINERS.sub("", text))
 
     def _replaced(self, match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Everything that a print needs, collected from a state of a space into an order and the images beside it."""
+"""Collect the data for a print from a state of a space: an order, and the images next to it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def collect_order(
 
 
 class _UsedReferences:
-    """Pages that documents link to, and files that they show; dicts to keep their order."""
+    """Pages that documents link to, and files that they show. Dicts preserve their order."""
 
     def __init__(self) -> None:
         self.pages: dict[str, None] = {}
@@ -88,7 +88,8 @@ class _UsedReferences:
 
 
 def chosen_pages(tree: PageTree, page_id: str | None, single: bool) -> list[tuple[Page, int]]:
-    """Return the pages to print with their levels. A page requested by its id is printed even if hidden."""
+    """Return the pages to print with their levels. A page requested by its id is printed even if it is
+    hidden."""
     first = tree.page(page_id) if page_id else None
     if page_id and (first is None or first.kind == "link"):
         raise NotFound(f"There is no page with the ID {page_id!r}.")
@@ -117,7 +118,8 @@ def _chapter(page: Page, level: int) -> PrintChapter:
 
 
 def _files(context: Context, items: list[Item], folder: Path) -> list[StoredFile]:
-    """Return the files as the print knows them. Images are copied unless they are too large to be opened."""
+    """Return the files in the form that the print uses. Images are copied unless they are too large to
+    open."""
     left = _ALL_IMAGES_MAX
     found = []
     for number, item in enumerate(items):
@@ -140,7 +142,7 @@ def _files(context: Context, items: list[Item], folder: Path) -> list[StoredFile
 
 
 def _copy_image(context: Context, content: str, folder: Path, number: int) -> str | None:
-    """Copy an image that typst can show, identified by its content, whatever its name says."""
+    """Copy an image that typst can show. The format is detected from its content, whatever its name is."""
     data = context.files.read(content)
     kind = image_kind(data)
     if kind is None:

@@ -1,7 +1,8 @@
-"""Links to prints: signed, on the origin of sites, and valid for an hour as long as the person who requested one
-can see the space.
+"""Links to prints. They are signed, use the domain of sites, and are valid for an hour as long as the person
+who requested the link can see the space.
 
-Creating a link writes nothing: the print starts when someone opens it."""
+Creating a link writes nothing: the print starts when someone opens the link.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ class PrintGrant(Struct, frozen=True):
 
 
 class OpenedPrint(Struct, frozen=True):
-    """Result of opening a link: the file, or a permanent error; neither while the print is in progress."""
+    """Result of opening a link: the file or a permanent error; neither while the print is in progress."""
 
     file: FileGrant | None = None
     size: int | None = None
@@ -44,7 +45,7 @@ class OpenedPrint(Struct, frozen=True):
 
 
 def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) -> str:
-    """Return a link to a print for a person who sees the space, valid for an hour."""
+    """Return a link to a print for a person who can see the space, valid for an hour."""
     name = f"{slugify(title)}.pdf"
     payload = msgspec.json.encode(PrintGrant(wanted, name, grantor_of(actor))).decode()
     token = context.signer.sign(_PURPOSE, payload, now() + GOOD_FOR)
@@ -52,8 +53,8 @@ def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) 
 
 
 def open_print(context: Context, token: str) -> OpenedPrint | None:
-    """Return the print of a link, and order it if necessary. None if the link is invalid or has expired, or if the
-    person it was made for can no longer see this."""
+    """Return the print of a link, and order it if necessary. Return None if the link is invalid or has
+    expired, or if its requester can no longer see the content."""
     signed = context.signer.read(_PURPOSE, token)
     if signed is None:
         return None

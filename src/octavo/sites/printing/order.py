@@ -1,4 +1,4 @@
-"""Order of a print: everything that the process that typesets it receives. That process makes no requests."""
+"""Print order: all data that the typesetting process receives. That process makes no requests."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from octavo.core.page_fields import PageKind
 
 
 class PrintChapter(Struct, frozen=True, kw_only=True):
-    """Page to print; its document is in the print's folder (``write_document``). ``level`` is its depth in the
-    print, from 1."""
+    """Page to print, whose document is in the print's folder (``write_document``). ``level``: its depth in
+    the print, from 1."""
 
     id: str
     kind: PageKind
@@ -34,8 +34,8 @@ class LinkedPage(Struct, frozen=True, kw_only=True):
 
 
 class StoredFile(Struct, frozen=True, kw_only=True):
-    """File that the print shows or names. ``image`` is the name of its copy in the print's folder; None if there is
-    none."""
+    """File that the print shows or mentions. ``image``: the name of its copy in the print's folder; None if
+    there is none."""
 
     id: str
     name: str
@@ -46,7 +46,7 @@ class StoredFile(Struct, frozen=True, kw_only=True):
 
 
 class PrintWords(PrintLabels, frozen=True, kw_only=True):
-    """Labels of a print, beside the content of its pages."""
+    """Labels of a print, in addition to the content of its pages."""
 
     contents: str = "Contents"
     untitled: str = "Untitled"
@@ -54,7 +54,8 @@ class PrintWords(PrintLabels, frozen=True, kw_only=True):
 
 
 class PrintFace(Struct, frozen=True, kw_only=True):
-    """Font in the print's folder: ``weights`` to make from the ``file``, as faces of ``family``."""
+    """Font in the print's folder. ``weights``: the weights to create from the ``file``, as faces of
+    ``family``."""
 
     file: str
     family: str
@@ -63,8 +64,8 @@ class PrintFace(Struct, frozen=True, kw_only=True):
 
 
 class OrderLook(Struct, frozen=True, kw_only=True):
-    """Look of a print, from the site that shows its space. ``logo`` is a file in the print's folder, ``colors``
-    are lightness, chroma, and hue."""
+    """Appearance of a print, from the site that shows its space. ``logo``: a file in the print's folder.
+    ``colors``: lightness, chroma, and hue."""
 
     site: str = ""
     address: str = ""
@@ -75,8 +76,8 @@ class OrderLook(Struct, frozen=True, kw_only=True):
 
 
 class PrintOrder(Struct, frozen=True, kw_only=True):
-    """Order of a print. ``whole``: with a title page and contents. ``about`` is its subject, ``subtitle`` its state;
-    ``fonts`` is a folder of further fonts."""
+    """Order of a print. ``whole``: whether to include a title page and contents. ``about``: its subject.
+    ``subtitle``: its state. ``fonts``: a folder of further fonts."""
 
     title: str
     about: str = ""
@@ -93,7 +94,8 @@ class PrintOrder(Struct, frozen=True, kw_only=True):
 
 
 class ContainedFailure(Struct, frozen=True):
-    """Failure of our own code that affected only single blocks: its stage, its message, and how often it occurred."""
+    """Failure of Octavo's code that affected only single blocks: its stage, its message, and the number of
+    times it occurred."""
 
     stage: str
     error: str
@@ -110,7 +112,8 @@ class PrintResult(Struct, frozen=True):
 
 
 def write_document(folder: Path, number: int, document: Document) -> None:
-    """Write the document of a chapter, as its reader sees it and with references resolved, to the print's folder."""
+    """Write the document of a chapter to the print's folder, as presented to its reader and with references
+    resolved."""
     for block in document.nodes:
         block.source = None
     _path(folder, number).write_bytes(msgspec.json.encode(document))
@@ -121,7 +124,7 @@ def read_document(folder: Path, number: int) -> Document:
 
 
 def read_stored_document(folder: Path, number: int) -> str:
-    """Return the stored document of a chapter: JSON."""
+    """Return the stored document of a chapter as JSON."""
     return _path(folder, number).read_text()
 
 

@@ -1,4 +1,4 @@
-"""Jobs that make prints, once for each state, in a separate process."""
+"""Jobs that create prints, once for each state, in a separate process."""
 
 from __future__ import annotations
 
@@ -34,23 +34,24 @@ BOUNDS = ProcessLimits(memory=3 * 1024**3, file=512 * 1024**2, seconds=120)
 KEPT = 7 * 86_400_000
 _SWEEP_EVERY = 6 * 3600.0
 _TOO_MUCH = (
-    "This space could not be printed: it needs more memory or time than allowed. Print single pages instead."
+    "This space couldn't be printed: it needs more memory or time than allowed. Print single pages instead."
 )
 
 
 class CannotPrint(Exception):
-    """Raised if not even the plain text could be typeset; the message tells the reader why."""
+    """Error: not even the plain text could be typeset. The message tells the reader why."""
 
 
 class FailedApart(Exception):
-    """Failure of our own code in the process that typesets a print, with the message from there."""
+    """Error: Octavo's code failed in the typesetting process. It has the message of that process."""
 
 
 def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | None:
-    """Return the print, and order it if necessary. None: the space was deleted. ``look``: the version of its
-    space's look.
+    """Return the print, and order it if necessary; None if the space was deleted. ``look``: the version of
+    the appearance of its space.
 
-    Needs a write transaction."""
+    Needs a write transaction.
+    """
     print_id = wanted.id_in(look)
     if store.insert_print(tx, print_id, wanted):
         organization_id = get_space(tx, wanted.space_id).organization_id
@@ -60,12 +61,12 @@ def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | 
 
 @jobs.job(
     "makePrint",
-    bound="one print, which a process sets in its own bounds",
+    bound="one print, which a process with its own limits creates",
     attempts=3,
     seconds=3 * BOUNDS.longest,
 )
 def make_print(context: Context, print_id: str) -> None:
-    """Make the PDF of a row of ``prints``."""
+    """Create the PDF of a row of ``prints``."""
     with context.db.read() as tx:
         row = store.find_print(tx, print_id)
     if row is None or row.file is not None:
@@ -112,7 +113,7 @@ def _run(folder: Path, arguments: list[str]) -> bool:
 
 @jobs.job("forgetOldPrints", bound="everything that expired since the last run")
 def forget_old_prints(context: Context) -> None:
-    """Delete prints after a week; opening a link to one makes it again."""
+    """Delete prints after a week; opening a link to a deleted print creates it again."""
     with context.db.write() as tx:
         store.forget_prints(tx, now() - KEPT)
         jobs.finish(tx)
@@ -121,6 +122,6 @@ def forget_old_prints(context: Context) -> None:
 jobs.schedule("forgetOldPrints", _SWEEP_EVERY, "forgetOldPrints")
 
 
-# Pages that depend on something else are printed again when that changes; their revision doesn't show it. This
-# includes pages computed by an integration.
+# Pages that depend on other data are printed again when that data changes, because their revision doesn't
+# show it. This includes pages computed by an integration.
 on_dependency_change(lambda tx, organization_id, space_ids: store.forget_prints_of(tx, organization_id))

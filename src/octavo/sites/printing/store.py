@@ -12,12 +12,12 @@ from octavo.kit.db.database import Transaction
 from octavo.organization.spaces.garbage import release
 
 LOOK = 2
-"""Version of the output. Increase it when the same state would be printed differently in the same look, so that
-existing prints are made again."""
+"""Version of the output. Increase it when the same state would be printed differently with the same
+appearance, so that existing prints are created again."""
 
 
 class PrintSubject(Struct, frozen=True):
-    """Subject of a print: a state of a space as a whole, ``page`` with its subpages, or that page alone."""
+    """Subject of a print: the state of a whole space, or only ``page``, with or without its subpages."""
 
     space_id: str
     revision_id: str
@@ -26,7 +26,7 @@ class PrintSubject(Struct, frozen=True):
     subtitle: str = ""
 
     def id_in(self, look: str) -> str:
-        """Return the id of its print in that version of its space's look."""
+        """Return the id of the subject's print in a version of its space's appearance."""
         return hashlib.sha256(msgspec.json.encode((LOOK, look, msgspec.structs.astuple(self)))).hexdigest()[
             :40
         ]
@@ -49,7 +49,7 @@ def find_print(tx: Transaction, print_id: str) -> PrintRow | None:
 
 
 def insert_print(tx: Transaction, print_id: str, wanted: PrintSubject) -> bool:
-    """Insert a print. Returns False if it existed, or if the space was deleted."""
+    """Insert a print. Return False if it already exists, or if the space was deleted."""
     return bool(
         tx.run(
             """INSERT INTO prints (id, space_id, revision_id, page_id, single, subtitle, created_at)
@@ -80,7 +80,8 @@ def fail_print(tx: Transaction, print_id: str, error: str) -> None:
 
 
 def forget_prints(tx: Transaction, before: int) -> None:
-    """Delete prints ordered before that moment; files that nothing else uses by then are removed a day later."""
+    """Delete prints ordered before a time. Their files are removed a day later unless other content uses them
+    by then."""
     old = [
         row[0] for row in tx.all("SELECT id FROM prints WHERE created_at < :before LIMIT 500", before=before)
     ]

@@ -1,4 +1,4 @@
-"""Design of a space's PDFs, taken from the site that shows it. A higher-level package provides it."""
+"""Appearance of a space's PDFs, based on the site that shows it. A higher-level package provides it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from .order import OrderLook, PrintFace
 log = logging.getLogger(__name__)
 
 _LOGO = (560, 96)
-"""Points of the box that a logo is drawn into; larger than on the page, so that it stays sharp on paper."""
+"""Size in points of the box in which a logo is drawn; it is larger than on the page, so that it stays sharp
+on paper."""
 _LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
 
 
 class FontFile(Struct, frozen=True):
-    """Font file: one of ours by its ``name``, or an organization's by its ``content``. ``weights``: those to make
-    from it. Files of one ``group`` are faces of one family; later groups supply what earlier ones lack."""
+    """Font file: a built-in one by its ``name``, or an organization's by its ``content``. ``weights``: the
+    weights to create from it. Files of one ``group`` are faces of one family; later groups supply characters
+    that earlier ones lack."""
 
     name: str = ""
     content: str = ""
@@ -37,8 +39,8 @@ class FontFile(Struct, frozen=True):
 
 
 class PrintLook(Struct, frozen=True):
-    """Look of a print. ``site`` is its title, ``logo`` a URL. ``colors`` are lightness, chroma, and hue (OKLCH) by
-    their use: accent, info, success, warning, danger."""
+    """Appearance of a print. ``site``: the title of the site. ``logo``: the URL of the logo. ``colors``:
+    lightness, chroma, and hue (OKLCH) by their use: accent, info, success, warning, danger."""
 
     site: str = ""
     address: str = ""
@@ -57,12 +59,13 @@ _finders: list[FindLook] = []
 
 
 def register_look_finder(find: FindLook) -> None:
-    """Register ``find``, which returns the look for prints of a space by its id; None if it has none."""
+    """Register ``find``, which returns the appearance of prints of a space by its id; None if the space has
+    none."""
     _finders.append(find)
 
 
 def find_look(context: Context, tx: Transaction, space_id: str) -> PrintLook:
-    """Return the look for prints of a space; a plain one by default."""
+    """Return the appearance of prints of a space; by default a plain one."""
     for find in _finders:
         look = find(context, tx, space_id)
         if look is not None:
@@ -71,7 +74,8 @@ def find_look(context: Context, tx: Transaction, space_id: str) -> PrintLook:
 
 
 def write_look(context: Context, look: PrintLook, folder: Path) -> OrderLook:
-    """Write the files of a look to the folder of a print. Fetches the logo, so don't call it within a transaction."""
+    """Write the files of an appearance to the folder of a print. This fetches the logo, so don't call it
+    within a transaction."""
     return OrderLook(
         site=look.site,
         address=look.address,
@@ -97,7 +101,7 @@ def _write_logo(context: Context, url: str, folder: Path) -> str | None:
     try:
         fetched = Fetcher(context.settings.allow_private_fetch).fetch(url, limits=_LOGO_LIMITS)
     except FetchError as error:
-        log.info("could not fetch a logo", extra={"url": url, "error": str(error)})
+        log.info("couldn't fetch a logo", extra={"url": url, "error": str(error)})
         return None
     drawn = redraw(fetched.body, *_LOGO) if fetched.status == 200 else None
     if drawn is None:

@@ -1,4 +1,4 @@
-"""An order as files for typst: one for each page, so that one that fails can be identified."""
+"""Convert an order to files for typst: one for each page, so that a page that fails can be identified."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from .unpacking import unpack_faces
 
 _HEAD = '#import "octavo.typ": *\n#{\n'
 FONTS = "fonts"
-"""Folder of the print's own fonts, in its folder."""
+"""Folder of the print's own fonts, inside its folder."""
 _ABSENT = "No font contains these characters: {}. Set OCTAVO_PDF_FONTS to a folder with fonts that do."
 
 
 class Typesetter:
-    """Writer of an order's files to a folder; ``places`` are the possible targets of links in the print."""
+    """Writer of an order's files to a folder. ``places``: the possible targets of links in the print."""
 
     def __init__(self, order: PrintOrder, folder: Path) -> None:
         self._order = order
@@ -50,7 +50,7 @@ class Typesetter:
         self.broken: list[str] = []
 
     def write(self, *, plain: bool = False) -> None:
-        """Write all files; ``plain``: every page as its text alone."""
+        """Write all files. ``plain``: whether to write every page as text alone."""
         for number, chapter in enumerate(self._order.chapters):
             self.places[place_of(chapter.id)] = place_of(chapter.id)
             if plain:
@@ -110,7 +110,7 @@ class Typesetter:
         return f"{sign} {chapter.title}".strip() or self._order.words.untitled
 
     def write_plain(self, number: int) -> None:
-        """Replace a chapter by its text alone, with a note that says so."""
+        """Replace a chapter with its text alone, and a note about it."""
         chapter = self._order.chapters[number]
         # Without the headings, there are no targets for links.
         own = f"{chapter.id}."
@@ -120,7 +120,7 @@ class Typesetter:
         (self._folder / f"p{number}.typ").write_text(f"{_HEAD}{remark}{plain_typst(text)}}}\n")
 
     def _characters(self) -> set[int]:
-        """Return the characters that the print shows, and some more: all those in its source."""
+        """Return the characters that the print shows, including some more: all characters in its source."""
         written = msgspec.json.encode(self._order).decode()
         chapters = (read_stored_document(self._folder, number) for number in range(len(self._order.chapters)))
         return {ord(character) for text in (written, *chapters) for character in set(text)}

@@ -1,6 +1,7 @@
-"""Conversion of web fonts for typst: decompressed, with one weight per file, under our own names.
+"""Convert web fonts for typst: decompress them, write one weight per file, and rename them.
 
-Organizations upload fonts, so this belongs in the sandboxed process that typesets a print."""
+Organizations upload fonts, so this belongs in the sandboxed process that typesets a print.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +15,14 @@ from .order import PrintFace
 _FAMILY_NAMES = (1, 2, 3, 4, 6, 16, 17, 21, 22, 25)
 """Entries of a font's name table that contain its family and style."""
 _COMPLEX = 0x590
-"""First character of the scripts whose letters change their forms next to each other."""
+"""First character of each script whose letters change their forms next to each other."""
 _ITALIC, _BOLD, _REGULAR = 1 << 0, 1 << 5, 1 << 6
 
 
 def unpack_faces(folder: Path, faces: Sequence[PrintFace], characters: set[int], into: Path) -> list[str]:
-    """Write the parts of the faces needed for the characters. Returns the families to typeset the text in, in order
-    of preference. Files that aren't fonts are skipped, and later faces don't repeat what a family already has."""
+    """Write the parts of the faces needed for the characters, and return the families with which to typeset
+    the text, in order of preference. Files that aren't fonts are skipped, and later faces don't repeat
+    characters that a family already has."""
     into.mkdir(exist_ok=True)
     families: dict[str, None] = {}
     left = set(characters)
@@ -36,7 +38,7 @@ def unpack_faces(folder: Path, faces: Sequence[PrintFace], characters: set[int],
 
 
 def _unpack(data: bytes, face: PrintFace, characters: set[int], into: Path) -> set[int]:
-    """Return those of the characters that the font has; it is written if it has any."""
+    """Return the characters that the font has, and write the font if it has any."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 

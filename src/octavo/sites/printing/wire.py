@@ -6,7 +6,8 @@ from msgspec import Struct
 
 
 class PrintQuery(Struct, rename="camel"):
-    """Query of a print. ``page``: print from this page down; with ``only``, that page alone."""
+    """Query of a print. ``page``: the id of the page to print with its subpages. ``only``: whether to print
+    that page alone."""
 
     only: bool = False
     page: str | None = None

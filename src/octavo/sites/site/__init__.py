@@ -1,4 +1,4 @@
-"""Published sites: which spaces they show, and to whom."""
+"""Published sites: their spaces and audiences."""
 
 from . import authorization as authorization
 from . import prints as prints

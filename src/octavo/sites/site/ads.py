@@ -32,7 +32,7 @@ def review_ads(
     reporting_id: str | None = None,
     reason: str | None = None,
 ) -> None:
-    """Store the result of a review: the site is `live` with two ids, or was `rejected` for a reason."""
+    """Store the result of a review: the site is `live` with two ids, or `rejected` with a reason."""
     ads: dict[str, object] = {"status": status}
     if status == "live":
         before = store.get_site(tx, site.site_id).settings.ads or {}

@@ -16,14 +16,15 @@ Id = Annotated[str, Meta(max_length=256)]
 
 
 class UpdateAds(Struct):
-    """Submit a site for review with a ``topic``, or disable its ads."""
+    """Update of a site's ads: submit the site for review with a ``topic``, or disable its ads."""
 
     status: Literal["in-review", "disabled"] = "in-review"
     topic: Topic = "webdev"
 
 
 class UpdateAdsOfSite(Struct, rename="camel"):
-    """Result of a review. ``zoneId`` and ``reportingId``: only with status `live`; ``reason``: only with `rejected`."""
+    """Result of a review. ``zoneId`` and ``reportingId``: the ids of the ads, only with the status `live`.
+    ``reason``: the reason, only with `rejected`."""
 
     status: Literal["live", "rejected", "pending"]
     zone_id: Id | UnsetType = UNSET
@@ -33,7 +34,7 @@ class UpdateAdsOfSite(Struct, rename="camel"):
     def __post_init__(self) -> None:
         for name, given in (("zoneId", self.zone_id), ("reportingId", self.reporting_id)):
             if (given is UNSET) == (self.status == "live"):
-                raise ValueError(f"{name}: required with the status `live`, not allowed otherwise")
+                raise ValueError(f"{name}: required with the status `live`, and not allowed otherwise")
         if self.reason is not UNSET and self.status != "rejected":
             raise ValueError("reason: only allowed with the status `rejected`")
 
@@ -43,7 +44,7 @@ class AdsQuery(PageQuery):
 
 
 class AdsOfSite(Struct, rename="camel", kw_only=True):
-    """Ad settings of a site. ``email``: of the caller, who manages the site."""
+    """Ad settings of a site. ``email``: the email address of the caller, who manages the site."""
 
     id: str
     url: str

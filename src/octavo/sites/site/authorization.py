@@ -1,4 +1,4 @@
-"""Authorization for paths that name an organization by subdomain, or a site by host name or by id alone."""
+"""Authorize paths that name an organization by subdomain, or a site by host name or by id alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def enter_subdomain(call: Call, needs: Can, subdomain: str) -> OrgAccess:
 
 @enters(SiteAccess, "hostname")
 def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
-    """Authorize the caller at the site with this host name, or at one that claims it."""
+    """Authorize the caller for the site with this host name, or for a site that claims it."""
     name = spell_host(hostname)
     with call.db.read() as tx:
         owner = find_site_by_hostname(tx, name)
@@ -47,7 +47,7 @@ def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
 
 @enters(SiteAccess, "siteId")
 def enter_site_alone(call: Call, needs: Can, site_id: str) -> SiteAccess:
-    """Authorize the caller at a site whose organization the path does not name."""
+    """Authorize the caller for a site whose organization is not part of the path."""
     missing = NotFound(f"There is no site {site_id!r}.")
     with call.db.read() as tx:
         found = find_site(tx, site_id)

@@ -20,15 +20,15 @@ from .customization.model import Favicon, PutCustomization, ThemedColor, ThemedU
 
 
 def brand_site(tx: Transaction, context: Context, site: SiteAccess, given: StoredBrand) -> list[Problem]:
-    """Apply the logo, icon, and colors of a source whose images are stored to a new site. Return the problems with
-    parts that can't be used."""
+    """Apply the logo, icon, and colors of a source to a new site, once the images of the source are stored.
+    Return the problems with parts that can't be used."""
     brand = given.brand
     problems: list[Problem] = []
 
     def url_of(picture: str) -> str:
         stored = given.images.get(picture)
         if stored is None and picture in brand.pictures:
-            problems.append(Problem(picture, 0, LOOK_LEFT_OUT, "it cannot be read"))
+            problems.append(Problem(picture, 0, LOOK_LEFT_OUT, "the image can't be read"))
             return ""
         if stored is None:
             try:

@@ -1,4 +1,4 @@
-"""Create sites over spaces of an organization."""
+"""Create sites with spaces of an organization."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ def create_site(
     visibility: str = "public",
     spaces: Sequence[str] = (),
 ) -> str:
-    """Create an unpublished site over spaces of the organization and return its id.
+    """Create an unpublished site with spaces of the organization and return its id.
 
-    Without a title it takes that of the first space. Raises BadRequest for a duplicate space, NotFound naming
-    a space that does not belong to the organization. The caller must have checked access to the spaces.
+    Without a title, it gets the title of the first space. Raises BadRequest for a duplicate space, NotFound
+    naming a space that does not belong to the organization. The caller must have checked access to the
+    spaces.
     """
     titles = []
     for n, space_id in enumerate(spaces):

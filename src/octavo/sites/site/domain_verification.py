@@ -1,4 +1,4 @@
-"""DNS record that proves which organization a host belongs to."""
+"""DNS record that verifies the organization to which a host belongs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ class TxtRecord(NamedTuple):
 
 
 def verification_record(context: Context, organization_id: str, host: str) -> TxtRecord:
-    """Return the record that proves that a host belongs to an organization."""
+    """Return the record that verifies that a host belongs to an organization."""
     text = context.signer.derive("host", f"{organization_id} {host}")
     return TxtRecord(f"_octavo.{host}", f"octavo-site={text}")

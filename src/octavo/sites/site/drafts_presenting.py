@@ -1,5 +1,5 @@
-"""Drafts of a site: parts of its structure and redirects that only members see. List them with what becomes visible,
-and publish them together."""
+"""Drafts of a site: parts of its structure and redirects that only members see. Drafts can be listed with the
+content that becomes visible, and published together."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _OBJECTS: dict[type[Row], DraftObject] = {
 
 
 def list_drafts(tx: Transaction, to: Recipient, site: SiteAccess) -> list[SiteDraft]:
-    """Return all drafts that the caller can see, in reading order, redirects last."""
+    """Return all drafts that the caller can see, in reading order, with redirects last."""
     shown = ShownStructure(tx, to, site)
     found = [_present(tx, shown, row) for row in _rows(shown) if row.draft]
     token = None
@@ -112,7 +112,7 @@ def _site_spaces_in(structure: Structure, row: Row) -> list[SiteSpaceRow]:
 
 
 def _becomes_visible(structure: Structure, shown: SiteSpaceRow, published: Row) -> bool:
-    """Return whether a site space would be no draft without one draft that contains it."""
+    """Return whether publishing this row would make the site space visible: it is the draft that hides it."""
     draft = structure.draft_of(shown)
     return draft is not None and draft.id == published.id
 
@@ -129,7 +129,7 @@ def _count_pages(tx: Transaction, spaces: Sequence[str]) -> int:
 
 
 def _count_redirects(tx: Transaction, site_id: str, row: Row, inside: Sequence[str]) -> int:
-    """Return how many live redirects lead to a row or the site spaces inside."""
+    """Return the number of live redirects to a row or to the site spaces inside it."""
     return int(
         tx.value(
             """SELECT count(*) FROM site_redirects
@@ -142,7 +142,7 @@ def _count_redirects(tx: Transaction, site_id: str, row: Row, inside: Sequence[s
 
 
 def _count_links(tx: Transaction, structure: Structure, spaces: Sequence[str]) -> int:
-    """Return how many links in these spaces lead to spaces that the site doesn't show."""
+    """Return the number of links in these spaces to spaces that are not on the site."""
     return int(
         tx.value(
             """SELECT count(*) FROM content_references
@@ -157,7 +157,7 @@ def _count_links(tx: Transaction, structure: Structure, spaces: Sequence[str]) -
 def publish_drafts(
     tx: Transaction, to: Recipient, site: SiteAccess, items: Sequence[str], *, draft: bool
 ) -> None:
-    """Publish drafts, or turn what is live into drafts again. Raises NotFound for ids of nothing on the site,
+    """Publish drafts, or convert live parts back to drafts. Raises NotFound for ids of nothing on the site,
     Forbidden for spaces that the caller can't publish, and the errors of publishing redirects."""
     with change_structure(tx, site.site_id, site) as structure:
         found = {id: structure.find(id) for id in dict.fromkeys(items)}

@@ -12,10 +12,11 @@ DraftObject = Literal[
 
 
 class SiteDraft(Struct, rename="camel", kw_only=True):
-    """Draft of a site. ``object``: of a part of the structure, or `site-redirect`. ``path``: of a section or variant
-    below the site; ``url``: of a link. ``pages``: that become visible; ``redirects``: that then lead to it.
-    ``linksElsewhere``: links of these pages to spaces that the site doesn't show. ``within``: a draft that contains
-    it, and hides it as long as it is one."""
+    """Draft of a site. ``object``: the type of a part of the structure, or `site-redirect`. ``path``: the
+    path of a section or variant below the site. ``url``: the URL of a link. ``pages``: the number of pages
+    that become visible. ``redirects``: the number of redirects that then point to it. ``linksElsewhere``: the
+    number of links on these pages to spaces that are not on the site. ``within``: another draft that contains
+    it and hides it until published."""
 
     object: DraftObject
     id: str
@@ -31,13 +32,13 @@ class SiteDraft(Struct, rename="camel", kw_only=True):
 
 
 class SiteDrafts(Struct):
-    """All drafts of a site that the caller can see, in reading order, redirects last."""
+    """All drafts of a site that the caller can see, in reading order, with redirects last."""
 
     items: list[SiteDraft]
 
 
 class PublishDrafts(Struct):
-    """``items``: ids of drafts. ``draft``: true turns them into drafts again."""
+    """Publication of drafts. ``items``: the ids of drafts. ``draft``: true converts them back to drafts."""
 
     items: Annotated[list[str], Meta(min_length=1, max_length=1000)]
     draft: bool = False

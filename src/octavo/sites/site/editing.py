@@ -24,7 +24,7 @@ from .publishing import require_publish_permission_if_published
 from .structure.changing import lock, set_defaults
 
 _AUDIENCES = {"share-link": 0, "visitor-auth": 0, "unlisted": 1, "public": 2}
-"""Visibilities ordered by how many people they let in; share links and tokens cannot be compared."""
+"""Visibilities ordered by the size of the audience; share links and tokens can't be compared."""
 _PLAIN = ("title", "visibility", "agents_context")
 
 
@@ -51,9 +51,9 @@ def verify_locations(context: Context, site: SiteAccess, given: Mapping[str, Any
 def update_site(
     tx: Transaction, context: Context, site: SiteAccess, given: Mapping[str, Any], proved: VerifiedLocations
 ) -> None:
-    """Update the given fields, named as in ``UpdateSite``. Raises BadRequest, Conflict for a basename in
-    use, NotFound for a default that is not on the site, Forbidden if it would show spaces that the caller
-    cannot publish to more people, or for a default level above the caller's own role."""
+    """Update the given fields, named as in ``UpdateSite``. Raises BadRequest; Conflict for a basename in use;
+    NotFound for a default that is not on the site; Forbidden if the update would show spaces that the caller
+    can't publish to more people, or sets a default level above the caller's own role."""
     lock(tx, site.site_id)
     before = store.get_site(tx, site.site_id)
     values = {name: given[name] for name in _PLAIN if name in given}

@@ -1,8 +1,9 @@
-"""Host names of sites: how they are verified, whether they point to this server, and how they are removed.
+"""Host names of sites: verify them, check whether they point to this server, and remove them.
 
-A host name or proxy path is used once it is verified; then no other site can have it. Until then the site
-only claims it, which does not keep others from it. Names of the first organization, the operator's own, are
-used immediately, and so are those of all organizations if the operator's settings say so.
+A host name or proxy path is used once it is verified; no other site can have it then. Until then the site
+only claims it, which does not prevent other sites from claiming it. Names of the first organization, which
+the operator owns, are used immediately, and so are those of all organizations if the operator's settings
+allow that.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Resolve = Callable[[str], set[str]]
 
 
 def find_addresses(host: str) -> set[str]:
-    """Return the addresses of a host; empty if it has none."""
+    """Return the IP addresses of a host; empty if it has none."""
     try:
         return {str(found[4][0]) for found in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
     except (OSError, UnicodeError):
@@ -48,8 +49,8 @@ def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_ad
 
 
 def require_shared_host(context: Context, host: str) -> None:
-    """Raise NotFound if the ``Host`` header names a site. At a site's own host name there is only that site;
-    paths shared by all sites exist only at the sites domain."""
+    """Raise NotFound if the ``Host`` header names a site. A site's own host name serves only that site; paths
+    shared by all sites exist only on the sites domain."""
     name = host_name(host)
     if "." not in name or name == context.settings.sites_address.host:
         return
@@ -59,15 +60,15 @@ def require_shared_host(context: Context, host: str) -> None:
 
 
 def is_verified(context: Context, organization_id: str, host: str, *, points_here: bool) -> bool:
-    """Return whether a host belongs to an organization: the operator's settings say so, a domain above it is
-    verified, its DNS record proves it, or, with ``points_here``, it resolves to the address of the
-    sites. Uses the network; do not call within a transaction."""
+    """Return whether a host belongs to an organization: the operator's settings say so, a parent domain is
+    verified, its DNS record proves it, or, with ``points_here``, it resolves to the IP address of the sites.
+    Uses the network; do not call it within a transaction."""
     settings = context.settings
     with context.db.read() as tx:
         if settings.trust_hosts or is_trusted(tx, organization_id):
             return True
         proved = get_organization(tx, organization_id).proved
-        # The DNS record may still exist for the organization that gave up the name.
+        # The DNS record may still exist for the organization that removed the name.
         points_here = points_here and not store.is_former_hostname(tx, host, but=organization_id)
     if any(host == domain or host.endswith(f".{domain}") for domain in proved):
         return True
@@ -86,8 +87,8 @@ def is_verified(context: Context, organization_id: str, host: str, *, points_her
 def hostname_columns(
     tx: Transaction, settings: Settings, site: store.SiteRow, given: str | None, proved: bool
 ) -> dict[str, object]:
-    """Return the columns of a site that get a new host name: verified or claimed. Raises BadRequest,
-    Conflict for one of another site."""
+    """Return the columns of a site that gets a new host name, which is verified or claimed. Raises
+    BadRequest, or Conflict for the host name of another site."""
     if given is None:
         return {"hostname": None, "claimed_hostname": None}
     hostname = read_hostname(tx, settings, site.id, given)
@@ -112,7 +113,7 @@ def put_status(
     tx: Transaction, context: Context, site: SiteAccess, hostname: str, status: HostnameStatus, proved: bool
 ) -> None:
     """Store the result of a check; a verified name becomes the site's. Raises Conflict if the site's host
-    name changed meanwhile, or another site has this one."""
+    name changed in the meantime, or if another site has this one."""
     row = store.get_site(tx, site.site_id)
     if hostname not in (row.hostname, row.claimed_hostname):
         raise Conflict("The host name was changed by another request. Reload it and try again.")
@@ -127,14 +128,14 @@ def put_status(
 
 
 def remove_hostname(tx: Transaction, site: SiteAccess, hostname: str) -> None:
-    """Remove a host name or the claim to it, so that the site is only below the sites domain. Raises
-    NotFound for a name that the site does not have."""
+    """Remove a host name or the claim to it, so that the site is only available below the sites domain.
+    Raises NotFound for a name that the site does not have."""
     row = store.get_site(tx, site.site_id)
     if hostname == row.claimed_hostname:
         store.update_site(tx, site.site_id, claimed_hostname=None)
     elif hostname == row.hostname:
         store.update_site(tx, site.site_id, hostname=None)
     else:
-        raise NotFound("The host name was already removed.")
+        raise NotFound("The host name has already been removed.")
     target = ("site", site.site_id)
     audit(tx, site.actor, "site.hostnameRemoved", site.organization_id, target, before={"hostname": hostname})

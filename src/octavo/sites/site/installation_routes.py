@@ -22,7 +22,8 @@ operation = Area("gitsync").operation
     errors=(404,),
 )
 def list_installations(call: Call, site: SiteAccess) -> GitInstallations:
-    """List the Git installations of a site and of those of its spaces that the caller administers."""
+    """List the Git installations of a site, and of its spaces in which the caller has the role `create` or
+    higher."""
     with call.db.read() as tx:
         shown = load_structure(tx, site.site_id).site_spaces.values()
         places = [SyncAccess.of(site)]

@@ -1,5 +1,5 @@
-"""Locations of sites: a basename below the organization's URL, a custom domain, or a path at which a
-proxy shows it. The same rules apply to API requests and to archives of organizations."""
+"""Locations of sites: a basename below the organization's URL, a custom domain, or a path at which a proxy
+shows the site. The same rules apply to API requests and to archives of organizations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def require_basename(given: str) -> None:
 
 
 def normalize_hostname(settings: Settings, given: str) -> str:
-    """Return a normalized host name. Raises BadRequest for an invalid one, and for that of the server itself."""
+    """Return a normalized host name. Raises BadRequest for an invalid host name, and for that of the server
+    itself."""
     hostname = spell_host(given)
     if not _HOSTNAME.fullmatch(hostname) or len(hostname) > 253:
         raise BadRequest("hostname: must be a host name with at least three parts, such as docs.example.com")
@@ -36,7 +37,8 @@ def normalize_hostname(settings: Settings, given: str) -> str:
 
 
 def read_hostname(tx: Transaction, settings: Settings, site_id: str, given: str) -> str:
-    """Return ``normalize_hostname`` of a name that is available. Raises Conflict if another site has it."""
+    """Return the result of ``normalize_hostname`` if the name is available. Raises Conflict if another site
+    has it."""
     hostname = normalize_hostname(settings, given)
     other = store.find_site_by_hostname(tx, hostname)
     if other is not None and other.id != site_id:
@@ -64,8 +66,8 @@ def normalize_proxy(settings: Settings, given: str) -> tuple[str, str]:
 def read_proxy(
     tx: Transaction, settings: Settings, site_id: str, organization_id: str, given: str
 ) -> tuple[str, str]:
-    """Return ``normalize_proxy`` of a location that is available. Raises Conflict if another site has it, or
-    a site of another organization is above or below it."""
+    """Return the result of ``normalize_proxy`` if the location is available. Raises Conflict if another site
+    has it, or if a site of another organization is above or below it."""
     host, path = normalize_proxy(settings, given)
     other = store.find_site_by_hostname(tx, host)
     if other is not None and other.id != site_id:
@@ -85,7 +87,7 @@ def require_apart(hostname: str | None, proxy_host: str | None) -> None:
 
 
 def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raise BadRequest or Conflict if a site of an archive cannot be at the location in its row."""
+    """Raise BadRequest or Conflict if a site of an archive can't have the location in its row."""
     require_basename(row["basename"])
     hostname, host, path = row.get("hostname"), row.get("proxy_host"), row.get("proxy_path")
     if hostname is not None and read_hostname(tx, settings, row["id"], hostname) != hostname:

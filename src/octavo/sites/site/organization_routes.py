@@ -21,8 +21,8 @@ operation = Area("orgs").operation
 
 
 class CreateOrganizationQuery(Struct, rename="camel"):
-    """``withDefaultSite``: also create a space and a site that shows it. ``openapiUrl``: source of its first
-    API specification."""
+    """Query of a new organization. ``withDefaultSite``: whether to also create a space and a site that shows
+    it. ``openapiUrl``: the source of its first API specification."""
 
     with_default_site: bool = False
     openapi_url: FetchUrl | None = None
@@ -32,9 +32,8 @@ class CreateOrganizationQuery(Struct, rename="camel"):
 def create(
     call: Call, caller: SignedIn, query: CreateOrganizationQuery, body: CreateOrganization
 ) -> Organization:
-    """Create an organization, which the caller administers. With `withDefaultSite`, it gets an empty space
-    and an unpublished site for it, which is its default content. With `openapiUrl`, it gets the API
-    specification `api`."""
+    """Create an organization, with the caller as its administrator. With `withDefaultSite`, it gets an empty
+    space and an unpublished site for that space. With `openapiUrl`, it gets the API specification `api`."""
     with call.db.write() as tx:
         made = create_organization_for(tx, caller.actor, caller.user_id, body.title, body.email_domains)
         if query.with_default_site:

@@ -1,5 +1,5 @@
-"""Visibility of a site's content for a visitor with certain claims, and what hides the rest. Uses the same
-outline, views, and documents as the reader, with the decisions that they made."""
+"""Visibility of a site's content for a visitor with certain claims, and the reasons why the rest is hidden.
+It uses the same outline, views, and documents as the reader, and the decisions they made."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def list_entries(
     tx: Transaction, context: Context, site: SiteAccess, query: PretendedQuery
 ) -> PretendedListing:
     """List the sections and variants of a site, or the pages of one of its site spaces, in reading order.
-    Raises Forbidden if the caller cannot see everything the site shows, BadRequest for invalid claims,
-    NotFound for a site space of another site."""
+    Raises Forbidden if the caller can't see all spaces of the site, BadRequest for invalid claims, NotFound
+    for a site space of another site."""
     structure = load_structure(tx, site.site_id)
     require_seeing_all(tx, site, structure)
     given, visitor = read_claims(tx, site.site_id, query.claims)
@@ -189,8 +189,8 @@ _Line = tuple[Page, list[str]]
 
 
 class _Pages:
-    """Pages of a site space. ``seen``: spaces that the visitor can see; ``base``: path of the site space;
-    ``obstacle``: what hides all of it from the visitor."""
+    """Pages of a site space. ``seen``: the spaces that the visitor can see. ``base``: the path of the site
+    space. ``obstacle``: the reason why all of it is hidden from the visitor."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class _Pages:
         return None
 
     def _is_closed(self, target: Mapping[str, object]) -> bool:
-        """Return whether a link points to something that this visitor cannot see."""
+        """Return whether a link points to content that this visitor can't see."""
         own = self._view.state.space_id
         return self._view.is_withheld(target) or target.get("space", own) not in {own, *self._seen}
 

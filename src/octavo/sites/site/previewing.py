@@ -1,8 +1,8 @@
-"""Previews: URLs that show a site to a member as visitors will see it, published or not, for one hour, and
-only while the member can see everything it shows and the token or session that created the preview is
+"""Previews: URLs that show a site to a member as visitors will see it, published or not, for one hour. A
+preview works only while the member can see all spaces of the site and the token or session that created it is
 valid.
 
-A preview can pretend to be a visitor with certain claims, and can show one change request as if it were
+A preview can show the site to a visitor with certain claims, and can show one change request as if it were
 merged, but no others: people with the URL see only that draft.
 """
 
@@ -70,9 +70,9 @@ def make_preview(
     drafts: bool = False,
 ) -> str:
     """Return a token that shows the site to its holder as the member sees it, with the given ``visitor`` for
-    conditions. ``change``: id of a change request to show instead of the content of its space. ``look``:
-    use the customization that the member previews. ``theme``: light or dark, regardless of the
-    customization. ``drafts``: show drafts of the structure, too."""
+    conditions. ``change``: the id of a change request to show instead of the content of its space. ``look``:
+    whether to use the customization that the member is previewing. ``theme``: light or dark, regardless of
+    the customization. ``drafts``: whether to show drafts of the structure."""
     preview = _Preview(site_id, grantor_of(actor), visitor, change, look, theme, drafts)
     payload = msgspec.json.encode(preview).decode()
     until = now() + _HOUR
@@ -82,8 +82,9 @@ def make_preview(
 
 
 class PreviewGrant(Struct, frozen=True):
-    """Contents of a preview token. ``drafted``: the change request it shows. ``expires``: milliseconds.
-    ``look``: the person whose previewed customization it shows. ``drafts``: it shows drafts of the structure."""
+    """Contents of a preview token. ``drafted``: the change request that it shows. ``expires``: its expiration
+    in milliseconds. ``look``: the person whose previewed customization it shows. ``drafts``: whether it shows
+    drafts of the structure."""
 
     site: str
     visitor: JsonObject
@@ -95,15 +96,15 @@ class PreviewGrant(Struct, frozen=True):
 
 
 def preview_until(signer: Signer, token: str) -> int | None:
-    """Return when a token expires, in milliseconds; None for an invalid one."""
+    """Return the expiration of a token in milliseconds; None for an invalid token."""
     signed = signer.read(_PURPOSE, token)
     return signed.expires if signed is not None else None
 
 
 def read_preview(tx: Transaction, signer: Signer, token: str) -> PreviewGrant | None:
-    """Return the contents of a valid token, otherwise None: also if the member who created it has left, is
-    deactivated, revoked the token or ended the session used to create it, or can no longer see everything
-    the site shows."""
+    """Return the contents of a valid token. Return None for other tokens, and if the member who created it
+    has left, is deactivated, has revoked the token or ended the session used to create it, or can no longer
+    see all spaces of the site."""
     signed = signer.read(_PURPOSE, token)
     if signed is None or signed.expires is None:
         return None
@@ -150,13 +151,14 @@ def _sees_all(tx: Transaction, actor: Actor, structure: Structure, *, drafts: bo
 def require_seeing_all(
     tx: Transaction, site: SiteAccess, structure: Structure, *, drafts: bool = False
 ) -> None:
-    """Raise Forbidden if the caller cannot see everything the site shows. ``drafts``: drafts count, too."""
+    """Raise Forbidden if the caller can't see all spaces of the site. ``drafts``: whether this includes
+    drafts."""
     if not _sees_all(tx, site.actor, structure, drafts=drafts):
         raise Forbidden("You can't preview this site because it shows spaces that you don't have access to.")
 
 
 def read_claims(tx: Transaction, site_id: str, claims: str | None) -> tuple[JsonObject, JsonObject]:
-    """Return the claims in a JSON text, unsigned ones under `unsigned`, and the visitor they describe.
+    """Return the claims in a JSON text, with unsigned claims under `unsigned`, and the visitor they describe.
     Raises BadRequest for JSON that is not an object."""
     try:
         given = msgspec.json.decode(claims, type=dict[str, Any]) if claims else {}
@@ -177,10 +179,10 @@ def preview_url(
     drafts: bool,
     target: str | None,
 ) -> str:
-    """Return the URL of a preview. ``drafts``: it shows drafts of the structure. ``target``: URL or path of the site
-    at which it starts. Raises Forbidden if the caller cannot see everything it shows, BadRequest for invalid claims
-    and a target elsewhere, NotFound for a site space of another site, or a change request of a space that this site
-    does not show."""
+    """Return the URL of a preview. ``drafts``: whether it shows drafts of the structure. ``target``: the URL
+    or path of the site at which it starts. Raises Forbidden if the caller can't see all of its spaces;
+    BadRequest for invalid claims or a target outside the site; NotFound for a site space of another site, or
+    a change request of a space that is not on this site."""
     structure = load_structure(tx, site.site_id)
     start = None
     if site_space_id is not None:
@@ -206,8 +208,8 @@ def preview_url(
 
 
 def _below(url: str, target: str) -> str:
-    """Return a target, which is a path of the site or a URL that begins with ``url``, as what follows ``url``. Raises
-    BadRequest."""
+    """Return a target, which is a path of the site or a URL that starts with ``url``, relative to ``url``.
+    Raises BadRequest."""
     address = escape_address(target).partition("#")[0]
     if address.startswith(url):
         return address.removeprefix(url)
@@ -219,9 +221,9 @@ def _below(url: str, target: str) -> str:
 def framed_preview_url(
     tx: Transaction, context: Context, site: SiteAccess, site_space_id: str | None, theme: Mode | None
 ) -> str:
-    """Return a URL for a frame of the app that shows the site with the customization that the caller
-    previews. Raises Forbidden if the caller cannot see everything the site shows, NotFound for a site
-    space of another site."""
+    """Return a URL for a frame of the app that shows the site with the customization that the caller is
+    previewing. Raises Forbidden if the caller can't see all spaces of the site, NotFound for a site space of
+    another site."""
     structure = load_structure(tx, site.site_id)
     base = ""
     if site_space_id is not None:

@@ -1,4 +1,4 @@
-"""Complete description of a published site, for external renderers."""
+"""Complete profile of a published site, for external renderers."""
 
 from __future__ import annotations
 

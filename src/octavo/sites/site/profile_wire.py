@@ -33,9 +33,9 @@ class PublishedSite(Struct, tag_field="object", tag="published-content-site"):
 
 
 class SearchScope(Struct, rename="camel"):
-    """Search scope. ``default``: the default content of each section, in the language of
-    ``currentSiteSpace`` if there is such a variant, and ``currentSiteSpace`` itself. ``restrictTo``:
-    limits this to the current site space, or to the others."""
+    """Search scope. ``default``: search the default content of each section, in the language of
+    ``currentSiteSpace`` if there is such a variant, and ``currentSiteSpace`` itself. ``restrictTo``: limits
+    this to the current site space, or to the others."""
 
     mode: Literal["default", "specific", "all"]
     current_site_space: str | None = None
@@ -50,7 +50,8 @@ class SearchScope(Struct, rename="camel"):
 
 
 class SearchSite(Struct, rename="camel"):
-    """Search request. Older clients set the scope next to the query: ``current`` is the scope ``default``."""
+    """Search request. Older clients set the scope next to the query; ``current`` is then the scope
+    ``default``."""
 
     query: Annotated[str, Meta(max_length=MAX_SEARCH)]
     scope: SearchScope | UnsetType = UNSET

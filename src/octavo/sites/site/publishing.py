@@ -1,8 +1,8 @@
-"""Permission to publish spaces: only their administrators can publish them, which is checked when a site is
-created, published, or opened to a wider audience or with a key.
+"""Permission to publish spaces. Publishing a space requires the role ``create`` or higher in it. This is
+checked when a site is created, published, opened to a wider audience, or shared with a key.
 
-The role in the organization allows people to create and edit sites, but says nothing about what a site may
-show.
+The role in the organization allows people to create and edit sites, but does not determine which spaces they
+can publish.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from .structure.store import load_structure
 
 
 def require_publishable(tx: Transaction, org: OrgAccess, spaces: Mapping[str, str]) -> None:
-    """Raise NotFound or Forbidden naming a space that the caller cannot publish on a site of ``org``.
-    ``spaces``: ids by request field."""
+    """Raise NotFound or Forbidden naming a space that the caller can't publish on a site of ``org``.
+    ``spaces``: the ids by request field."""
     for place, space_id in spaces.items():
         space = find_space_access(tx, org.actor, Can.VIEW, space_id)
         if space is None or space.organization_id != org.organization_id:
             raise NotFound(f"{place}: there is no space {space_id!r} in this organization.")
         if not at_least(space.role, SPACE[Can.ADMIN]):
-            raise Forbidden(f"{place}: you need the administrator role in this space to publish it.")
+            raise Forbidden(f"{place}: you need the role `create` or higher in this space to publish it.")
 
 
 def may_publish_all(tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None) -> bool:
-    """Return whether the caller can publish these spaces, or all that the site shows. Spaces in the trash
-    count, because the site shows them again when they are restored."""
+    """Return whether the caller can publish these spaces, or by default all spaces on the site. Spaces in the
+    trash count, because the site shows them again when they are restored."""
     if spaces is None:
         structure = load_structure(tx, site.site_id, trashed=True)
         spaces = {shown.space_id for shown in structure.site_spaces.values()}
@@ -50,21 +50,22 @@ def require_publish_permission(
     """Raise Forbidden unless ``may_publish_all``."""
     if not may_publish_all(tx, site, spaces):
         raise Forbidden(
-            "This site shows spaces that you don't administer. Ask an administrator of all its spaces to publish it."
+            "To publish this site, you need the role `create` or higher in all its spaces. Ask "
+            "someone who has it to publish the site."
         )
 
 
 def require_publish_permission_if_published(
     tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None
 ) -> None:
-    """Apply ``require_publish_permission`` to a change that immediately shows something to more people. For an
+    """Apply ``require_publish_permission`` to a change that immediately shows content to more people. For an
     unpublished site, permission is checked when it is published."""
     if store.get_site(tx, site.site_id).published:
         require_publish_permission(tx, site, spaces)
 
 
 def publish_site(tx: Transaction, site: SiteAccess) -> None:
-    """Publish a site for its audience. Raises Forbidden if it shows a space that the caller cannot publish."""
+    """Publish a site for its audience. Raises Forbidden if it shows a space that the caller can't publish."""
     require_publish_permission(tx, site)
     store.set_published(tx, site.site_id, True)
     audit(tx, site.actor, "site.published", site.organization_id, ("site", site.site_id))

@@ -1,7 +1,7 @@
 """Git sync of a site: ``docs.yaml`` contains its structure, and each space has a folder.
 
 The structure is synced as a whole in one direction. If both sides changed it since the last sync, a person
-decides which one to keep. Spaces are synced page by page, like all synced spaces.
+decides which version to keep. Spaces are synced page by page, like all synced spaces.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ from .structure.store import MAX_DEPTH, load_structure
 
 
 class _LastSync(Struct):
-    """State at the last sync. ``file``: hash of docs.yaml, None if there was none. ``ours``: hash of the structure."""
+    """State at the last sync. ``file``: the hash of docs.yaml; None if there was none. ``ours``: the hash of
+    the structure."""
 
     file: str | None
     ours: str
@@ -106,8 +107,8 @@ class _Site:
 
 
 def _access(tx: Transaction, actor: Actor, row: ProjectRow) -> SiteAccess:
-    """Return access to the site. Raises NotFound, and Forbidden if the caller cannot see every space of the
-    site, including those in the trash: docs.yaml contains the title of each and whether it exists."""
+    """Return access to the site. Raises NotFound, and Forbidden if the caller can't see every space of the
+    site, including those in the trash, because docs.yaml reveals the title and existence of each."""
     access = site_access(tx, actor, Can.ADMIN, row.organization_id, row.id)
     shown = {one.space_id for one in load_structure(tx, row.id, trashed=True).site_spaces.values()}
     if any(find_kept_space_access(tx, actor, Can.VIEW, space_id) is None for space_id in shown):
@@ -123,8 +124,8 @@ def _hash(data: bytes | None) -> str | None:
 
 
 def _structure_hash(config: DocsConfig) -> str:
-    """Return the hash of a structure, without languages: a language detected by the first import of a space
-    is not a change by a person."""
+    """Return the hash of a structure without languages, because a language that the first import of a space
+    detected is not a change by a person."""
     plain = [(entry, entry.language) for entry in config.spaces]
     for entry, _ in plain:
         entry.language = None
@@ -135,7 +136,7 @@ def _structure_hash(config: DocsConfig) -> str:
 
 
 def _source(row: ProjectRow) -> str:
-    """Return the source id of the repository, as imports use it."""
+    """Return the source id of the repository, in the form used by imports."""
     return hashlib.sha256(row.remote.encode()).hexdigest()
 
 
@@ -160,13 +161,13 @@ def _side(
     if ours and row.direction != "import":
         return "export"
     if theirs:
-        message = "it was changed in the repository, which only receives the structure from the site"
+        message = "docs.yaml was changed in the repository, which only receives the structure from the site"
         problems.append(Problem(DOCS_PATH, 0, "not_imported", message))
     return None
 
 
 def _edited(data: bytes | None, config: DocsConfig) -> bytes:
-    """Return docs.yaml updated to the structure, keeping everything else in it; unchanged if both agree."""
+    """Return docs.yaml updated to the structure, keeping all other content; unchanged if both agree."""
     try:
         text = data.decode("utf-8") if data is not None else None
     except UnicodeDecodeError:
@@ -193,7 +194,8 @@ def _read(ground: CommittedFolder) -> DocsConfig:
 
 
 def _existing_keys(config: DocsConfig, ground: CommittedFolder, synced: set[str]) -> set[str]:
-    """Return the keys of spaces whose folder exists or existed when they were synced; report the others."""
+    """Return the keys of spaces whose folder exists, or existed when they were synced. Report the other
+    spaces."""
     found: set[str] = set()
     for entry in config.spaces:
         if entry.directory is None:
@@ -209,7 +211,8 @@ def _existing_keys(config: DocsConfig, ground: CommittedFolder, synced: set[str]
 def _arrange(
     tx: Transaction, access: SiteAccess, row: ProjectRow, ground: CommittedFolder, made: set[str]
 ) -> Sequence[Problem]:
-    """Apply the structure in docs.yaml to the site. ``made``: receives the ids of created spaces."""
+    """Apply the structure in docs.yaml to the site. ``made``: the set that receives the ids of created
+    spaces."""
     config = _read(ground)
     there = _existing_keys(
         config, ground, {member.folder[len(row.folder) :] for member in list_members(tx, row.id)}
@@ -245,7 +248,7 @@ def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Committ
         folder = entry.directory or ""
         space_id = spaces[entry.key] = described.spaces[folder]
         if row.agreed is not None and folder and space_id not in synced and ground.holds(folder):
-            # What is in that folder does not belong to the space.
+            # Other content in that folder does not belong to the space.
             name = free_name(folder[:-1], lambda name: f"{name}/" in taken or ground.holds(f"{name}/"))
             entry.directory = f"{name}/"
             taken.add(entry.directory)
@@ -255,14 +258,14 @@ def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Committ
 
 def _folders(tx: Transaction, row: ProjectRow, problems: list[Problem]) -> list[tuple[str, str]]:
     """Return the folder of each space that has one. Folders are never nested, because two spaces would write
-    into each other."""
+    to each other's folder."""
     shown = load_structure(tx, row.id).site_spaces.values()
     wanted = {one.docs_directory: one.space_id for one in shown if one.docs_directory is not None}
     found: list[tuple[str, str]] = []
     taken: set[str] = set()
     for folder in sorted(wanted):
         if any(folder.startswith(other) for other, _ in found):
-            message = "it is inside the folder of another space; only that space is synced"
+            message = "the folder is inside the folder of another space; only the outer space is synced"
             problems.append(Problem(folder, 0, "overlapping", message))
         elif wanted[folder] not in taken:
             taken.add(wanted[folder])

@@ -86,8 +86,8 @@ def _site(call: Call, tx: Transaction, site: SiteAccess) -> Site:
 
 @operation("listSites", "GET", "/orgs/{organizationId}/sites", needs=Can.VIEW, agents="docs:read")
 def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
-    """List the sites of an organization that the caller can see, newest first. `space` filters by a space that
-    they show and that the caller can see."""
+    """List the sites of an organization that the caller can see, newest first. `space` limits the list to
+    sites that show this space, which the caller must be able to see."""
     with call.db.read() as tx:
         row = get_organization(tx, org.organization_id)
         if query.space is not None and find_space_access(tx, org.actor, Can.VIEW, query.space) is None:
@@ -147,7 +147,7 @@ def list_member_sites(
     yields=("content:read",),
 )
 def create_site(call: Call, org: OrgAccess, body: CreateSite | None) -> Site:
-    """Create an unpublished site over spaces that the caller administers."""
+    """Create an unpublished site with spaces in which the caller has the role `create` or higher."""
     given = body or CreateSite()
     with call.db.write() as tx:
         require_publishable(tx, org, {f"spaces[{n}]": space for n, space in enumerate(given.spaces)})
@@ -172,8 +172,8 @@ def get_site(call: Call, site: SiteAccess) -> Site:
 @operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN)
 def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
     """Update a site. Former basenames redirect to the new one, and so do former paths of sections and
-    variants. A host name, or a path at which a proxy shows the site, is used once it is verified to
-    belong to the organization; send it again to repeat the check."""
+    variants. A host name, or a path at which a proxy shows the site, is used once it is verified to belong to
+    the organization. To repeat the check, send it again."""
     wanted = given(body)
     proved = editing.verify_locations(call.context, site, wanted)
     with call.db.write() as tx:
@@ -196,8 +196,8 @@ def delete_site(call: Call, site: SiteAccess) -> bool:
     yields=("content:read",),
 )
 def publish_site(call: Call, site: SiteAccess) -> Site:
-    """Publish a site for the audience set by its visibility. Requires the administrator role in every space
-    it shows."""
+    """Publish a site for the audience set by its visibility. Requires the role `create` or higher in every
+    space of the site."""
     with call.db.write() as tx:
         publishing.publish_site(tx, site)
         return _site(call, tx, site)
@@ -220,7 +220,7 @@ def unpublish_site(call: Call, site: SiteAccess) -> Site:
     visitors=True,
 )
 def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQuery) -> PublishedSite:
-    """Get a published site as a whole: its structure, as far as the caller can see it, its customization,
+    """Get a complete published site: its structure (limited to what the caller can see), its customization,
     and its scripts."""
     with call.db.read() as tx:
         return present_profile(tx, call, site, query.share_key)
@@ -228,8 +228,8 @@ def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQ
 
 @operation("listSiteDrafts", "GET", "/orgs/{organizationId}/sites/{siteId}/drafts", needs=Can.VIEW)
 def list_drafts(call: Call, site: SiteAccess) -> SiteDrafts:
-    """List the drafts of a site: parts of its structure and redirects that visitors don't see, each with what becomes
-    visible when it is published."""
+    """List the drafts of a site: parts of its structure and redirects that visitors don't see, each with the
+    content that becomes visible when it is published."""
     with call.db.read() as tx:
         return SiteDrafts(drafts_presenting.list_drafts(tx, call, site))
 
@@ -242,8 +242,9 @@ def list_drafts(call: Call, site: SiteAccess) -> SiteDrafts:
     errors=(400, 404),
 )
 def publish_drafts(call: Call, site: SiteAccess, body: PublishDrafts) -> SiteDrafts:
-    """Publish drafts of a site all at once, or turn live parts into drafts again. Returns the drafts that are left.
-    On a published site, you must be an administrator of all spaces that become visible."""
+    """Publish drafts of a site all at once, or convert live parts back to drafts. Returns the remaining
+    drafts. On a published site, this requires the role `create` or higher in all spaces that become
+    visible."""
     with call.db.write() as tx:
         drafts_presenting.publish_drafts(tx, call, site, body.items, draft=body.draft)
         return SiteDrafts(drafts_presenting.list_drafts(tx, call, site))
@@ -256,6 +257,7 @@ def publish_drafts(call: Call, site: SiteAccess, body: PublishDrafts) -> SiteDra
     needs=Can.VIEW,
     visitors=True,
     yields=("content:read",),
+    in_maintenance=True,
 )
 def search_site(
     call: Call, site: SiteAccess | VisitedSite, body: SearchSite, query: PageQuery
@@ -270,6 +272,18 @@ def search_site(
     with call.db.read() as tx:
         asked = SearchQuery(query=body.query, page=query.page, limit=query.limit)
         return searching.search_site(tx, call, site, asked, named_spaces(body), requested_spaces(body))
+
+
+@operation(
+    "prewarmSiteSearch",
+    "POST",
+    "/orgs/{organizationId}/sites/{siteId}/search/prewarm",
+    needs=Can.VIEW,
+    visitors=True,
+)
+def prewarm_search(call: Call, site: SiteAccess | VisitedSite) -> None:
+    """Announce that searches of a site are likely to follow. Octavo's search index is always ready, so this has no
+    effect."""
 
 
 @operation(
@@ -317,7 +331,7 @@ def review_ads(call: Call, site: SiteAccess, body: UpdateAdsOfSite) -> None:
 
 @operation("getSubdomain", "GET", "/subdomains/{subdomain}", needs=Can.VIEW)
 def get_subdomain(call: Call, org: OrgAccess) -> Subdomain:
-    """Get the organization whose sites are below a subdomain."""
+    """Get the organization whose sites are on a subdomain."""
     with call.db.read() as tx:
         return Subdomain(
             get_organization(tx, org.organization_id).hostname or "",
@@ -337,7 +351,7 @@ def get_content_by_url(call: Call, caller: SignedIn, query: AddressQuery) -> Col
 
 @operation("getEmbedByUrl", "GET", "/urls/embed", needs=Can.SIGN_IN, scripts=True)
 def get_embed_by_url(call: Call, caller: SignedIn, query: EmbedQuery) -> Embed:
-    """Get how a URL is embedded. A URL that cannot be reached is embedded as a plain link."""
+    """Get the embed for a URL. A URL that can't be reached is embedded as a plain link."""
     return find_embed(call.context, query.url)
 
 

@@ -11,8 +11,8 @@ from octavo.kit.db.database import Transaction
 
 
 class IntegrationScript(Struct, rename="camel"):
-    """Script that an integration adds to a site's pages. ``script``: its URL; ``cookies``: whether it can
-    set cookies."""
+    """Script that an integration adds to a site's pages. ``script``: its URL. ``cookies``: whether it can set
+    cookies."""
 
     script: str
     cookies: bool
@@ -24,7 +24,7 @@ _providers: list[Provider] = []
 
 
 def provide_scripts(provider: Provider) -> None:
-    """Register ``provider(tx, context, site_id)``."""
+    """Register ``provider(tx, context, site_id)``, which returns the scripts for a site."""
     _providers.append(provider)
 
 

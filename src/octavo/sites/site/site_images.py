@@ -1,7 +1,6 @@
 """Images that an organization uploaded to customize its sites, such as logos and icons.
 
-Everyone who knows the URL of an image can load it, because pages show it to visitors who are not signed in
-yet.
+Everyone with the URL of an image can load it, because pages show it to visitors who are not signed in yet.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from octavo.organization.spaces.garbage import release, retain
 PICTURES = "/~pictures/"
 """Path prefix of image URLs, below the URL of all sites."""
 _HEAD = 4096
-"""Bytes at the beginning of a file in which an SVG must identify itself."""
+"""Number of bytes at the beginning of a file in which an SVG must identify itself."""
 _TYPES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -69,7 +68,7 @@ def list_pictures(tx: Transaction, organization_id: str, limit: int, page: str |
 def create(tx: Transaction, context: Context, org: OrgAccess, key: str) -> PictureRow:
     """Create an image from an upload of the caller. Raises NotFound, BadRequest."""
     upload = get_upload(tx, org.organization_id, org.user_id, "customization_picture", key)
-    assert upload.hash is not None, "what get_upload gives has come"
+    assert upload.hash is not None, "get_uploads returns only complete uploads"
     row = insert(tx, context.files, org.organization_id, org.actor, upload.name, upload.hash, upload.size)
     if row is None:
         raise BadRequest("storageKey: must be a PNG, JPEG, GIF, WebP, SVG, or icon file")
@@ -101,7 +100,7 @@ def insert(
 
 
 def delete(tx: Transaction, org: OrgAccess, picture_id: str) -> bool:
-    """Delete an image; sites that use it no longer show one. Return False if it does not exist."""
+    """Delete an image; sites that use it no longer show it. Return False if it does not exist."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM pictures WHERE id = :id AND organization_id = :org",
         id=picture_id,
@@ -118,7 +117,7 @@ def delete(tx: Transaction, org: OrgAccess, picture_id: str) -> bool:
 
 
 def find_picture(tx: Transaction, picture_id: str) -> tuple[FileGrant, int] | None:
-    """Return the file of an image and its size to anyone who knows its id."""
+    """Return the file of an image and its size to anyone who has its id."""
     row = tx.one("SELECT hash, name, type, size FROM pictures WHERE id = :id", id=picture_id)
     return None if row is None else (FileGrant(*row[:3]), row[3])
 

@@ -1,4 +1,4 @@
-"""Wire types of images of an organization."""
+"""Wire types of an organization's images."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class CreatePicture(Struct, rename="camel"):
 
 
 class OrganizationPicture(Struct, rename="camel"):
-    """Image. ``url``: public until the image is deleted."""
+    """Image. ``url``: the URL, which is public until the image is deleted."""
 
     id: str
     name: str

@@ -19,13 +19,13 @@ from octavo.organization.access.roles import SITE, Can, Level, role_from_height,
 from octavo.organization.access.visibility import Viewer, select_visible_sites
 
 MAX_PROXY = 512
-"""Maximum characters of the host and path of a proxy."""
+"""Maximum number of characters of the host and path of a proxy."""
 
 
 class VisitorAuthSettings(Struct, frozen=True, omit_defaults=True):
-    """Sign-in settings for visitors of a site. ``login_url``: where they are sent; ``key_version``: version
-    of the key that signs their tokens, see ``audiences.visitor_auth``; ``by_integration``: an integration
-    on the site takes precedence over the URL."""
+    """Sign-in settings for visitors of a site. ``login_url``: the URL to which they are redirected.
+    ``key_version``: the version of the key that signs their tokens, see ``audiences.visitor_auth``.
+    ``by_integration``: whether an integration on the site takes precedence over the URL."""
 
     login_url: str | None = None
     key_version: str = ""
@@ -38,7 +38,8 @@ class VisitorAuthSettings(Struct, frozen=True, omit_defaults=True):
 
 
 class SiteSettings(Struct, frozen=True, omit_defaults=True):
-    """Rarely queried settings, stored as JSON in ``sites.settings``. ``ads``: stored and returned without effect."""
+    """Rarely queried settings, stored as JSON in ``sites.settings``. ``ads``: the ad settings, which have no
+    effect."""
 
     adaptive: bool = False
     visitor_auth: VisitorAuthSettings = VisitorAuthSettings()
@@ -48,7 +49,7 @@ class SiteSettings(Struct, frozen=True, omit_defaults=True):
 
 class SiteRow(Struct, frozen=True):
     """Site. ``claimed_hostname`` and ``claimed_proxy``: requested locations that are not verified to belong
-    to its owner; nothing is served there."""
+    to its owner, and at which nothing is served."""
 
     id: str
     organization_id: str
@@ -154,7 +155,8 @@ def find_site_by_hostname(tx: Transaction, hostname: str) -> SiteRow | None:
 
 
 def find_site_by_proxy(tx: Transaction, host: str, path: str) -> SiteRow | None:
-    """Return the site that a proxy shows at this location or the nearest one above it. ``path``: decoded."""
+    """Return the site that a proxy shows at this location or at the nearest one above it. ``path``: the
+    decoded path."""
     parts = path.strip("/").split("/")
     above = list(accumulate(parts, lambda whole, part: f"{whole}/{part}"))[:MAX_PROXY]
     row = tx.one(
@@ -167,7 +169,7 @@ def find_site_by_proxy(tx: Transaction, host: str, path: str) -> SiteRow | None:
 
 
 def is_proxied_at(tx: Transaction, host: str, *, but: str) -> bool:
-    """Return whether a proxy shows any site other than ``but`` at a host."""
+    """Return whether a proxy shows any site at a host. ``but``: the site to ignore."""
     found = tx.value(
         "SELECT 1 FROM sites WHERE proxy_host = :host AND id <> :but LIMIT 1", host=host, but=but
     )
@@ -208,7 +210,7 @@ def find_site_by_docs_source(tx: Transaction, organization_id: str, source: str)
 
 
 def set_docs_source(tx: Transaction, site: SiteRow, source: str) -> None:
-    """Record the source of a site; no other site of the organization keeps it."""
+    """Record the source of a site, and remove it from other sites of the organization."""
     if find_site_by_docs_source(tx, site.organization_id, source) != site.id:
         names = {"org": site.organization_id, "source": source}
         tx.run(
@@ -230,7 +232,7 @@ def list_sites(
     types: list[str] | None = None,
 ) -> Slice[tuple[SiteRow, str | None]]:
     """List the sites of an organization that the viewer can see, newest first, each with their role there.
-    ``title``: case-insensitive part of the title."""
+    ``title``: a case-insensitive part of the title."""
     where, given = ["TRUE"], dict[str, Any]()
     if space is not None:
         where.append("EXISTS (SELECT 1 FROM site_spaces x WHERE x.site_id = t.id AND x.space_id = :space)")
@@ -312,7 +314,7 @@ def find_site_of_space(tx: Transaction, space_id: str) -> str | None:
 
 
 def update_site(tx: Transaction, site_id: str, **values: Any) -> None:
-    """Update columns of a site. ``settings``: not encoded as JSON."""
+    """Update columns of a site. ``settings``: the settings, not yet encoded as JSON."""
     if "settings" in values:
         values["ads_status"] = (values["settings"].ads or {}).get("status")
         values["settings"] = msgspec.json.encode(values["settings"]).decode()
@@ -345,7 +347,8 @@ def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
 
 
 def find_version(tx: Transaction, site_id: str) -> int | None:
-    """Return a number that changes with everything visitors of a site see, except the content of its spaces."""
+    """Return a number that changes with everything that visitors of a site see, except the content of its
+    spaces."""
     found: int | None = tx.value("SELECT version FROM site_versions WHERE site_id = :site", site=site_id)
     return found
 
@@ -392,7 +395,7 @@ def find_site_by_former_name(tx: Transaction, organization_id: str, basename: st
 
 
 def touch_sites(tx: Transaction, organization_id: str) -> None:
-    """Invalidate what is cached of an organization's sites."""
+    """Invalidate cached data of an organization's sites."""
     tx.run(
         "UPDATE site_versions SET version = version + 1"
         " WHERE site_id IN (SELECT id FROM sites WHERE organization_id = :org)",

@@ -79,5 +79,5 @@ declare(
     ),
     Table(name="pictures", of_organization="organization_id = :org", columns=(file("hash"),)),
 )
-# Cached pages that show images must be rendered again when variants of these are ready.
+# Cached pages that show images must be rendered again when variants of these images are ready.
 on_variants_created(touch_sites)

@@ -16,8 +16,8 @@ Backend = Literal["custom", "integration"]
 
 
 class SearchedSpaces(NamedTuple):
-    """Scope of a search. ``spread``: which site spaces are searched. ``current``: the one that the search
-    starts from."""
+    """Scope of a search. ``spread``: the site spaces to search. ``current``: the site space in which the
+    search starts."""
 
     spread: Literal["all", "named", "default", "currentSiteSpace", "otherSiteSpaces"]
     current: str | None = None

@@ -1,4 +1,4 @@
-"""Search results that a visitor of a site may see."""
+"""Search results that a visitor of a site is allowed to see."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from octavo.kit.http.operation import Drafted, Visitor
 
 
 class Sight:
-    """Filter for sections that a visitor may find. ``views``: the spaces that they can see, by id.
-    ``draft``: state that one of them shows instead of main."""
+    """Filter for sections that a visitor is allowed to find. ``views``: the spaces that they can see, by id.
+    ``draft``: the state that one of them shows instead of main."""
 
     def __init__(
         self, tx: Transaction, views: Mapping[str, SpaceView], drafted: Drafted | None = None
     ) -> None:
-        """``drafted``: the change request that a preview shows."""
+        """Create a filter. ``drafted``: the change request that a preview shows."""
         self.views = views
         self.draft: SearchedDraft | None = None
         if drafted is not None and drafted.space_id in views:

@@ -1,11 +1,11 @@
 """Tokens that let external renderers read a site through the API for a visitor.
 
-They are JWTs, because renderers read the claims in them. They are short and stay the same for an hour,
-because renderers cache pages in folders named after the token, whose length is limited: the header is empty,
-the signature is cut to 96 bits, and expiry and site are not in the token but in the signed text, and are
-derived from the time and the request. A person or an API specification can be requested if a page of the site
-refers to it. Tokens end with what grants the visitor access: the share link, the key of visitor
-authentication, and when a site is unpublished or its visibility changes.
+They are JWTs, because renderers read their claims. They are short and stay the same for an hour, because
+renderers cache pages in folders named after the token, whose length is limited. So the header is empty, and
+the signature is truncated to 96 bits. Expiration and site are not in the token but in the signed text; they
+are derived from the time and the request. A person or an API specification can be requested if a page of the
+site refers to it. A token stops working when the visitor's access ends: when the share link or the key of
+visitor authentication is no longer valid, or when the site is unpublished or its visibility changes.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _MAX = 32 * 1024
 
 
 class _Payload(Struct, omit_defaults=True):
-    """``exp``: in seconds, 0 for a token that ends with the hour; ``claims``: the visitor's, unsigned ones
-    under `unsigned`. ``link``: id of the share link; ``preview``: token of a preview, which is checked
-    again whenever this one is used."""
+    """Payload of a token. ``exp``: the expiration in seconds; 0 for a token that ends with the hour.
+    ``claims``: the visitor's claims, with unsigned claims under `unsigned`. ``link``: the id of the share
+    link. ``preview``: the preview token, which is checked again whenever this token is used."""
 
     exp: int = 0
     claims: dict[str, Any] | None = None
@@ -69,9 +69,9 @@ def make_visitor_token(
     preview: str = "",
     until: int | None = None,
 ) -> str:
-    """Return a token that is valid for one to two hours. ``claims``: the ``visitor`` for conditions;
-    ``link``: id of the share link that grants access; ``preview``: preview token that does; ``until``:
-    when this access ends, in milliseconds."""
+    """Return a token that is valid for one to two hours. ``claims``: the ``visitor`` value for conditions.
+    ``link``: the id of the share link that grants access. ``preview``: the preview token that grants access.
+    ``until``: the end of this access in milliseconds."""
     expires, exp = max(_ends()), 0
     if preview:
         until = preview_until(signer, preview)
@@ -91,13 +91,13 @@ def make_visitor_token(
 
 
 def _ends() -> tuple[int, int]:
-    """Return when tokens of this hour and of the previous one expire, in seconds."""
+    """Return the expiration in seconds of tokens of this hour and of the previous one."""
     hour = now() // 1000 // _HOUR
     return (hour + 2) * _HOUR, (hour + 1) * _HOUR
 
 
 def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> str:
-    """Sign the token, its expiry, and the grant of its holder's access, so that it expires with that
+    """Sign the token, its expiration, and the grant of its holder's access, so that it expires with that
     grant."""
     if preview:
         by = "preview"
@@ -111,7 +111,7 @@ def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> 
 
 
 def find_visitor(call: Call, token: str) -> Visitor | None:
-    """Return the visitor of a visitor or preview token; None for one that is not valid for this request.
+    """Return the visitor of a visitor or preview token; None for a token that is not valid for this request.
     Raises NotFound for a person or API specification that no page they can see refers to."""
     if len(token) > _MAX:
         return None
@@ -124,8 +124,8 @@ def find_visitor(call: Call, token: str) -> Visitor | None:
             if found is None or asked.named is None:
                 return found
             expires, visitor = found
-            # The same response as for a token of any other site, so that nobody learns what hidden pages
-            # refer to.
+            # The response is the same as for a token of any other site, so that no one learns what hidden
+            # pages refer to.
             if not is_named_for(tx, visitor, call.settings.url, *asked.named):
                 raise _no_reference()
             return expires, replace(visitor, named=asked.named)
@@ -137,7 +137,7 @@ def find_visitor(call: Call, token: str) -> Visitor | None:
 def _read(
     tx: Transaction, context: Context, token: str, asked: _RequestedResource
 ) -> tuple[int, Visitor] | None:
-    """Return the visitor, and when the token ends in seconds."""
+    """Return the visitor, and the token's expiration in seconds."""
     signer = context.signer
     header, _, rest = token.partition(".")
     if header != _HEADER:
@@ -189,7 +189,7 @@ def _no_reference() -> NotFound:
 
 
 class _RequestedResource(Struct, frozen=True):
-    """Requested resource, as far as it determines which sites a token can be of."""
+    """Requested resource, which limits the sites that a token can belong to."""
 
     site_id: str | None
     space_id: str | None
@@ -238,7 +238,7 @@ _rendered = msgspec.json.Decoder(_Rendered)
 
 
 def _space_in_body(body: bytes) -> str | None:
-    """Return the space where a block of an integration is shown."""
+    """Return the space that contains a block of an integration."""
     try:
         return _rendered.decode(body).context.space_id
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

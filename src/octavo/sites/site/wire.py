@@ -68,7 +68,8 @@ FEATURES = (
 
 
 class SiteUrls(Struct):
-    """URLs of a site. ``preview``: opens a new preview, for people who are signed in and see everything it shows."""
+    """URLs of a site. ``preview``: the URL that opens a new preview, for people who are signed in and can see
+    all spaces of the site."""
 
     location: str
     app: str
@@ -87,16 +88,16 @@ class AdaptiveContent(Struct):
 
 
 class Proxy(Struct):
-    """Proxy. ``origin``: host and path at which a proxy of the owner shows the site; ``target``: URL to
-    forward requests to."""
+    """Proxy. ``origin``: the host and path at which a proxy of the owner shows the site. ``target``: the URL
+    to which to forward requests."""
 
     origin: str
     target: str
 
 
 class UnverifiedLocation(Struct):
-    """Location of a site that is not verified yet, and therefore not used: add a TXT record with this name
-    and text, or, for a host name, point it to this server."""
+    """Location of a site that is not verified yet, and therefore not used. To verify it, add a TXT record
+    with this name and text or, for a host name, point it to this server."""
 
     address: str
     name: str
@@ -104,9 +105,10 @@ class UnverifiedLocation(Struct):
 
 
 class Site(Struct, rename="camel", kw_only=True):
-    """Site. ``defaultLevel``: role of all members at the site: a role, null for no access, or ``inherit`` for their
-    role in the organization. ``permissions``: what the caller can do there. ``hostname`` and ``proxy``: as
-    requested; ``unverified``: those not verified yet; an Octavo extension."""
+    """Site. ``defaultLevel``: the role of all members at the site: a role, null for no access, or ``inherit``
+    for their role in the organization. ``permissions``: the caller's permissions there. ``hostname`` and
+    ``proxy``: the requested locations. ``unverified``: the locations that are not verified yet; an Octavo
+    extension."""
 
     id: str
     type: SiteType
@@ -133,8 +135,8 @@ class Site(Struct, rename="camel", kw_only=True):
 
 
 class UpdateSite(Struct, rename="camel", kw_only=True):
-    """Update of a site. ``proxy``: null removes it. ``hostname``: the custom domain, null removes it; an
-    Octavo extension."""
+    """Update of a site. ``proxy``: the proxy; null removes it. ``hostname``: the custom domain; null removes
+    it; an Octavo extension."""
 
     title: SiteTitle | UnsetType = UNSET
     visibility: Visibility | UnsetType = UNSET
@@ -163,13 +165,14 @@ class SitesQuery(PageQuery, kw_only=True):
 
 
 class MemberSitesQuery(PageQuery):
-    """Query of the sites of a member. ``closed``: also those without access, for administrators."""
+    """Query of the sites of a member. ``closed``: whether to include sites without access, for
+    administrators."""
 
     closed: bool = False
 
 
 class MemberSitePermission(Struct):
-    """Role of a member at a site. ``source``: its reason, for administrators."""
+    """Role of a member at a site. ``source``: the reason for the role, for administrators."""
 
     permission: str | None
     site: Site
@@ -195,7 +198,8 @@ class LocationUrls(Struct):
 
 
 class CustomHostname(Struct, rename="camel", tag_field="object", tag="custom-hostname"):
-    """Host name. ``isActive``: the site is published there. ``status``: result of the last check."""
+    """Host name. ``isActive``: whether the site is published there. ``status``: the result of the last
+    check."""
 
     hostname: str
     target: SiteTarget
@@ -220,7 +224,7 @@ def proxied_path(site: SiteRow) -> str:
 
 
 def _public_ads(ads: Mapping[str, object] | None) -> JsonObject | UnsetType:
-    """Return ad settings without what is only for the ad network."""
+    """Return ad settings without the fields that are only for the ad network."""
     return {name: value for name, value in ads.items() if name != "reportingId"} if ads else UNSET
 
 
@@ -249,12 +253,12 @@ def _icon(site: SiteRow) -> Favicon | None:
 def present_site(
     to: Recipient, org: OrgRow, site: SiteRow, role: str | None, sync: ProjectRow | None
 ) -> Site:
-    """Present a site. ``role``: the recipient's role there; ``sync``: its Git sync."""
+    """Present a site. ``role``: the recipient's role there. ``sync``: its Git sync."""
     proxy = site.claimed_proxy or site.proxy
     return Site(
         id=site.id,
         type=site.type,  # type: ignore[arg-type]
-        # A site is never reduced to a smaller plan than its own.
+        # A site is never limited to a smaller plan than its own.
         applied_type=site.type,  # type: ignore[arg-type]
         title=site.title,
         visibility=site.visibility,  # type: ignore[arg-type]

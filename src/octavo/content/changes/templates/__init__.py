@@ -1,1 +1,1 @@
-"""Templates: built-in pages or those of a space, to start with."""
+"""Templates: built-in pages or an existing space to start from."""

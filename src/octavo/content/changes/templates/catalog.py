@@ -31,7 +31,8 @@ _KINDS: tuple[Literal["file", "reusable-content", "variable"], ...] = ("file", "
 
 
 class TemplateEntry(Struct, frozen=True):
-    """Template. ``space``: the space it is, None for a built-in one. ``refs``: names of its open references."""
+    """Template. ``space``: the space that is used as the template; None for a built-in one. ``refs``: the
+    names of its open references."""
 
     id: str
     title: str
@@ -86,7 +87,8 @@ def _built_in_material(template_id: str) -> CopiedMaterial:
 
 
 def get_material(tx: Transaction, actor: Actor, template_id: str) -> CopiedMaterial:
-    """Return the content of a template. Raises NotFound for an unknown one, or one that the caller cannot read."""
+    """Return the content of a template. Raises NotFound for an unknown template, or one that the caller can't
+    read."""
     if template_id in built_in():
         return _built_in_material(template_id)
     if find_space_access(tx, actor, Can.VIEW, template_id) is None:
@@ -116,7 +118,7 @@ def _parents_first(pages: list[Page]) -> list[Page]:
 
 def list_templates(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[TemplateEntry]:
     """List built-in templates, followed by the spaces of an organization that the caller can see, newest first."""
-    # Position after the previous page: in the built-in templates, or in the spaces.
+    # Position after the previous page, either in the built-in templates or in the spaces.
     last, spaces_page = decode_token(page, str, str) or ("", "")
     rest = [] if spaces_page else [template_id for template_id in built_in() if template_id > last]
     shown = [_built_in_template(tx, template_id) for template_id in rest[:limit]]

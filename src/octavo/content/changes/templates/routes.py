@@ -34,9 +34,9 @@ def list_templates(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Temp
     errors=(400, 403, 404, 409),
 )
 def apply_template(call: Call, space: SpaceAccess, body: ApplyTemplate) -> None:
-    """Add a template's pages, files, and variables after the existing content: in a change request, or in
-    main in spaces with live editing. Returns 404 for an unknown template, or a space that the caller
-    cannot read."""
+    """Add a template's pages, files, and variables after the existing content of a change request, or of
+    main in spaces with live editing. Returns 404 for an unknown template, or a space that the caller can't
+    read."""
     with call.db.read() as tx:
         material = catalog.get_material(tx, space.actor, body.id)
     refs = body.params.content_refs

@@ -11,7 +11,8 @@ from .catalog import TemplateEntry
 
 
 class ApplyTemplate(TemplateChoice, rename="camel", kw_only=True):
-    """``changeRequestId``: change request to apply the template in; main by default."""
+    """Target of a template. ``changeRequestId``: the change request to apply the template in; by default
+    main."""
 
     change_request_id: str | UnsetType = UNSET
 

@@ -95,7 +95,8 @@ def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading
 
 
 def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Answer:
-    """Return the answer to a call of a tool that reads: from the cache if the result is the same for this visitor."""
+    """Return the response to a call of a tool that reads. It comes from the cache if the result is the same
+    for this visitor."""
 
     def make() -> ToolResult:
         notes: list[EventNote] = []
@@ -115,7 +116,8 @@ def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Ans
 
 
 def _asks(view: View, visit: SiteVisit) -> Callable[[Question], WrittenAnswer] | None:
-    """Return a function that answers questions from everything the site shows; None if it doesn't answer questions."""
+    """Return a function that answers questions from all content of the site; None if the site doesn't answer
+    questions."""
     try:
         space = enter_space(view.tx, msgspec.structs.replace(visit, rest=""))
     except SendOn:

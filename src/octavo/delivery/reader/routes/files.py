@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from octavo.content.images.store import VARIANT_TYPE, ImageVariant, find_pictures, variant_name
+from octavo.content.images.store import VARIANT_TYPE, ImageVariant, find_scaled_images, variant_name
 from octavo.content.revisions.store import Item
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit
 from octavo.errors import NotFound
@@ -27,7 +27,7 @@ def read_font(view: View, visit: SiteVisit, font: str, name: str) -> Answer:
 
 @route("readSiteFile", "~files/{file}/{name}")
 def read_file(view: View, visit: SpaceVisit, file: str, name: str) -> Answer:
-    # Look up the id among the files of this revision of this space only.
+    # Look up the id only among the files of this revision of this space.
     item = visit.view.item(file, "file")
     if item is None or not item.content:
         return not_found(view, visit)
@@ -36,12 +36,12 @@ def read_file(view: View, visit: SpaceVisit, file: str, name: str) -> Answer:
 
 @route("readSiteImage", "~files/{file}/{width}/{name}")
 def read_image(view: View, visit: SpaceVisit, file: str, width: str, name: str) -> Answer:
-    """Return an image in another width for visitors who can see the file. If it doesn't exist in this width, return
+    """Return an image in another width for visitors who can see the file. If this width doesn't exist, return
     the original, because a page cached elsewhere may still refer to it."""
     item = visit.view.item(file, "file")
     if item is None or not item.content or not re.fullmatch(r"[1-9][0-9]{2,3}", width):
         return not_found(view, visit)
-    found = find_pictures(view.tx, visit.view.state.space_id, [item.content]).get(item.content)
+    found = find_scaled_images(view.tx, visit.view.state.space_id, [item.content]).get(item.content)
     variants = found.variants if found is not None else ()
     return _file_answer(view, visit, item, next((one for one in variants if one.width == int(width)), None))
 

@@ -1,4 +1,5 @@
-"""Lists of a site's pages for programs: robots.txt, sitemaps, the feed, and the texts for language models."""
+"""Lists of a site's pages for other clients: robots.txt, sitemaps, the feed, and the texts for language
+models."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ def read_site_feed(view: View, visit: SiteVisit) -> Answer:
 
 
 def _count_view(visit: SiteVisit, answer: Answer) -> Answer:
-    """Return an answer that is counted as a view by an agent."""
+    """Return a response that is counted as a view by an agent."""
     if not visit.admission.preview:
         visit.made_of.count_view(location_at(visit, quote(visit.rest), "markdown"))
     return answer

@@ -152,14 +152,15 @@ def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
 def _drawn(
     view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: SitePageView, *, whole: bool
 ) -> Answer:
-    """Return the drawn page, from the cache if it was drawn from equal views."""
+    """Return the rendered page, from the cache if it was rendered from equal views."""
     key = (visit.base, visit.site_space.id, page_id, visit.visit.admission.audience, whole)
     frames = tuple(
         source for name in page.blocks for source in find_frames(view.tx, view.context, name).sources
     )
     if page.diagrams:
         frames = (*frames, "'self'")
-    # Hosts of integrations become part of the site's view, so that all dependencies of the drawn page are compared.
+    # Hosts of integrations become part of the site's view, so that all dependencies of the rendered page are
+    # compared.
     site = msgspec.structs.replace(site, sources=(*site.sources, ("frame-src", frames)))
     kept = view.kept.pages.get(key)
     if kept is None or kept[0] != site or kept[1] != page:
@@ -174,7 +175,7 @@ def _drawn(
 def _with_addresses(
     page: SitePageView, site: SiteView, look: SiteLook, visit: SpaceVisit, canonical: str
 ) -> SitePageView:
-    """Return the page with everything that contains its public URL."""
+    """Return the page with all parts that contain its public URL."""
     actions = look.customization.page_actions
     assistants: tuple[LinkView, ...] = ()
     if actions.external_ai and visit.visit.site.visibility in ("public", "unlisted"):
@@ -199,7 +200,7 @@ def _with_addresses(
 
 
 def _alternates(site: SiteView, visit: SiteVisit, canonical: str) -> tuple[VariantView, ...]:
-    """Return the same page in each language that has it, including its own; none if variants are versions."""
+    """Return the same page in each available language, including its own; empty if variants are versions."""
     if not site.variants_by_language or not any(variant.same for variant in site.variants):
         return ()
     return tuple(

@@ -39,7 +39,8 @@ def read_questions(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readAsk", ASK_PATH)
 def read_ask(view: View, visit: SpaceVisit) -> Answer:
-    """Return the form. A URL alone never asks a question, or crawlers that follow links would spend tokens."""
+    """Return the form. A URL alone never asks a question; otherwise, crawlers that follow links would spend
+    tokens."""
     frame = Frame(view, visit)
     require_asking(frame.look)
     questions = list_questions(view.tx, make_asker(view.context, frame.look, visit))
@@ -49,7 +50,7 @@ def read_ask(view: View, visit: SpaceVisit) -> Answer:
 
 @route("askQuestion", ASK_PATH, method="POST", body=MAX_FORM, rate="questions", pool="questions")
 def ask_question(view: View, visit: SpaceVisit) -> Later:
-    """Answer a question as a page, or for scripts as server-sent events while the answer is written."""
+    """Answer a question as a page or, for scripts, as server-sent events while the answer is written."""
     frame = Frame(view, visit)
     require_asking(frame.look)
     request, context, look = view.request, view.context, frame.look

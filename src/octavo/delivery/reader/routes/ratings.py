@@ -1,7 +1,8 @@
 """Page ratings of readers.
 
-A browser posts the form and returns to the page; a script posts the same and stays there. The rating is stored as
-an anonymous event of insights: every rating counts as another visitor."""
+A browser posts the form and returns to the page; a script posts the same and stays there. The rating is
+stored as an anonymous insights event: every rating counts as a separate visitor.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def rate_page(view: View, visit: SpaceVisit) -> Later:
     try:
         fields = parse_qs(view.body.decode(), max_num_fields=10)
     except ValueError:
-        raise BadRequest("body: expected a form") from None
+        raise BadRequest("body: must be a form") from None
     rating, page_id = fields.get("rating", [""])[0], fields.get("page", [""])[0]
     page = visit.view.tree.page(page_id)
     if page is None or not find_look(view.tx, visit).customization.feedback.enabled:

@@ -37,7 +37,7 @@ def read_models(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readAccess", "~access.json")
 def read_access(view: View, visit: SpaceVisit) -> Answer:
-    """Return the fields that an authentication page asks for. Raises NotFound."""
+    """Return the fields of the form on an authentication page. Raises NotFound."""
     page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
     page = visit.view.tree.page(page_id)
     form = find_access_form(view.tx, visit, page) if page is not None else None
@@ -49,7 +49,8 @@ def read_access(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readSpecification", "~specification", pool="calls")
 def read_specification(view: View, visit: SpaceVisit) -> Later:
-    """Return the whole specification that a page is made from, if its authors offer it. Raises NotFound."""
+    """Return the whole specification from which a page is computed, if its authors offer it. Raises
+    NotFound."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, form = (query.get(name, [""])[0] for name in ("page", "as"))
     page = visit.view.tree.page(page_id)

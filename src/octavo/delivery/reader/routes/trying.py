@@ -1,4 +1,4 @@
-"""Trying API operations from the page that shows them."""
+"""Try out API operations from the page that shows them."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from ..tracking import location_of, session_of
 from ..views import FrameLabels
 
 _MAX_POST = 2 * MAX_SENT
-"""Bytes of a body, which contains another one in base64."""
+"""Maximum size in bytes of a body, which contains another one in base64."""
 SIGNED_IN = "~signed-in"
-"""Path that OAuth providers redirect readers to, under the base of a site."""
+"""Path to which OAuth providers redirect readers, under the base of a site."""
 
 
 def _tried(view: View, visit: SpaceVisit) -> tuple[Page, ApiDescription, DescribedOperation]:
-    """Return the page of this visit, and the operation tried from it. Raises NotFound."""
+    """Return the page of this visit, and the operation to try out from it. Raises NotFound."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, spec, key = (query.get(name, [""])[0] for name in ("page", "spec", "operation"))
     page = visit.view.tree.page(page_id)
     found = Frame(view, visit).builder.find_operation(page, spec, key) if page is not None else None
     if page is None or found is None:
-        raise NotFound("This page has no such operation that can be tried.")
+        raise NotFound("This page has no such operation that can be tried out.")
     return page, *found
 
 
@@ -52,8 +52,8 @@ def read_try_form(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readSignedIn", SIGNED_IN)
 def read_signed_in(view: View, visit: SiteVisit) -> Answer:
-    """Return the page that OAuth providers redirect a reader to. Its script passes the response to the page that
-    requested it; that page's script gets the token in the browser."""
+    """Return the page to which OAuth providers redirect a reader. Its script passes the response to the page
+    that requested it, whose script gets the token in the browser."""
     shown = next(iter(visit.outline.site_spaces()), None)
     look = find_look(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
     locale, labels = (look.locale, look.labels) if look is not None else ("en", FrameLabels())
@@ -69,8 +69,8 @@ def read_signed_in(view: View, visit: SiteVisit) -> Answer:
 @route("tryOperation", "~try", method="POST", body=_MAX_POST, rate="tries", pool="calls")
 def try_operation(view: View, visit: SpaceVisit) -> Later:
     if is_cross_origin(view, visit.visit):
-        # Other sites could make visitors send what they never filled in.
-        raise Forbidden("You can try an operation only from the page that shows it.")
+        # Other sites could make visitors send values that they never entered.
+        raise Forbidden("You can try out an operation only from the page that shows it.")
     try:
         wanted = msgspec.json.decode(view.body, type=FilledForm)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

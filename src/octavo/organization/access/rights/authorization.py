@@ -30,7 +30,7 @@ class GrantObject(NamedTuple):
 
 
 class ObjectAccess(Struct, frozen=True):
-    """Caller at an object to which roles are granted. ``role``: their role there."""
+    """Caller with access to an object at which roles are granted. ``role``: their role there."""
 
     kind: Kind
     id: str

@@ -1,7 +1,7 @@
-"""Granting and revoking roles at a space, collection, or site, and the limits on it.
+"""Grant and revoke roles at a space, collection, or site, within limits.
 
-There are two rules. No one grants, changes, or revokes a role above their own. And no change of permissions
-moves another person's role from or to one above that of the caller, however it comes about.
+There are two rules. No one grants, changes, or revokes a role above their own. And no change of permissions,
+direct or indirect, moves another person's role from or to one above the caller's own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .store import Grantee
 
 @contextmanager
 def guard_roles(tx: Transaction, target: ObjectAccess) -> Iterator[None]:
-    """Wrap a change of permissions. Raises Forbidden when it moves a role from or to one above the caller's
+    """Wrap a change of permissions. Raises Forbidden if it moves a role from or to one above the caller's
     own."""
     if target.role == "admin":
         yield
@@ -37,7 +37,7 @@ def guard_roles(tx: Transaction, target: ObjectAccess) -> Iterator[None]:
     for user_id, role in after.items():
         was = before.get(user_id)
         if role != was and not (at_least(target.role, role) and at_least(target.role, was)):
-            raise Forbidden(f"This would change a role above your own, which is `{target.role}` here.")
+            raise Forbidden(f"This change would affect a role above your own, which is `{target.role}` here.")
 
 
 def _list_roles(tx: Transaction, target: ObjectAccess) -> dict[str, str | None]:
@@ -59,7 +59,7 @@ def guard_default_level(tx: Transaction, target: ObjectAccess, values: Mapping[s
     """Wrap an update of an object to ``values``. Raises Forbidden for a default level above the caller's own
     role there.
 
-    Callers whose access came from the old default level keep their role through a grant.
+    Callers whose access came from the previous default level keep their role through a grant.
     """
     if "default_level" not in values:
         yield
@@ -182,7 +182,7 @@ def _audit(
 def grant_installation(tx: Transaction, space_id: str, user_id: str, role: str | None) -> None:
     """Grant the account of an integration's installation a role at a space; None revokes it.
 
-    Anyone who can install integrations there has at least that role, and the audit log records the
+    The person who installs the integration has at least that role there, and the audit log records the
     installation.
     """
     subject = Grantee("user", user_id)

@@ -43,7 +43,8 @@ _SITE = "/orgs/{organizationId}/sites/{siteId}/permissions"
 @operation("inviteToCollection", "POST", _COLLECTION, needs=Can.ADMIN, errors=(404,))
 @operation("inviteToSite", "POST", _SITE, needs=Can.ADMIN, errors=(404,))
 def invite(call: Call, target: ObjectAccess, body: Invite) -> None:
-    """Grant a role to members and teams of the organization. It replaces a role they had here.
+    """Grant a role to members and teams of the organization. It replaces a role that they already have on
+    this object.
 
     You can't grant a role above your own.
     """
@@ -108,7 +109,8 @@ def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> L
     )
 
 
-# Reading who has access to a site requires the scope of sites, as it did before sites had permissions.
+# Listing the people with access to a site requires the scope of sites, as it did before sites had
+# permissions.
 @Area("sites").operation("listPermissionsAggregateInSite", "GET", _SITE + "/aggregate", needs=Can.ADMIN)
 def list_aggregate_of_site(
     call: Call, target: ObjectAccess, query: AggregateQuery
@@ -141,7 +143,8 @@ def list_aggregate_of_site(
 )
 @operation("explainUserPermissionInSite", "GET", _SITE + "/users/{userId}", needs=Can.ADMIN, errors=(404,))
 def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPermission:
-    """Explain a member's role: every place it could come from, and the one that decides."""
+    """Explain a member's role: list every possible source of it, and mark the one that determines the
+    role."""
     with call.db.read() as tx:
         member, role = role_of_member(tx, target.organization_id, user_id)
         if not member:
@@ -151,7 +154,8 @@ def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPer
         own = list_step_grants(tx, target.user_id, steps)
         user = list_users_by_id(tx, [user_id])[user_id]
     along = [said[step.id] for step in steps]
-    # The caller sees the grants of this object, and those of the objects around it only where they can share as well.
+    # The caller can see the grants of this object, and the grants of its ancestors only if they can also
+    # share those.
     told = [
         index == 0
         or at_least(
@@ -209,7 +213,7 @@ def _update(call: Call, target: ObjectAccess, subject: Grantee, body: UpdatePerm
 @operation("removeUserFromCollection", "DELETE", _COLLECTION + "/users/{userId}", needs=Can.ADMIN)
 @operation("removeUserFromSite", "DELETE", _SITE + "/users/{userId}", needs=Can.ADMIN)
 def remove_user(call: Call, target: ObjectAccess, user_id: str) -> bool:
-    """Remove the role granted to a person directly on this object. Roles from elsewhere then apply."""
+    """Remove the role granted to a person directly on this object. Roles from other sources then apply."""
     with call.db.write() as tx:
         return granting.revoke(tx, target, Grantee("user", user_id))
 

@@ -61,7 +61,8 @@ def list_team_grants(
 
 
 def find_grant(tx: Transaction, kind: Kind, object_id: str, subject: Grantee) -> tuple[str | None] | None:
-    """Return the granted role in a tuple of one (which contains None for a guest), or None without a grant."""
+    """Return the granted role in a tuple of one, which contains None for a guest. Return None if there is no
+    grant."""
     row = tx.one(
         """SELECT role FROM grants WHERE object_type = :kind AND object_id = :id
            AND subject_type = :type AND subject_id = :subject""",
@@ -109,8 +110,8 @@ _KEYS = {
 def list_people_keys(
     tx: Transaction, organization_id: str, *, search: str | None, team: str | None, sort: Sort | None
 ) -> dict[str, str]:
-    """Return the members that match, each with the text by which they are sorted. ``search``: part of a name or
-    email address. Raises NotFound for a team of another organization."""
+    """Return the matching members, each with the text by which they are sorted. ``search``: a part of a name
+    or email address. Raises NotFound for a team of another organization."""
     where, given = "m.organization_id = :org", {"org": organization_id}
     if search:
         where += f" AND {PEOPLE_LIKE}"
@@ -130,7 +131,8 @@ def list_people_keys(
 
 
 def list_last_seen(tx: Transaction, organization_id: str, user_ids: list[str]) -> dict[str, int]:
-    """Return when members were last active in the organization, by user ID, for those who were."""
+    """Return the time at which members were last active in the organization, by user ID, for those who have
+    been active."""
     rows = tx.all(
         "SELECT user_id, last_seen_at FROM members WHERE organization_id = :org AND user_id IN :users"
         " AND last_seen_at IS NOT NULL",
@@ -165,7 +167,7 @@ def copy_grants(tx: Transaction, kind: str, source_id: str, copy_id: str) -> Non
 
 
 def delete_grants(tx: Transaction, kind: str, object_ids: list[str], *, but: str | None = None) -> None:
-    """Delete the grants of objects. ``but``: keep those of people who are members of this organization."""
+    """Delete the grants of objects. ``but``: the organization whose members keep their grants."""
     kept = (
         ""
         if but is None

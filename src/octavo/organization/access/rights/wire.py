@@ -18,8 +18,8 @@ Ids = Annotated[list[str], Meta(min_length=1, max_length=500)]
 
 
 class Invite(Struct):
-    """Body for granting a role to people by user ID, teams by team ID, or both. ``role`` null makes them
-    guests, who see nothing there."""
+    """Body for granting a role to people by user ID, teams by team ID, or both. ``role``: the role; null
+    makes them guests, who see nothing there."""
 
     role: RoleOrGuest
     users: Ids | UnsetType = UNSET
@@ -27,7 +27,7 @@ class Invite(Struct):
 
     def __post_init__(self) -> None:
         if self.users is UNSET and self.teams is UNSET:
-            raise ValueError("users: give `users`, `teams`, or both")
+            raise ValueError("users: provide `users`, `teams`, or both")
 
 
 class UpdatePermission(Struct):
@@ -35,8 +35,8 @@ class UpdatePermission(Struct):
 
 
 class AggregateQuery(PageQuery, kw_only=True):
-    """Query of an aggregate. ``role``: only people with exactly this role; `guest` lists the members without
-    access. ``search``: part of a name or email address. ``team``: only members of this team."""
+    """Query of an aggregate. ``role``: the exact role to filter by; `guest` lists the members without access.
+    ``search``: a part of a name or email address. ``team``: the team to filter by."""
 
     role: Role | Literal["guest"] | None = None
     search: Annotated[str, Meta(max_length=256)] | None = None
@@ -53,8 +53,8 @@ class PermissionObject(Struct):
 class PermissionSource(Struct):
     """Reason for a role: the kind of source and the object it belongs to.
 
-    ``administrator``: they administer the organization. ``user``, ``team``: a grant to them or to these
-    ``teams``. ``default``: a default level. ``organization``: their role as a member.
+    ``administrator``: the person administers the organization. ``user``, ``team``: the person or one of these
+    ``teams`` has a grant. ``default``: the level is a default. ``organization``: the person has the role as a member.
     """
 
     type: Literal["administrator", "user", "team", "default", "organization"]
@@ -63,8 +63,8 @@ class PermissionSource(Struct):
 
 
 class UserPermission(Struct):
-    """Permission of a person. ``permission`` is null for a guest who is excluded by name. ``source`` is
-    Octavo's own and only part of the aggregate."""
+    """Permission of a person. ``permission``: the role; null for a guest who is explicitly excluded.
+    ``source``: the reason for the role, an Octavo extension that is only part of the aggregate."""
 
     permission: str | None
     user: User
@@ -86,8 +86,9 @@ class SiteOrigin(Struct, tag_field="type", tag="site"):
 
 
 class UserSitePermission(Struct, rename="camel", kw_only=True):
-    """Permission of a person at a site. ``disabled``: whether their account is deactivated. ``source``: the same
-    as ``origin`` in the form that spaces and collections use, which names each team; an Octavo extension."""
+    """Permission of a person at a site. ``disabled``: whether their account is deactivated. ``source``: the
+    same data as ``origin`` in the form used for spaces and collections, which names each team; an Octavo
+    extension."""
 
     permission: str | None
     user: User
@@ -110,11 +111,12 @@ class TeamGrant(Struct):
 
 
 class PermissionPlace(Struct, rename="camel", kw_only=True):
-    """Place that could give a person a role, and whether it decides.
+    """Possible source of a person's role, and whether it determines the role.
 
-    ``user``: the role granted to them there, if any. ``teams``: roles granted there to their teams.
-    ``defaultLevel``: the role the place gives to every member, or `inherit`. These three are absent if the
-    caller can't list the grants of the place. ``role``: only for the organization, their role in it.
+    ``user``: the role granted to them there, if any. ``teams``: the roles granted there to their teams.
+    ``defaultLevel``: the role that the object gives to every member, or `inherit`. These three are omitted if
+    the caller can't list the grants of the object. ``role``: their role in the organization, only for the
+    organization.
     """
 
     object: PermissionObject
@@ -126,8 +128,8 @@ class PermissionPlace(Struct, rename="camel", kw_only=True):
 
 
 class ExplainedPermission(Struct):
-    """Person's role at an object and every place it could come from: the object, the collections around it
-    from the inside out, and the organization. The first place with a setting decides."""
+    """Person's role at an object and every possible source of it: the object, its collections from the inside
+    out, and the organization. The first source with a setting determines the role."""
 
     permission: str | None
     user: User
@@ -142,8 +144,8 @@ def present_places(
     organization_id: str,
     role: str | None,
 ) -> list[PermissionPlace]:
-    """Return the places. ``told``: for each place, whether the caller can know its grants. ``role``: in the
-    organization."""
+    """Return the possible sources. ``told``: for each source, whether the caller can see its grants.
+    ``role``: the role in the organization."""
     places = []
     for index, one in enumerate(said):
         place = PermissionPlace(
@@ -176,7 +178,7 @@ _REASONS: dict[str, Literal["member", "team", "default"]] = {
 def present_origin(
     standing: EvaluatedRole, steps: Sequence[Step], organization_id: str
 ) -> OrganizationOrigin | SiteOrigin:
-    """Return where a role at a site comes from."""
+    """Return the origin of a role at a site."""
     by, rung = standing.decision.by, standing.decision.rung
     if rung is None:
         return OrganizationOrigin(organization_id)

@@ -1,11 +1,12 @@
 """Requests to SAML identity providers, and verification of their responses.
 
-signxml verifies signatures. Known attacks exploit leniency in everything around them, so a response must have
-the plain shape required here: one assertion in its place, each signature a child of the element that it signs
-and of nothing else, strong algorithms, and every condition present, not only correct if present. The assertion
-is read from the bytes that signxml found signed, never from the document that was received.
+signxml verifies signatures. Known attacks exploit leniency in the code around it, so a response must have the
+plain form required here: one assertion in the expected place, each signature a child of the element that it
+signs and of no other element, strong algorithms, and all conditions present and correct. The assertion is
+read from the bytes whose signature signxml verified, never from the received document.
 
-The libraries are loaded at the first SAML sign-in: loading takes long, and most servers never need them.
+The libraries are loaded at the first SAML sign-in, because loading them is slow and most servers never need
+them.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ _DIGESTS = {
     "http://www.w3.org/2001/04/xmldsig-more#sha384",
     "http://www.w3.org/2001/04/xmlenc#sha512",
 }
-# Without comments. Some providers sign with inclusive C14N, which is safe here because the signed element is never
-# moved into another document.
+# Comments are excluded. Some providers sign with inclusive C14N, which is safe here because the signed
+# element is never moved to another document.
 _CANONICAL = {"http://www.w3.org/2001/10/xml-exc-c14n#", "http://www.w3.org/TR/2001/REC-xml-c14n-20010315"}
 _ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
 
@@ -97,12 +98,12 @@ _SURNAMES = (
 
 
 class RefusedResponse(Unauthorized):
-    """Invalid SAML response. The message names the rule it breaks."""
+    """Error: a SAML response is invalid. The message names the rule that it breaks."""
 
 
 class Assertion(Struct, frozen=True):
-    """Verified contents of a response. ``in_response_to`` is None for an IdP-initiated sign-in. Times in
-    milliseconds."""
+    """Verified contents of a response. ``in_response_to``: the ID of the request; None for an IdP-initiated
+    sign-in. Times are in milliseconds."""
 
     id: str
     expires_at: int
@@ -115,11 +116,11 @@ class Assertion(Struct, frozen=True):
 class AuthnRequest(Struct, frozen=True):
     id: str
     encoded: str
-    """Deflated and base64-encoded, for the query parameter SAMLRequest."""
+    """Request, deflated and base64-encoded, for the query parameter SAMLRequest."""
 
 
 def make_request(provider: ProviderRow, service: Service) -> AuthnRequest:
-    """Return a request to sign someone in, which is not signed."""
+    """Return an unsigned request to sign in a person."""
     id = f"_{secrets.token_hex(20)}"
     xml = (
         f'<samlp:AuthnRequest xmlns:samlp="{_P[1:-1]}" xmlns:saml="{_A[1:-1]}" ID="{id}" Version="2.0"'
@@ -162,14 +163,14 @@ def read_response(encoded: str, provider: ProviderRow, service: Service, moment:
         signed = signature.getparent()
         found = _verify(root, "./" if signed is root else f"./{_A}Assertion/", provider)
         if found.tag != signed.tag or found.get("ID") != signed.get("ID"):
-            raise RefusedResponse("SAML response: a signature covers another element than its parent")
+            raise RefusedResponse("SAML response: a signature covers an element other than its parent")
         assertion = _get_assertion(found) if signed is root else found
     return _read(root, assertion, provider, service, moment)
 
 
 def _verify(root: Any, location: str, provider: ProviderRow) -> Any:
-    """Return what the signature at a place signs, parsed from the signed bytes. Raises RefusedResponse if no
-    certificate of the provider verifies it."""
+    """Return the signed content of the signature at a position, parsed from the signed bytes. Raises
+    RefusedResponse if no certificate of the provider verifies it."""
     from cryptography import x509
     from cryptography.exceptions import UnsupportedAlgorithm
     from lxml import etree
@@ -198,7 +199,7 @@ def _verify(root: Any, location: str, provider: ProviderRow) -> Any:
         ) as error:
             problem = error
         else:
-            assert not isinstance(found, list)  # It has one reference.
+            assert not isinstance(found, list)  # The signature has exactly one reference.
             return found.signed_xml
     raise RefusedResponse(f"SAML response: its signature is not valid: {problem}")
 
@@ -224,7 +225,8 @@ def _decode(encoded: str) -> bytes:
 
 
 def _get_assertion(root: Any) -> object:
-    """Return the single assertion of a response. Raises RefusedResponse when it is not in its place."""
+    """Return the single assertion of a response. Raises RefusedResponse if it is not in the expected
+    place."""
     if root.tag != f"{_P}Response":
         raise RefusedResponse("SAML response: the root element must be a Response")
     assertions = list(root.iter(f"{_A}Assertion", f"{_A}EncryptedAssertion"))
@@ -241,8 +243,8 @@ def _get_assertion(root: Any) -> object:
 
 
 def _require_sound_signatures(root: Any, assertion: Any) -> list[Any]:
-    """Return the signatures, that of the assertion last. Raises RefusedResponse for any that is not in its
-    place or is signed in a way that is not supported."""
+    """Return the signatures, with that of the assertion last. Raises RefusedResponse for a signature in an
+    unexpected place or with unsupported properties."""
     signatures = list(root.iter(f"{_DS}Signature"))
     if not signatures:
         raise RefusedResponse("SAML response: must be signed")
@@ -277,7 +279,7 @@ def _require_sound_signatures(root: Any, assertion: Any) -> list[Any]:
         if transforms[:1] != [_ENVELOPED] or len(transforms) > 2 or not set(transforms[1:]) <= _CANONICAL:
             raise RefusedResponse("SAML response: is signed with an unsupported transform")
         if not signed.get("ID") or reference.get("URI") != f"#{signed.get('ID')}":
-            raise RefusedResponse("SAML response: a signature covers another element than its parent")
+            raise RefusedResponse("SAML response: a signature covers an element other than its parent")
     return sorted(signatures, key=lambda signature: signature.getparent() is assertion)
 
 
@@ -293,7 +295,7 @@ def _require_success(root: Any) -> None:
         raise RefusedResponse("SAML response: must be of version 2.0")
     code = _require_once(_require_once(root, f"{_P}Status"), f"{_P}StatusCode").get("Value")
     if code != _SUCCESS:
-        raise RefusedResponse(f"SAML response: the provider did not sign anyone in: {code}")
+        raise RefusedResponse(f"SAML response: the provider didn't sign anyone in: {code}")
 
 
 def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, moment: int) -> Assertion:
@@ -336,7 +338,7 @@ def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, mo
     transient = name_element.get("Format") == _TRANSIENT
     subject = f"email:{(email or '').lower()}" if transient else name_id
     if not name_id or len(subject) > 512 or (transient and email is None):
-        raise RefusedResponse("SAML response: names no one")
+        raise RefusedResponse("SAML response: doesn't identify a person")
     return Assertion(
         id=assertion.get("ID"),
         expires_at=expires_at + _SKEW,
@@ -372,7 +374,7 @@ def _time(text: str | None) -> int | None:
 
 
 def _text(element: Any) -> str:
-    """Return the text of an element, or "" when it contains other elements."""
+    """Return the text of an element, or an empty string if it contains other elements."""
     return "" if len(element) else (element.text or "").strip()
 
 

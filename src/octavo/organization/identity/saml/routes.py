@@ -81,8 +81,8 @@ def list_saml_providers(call: Call, org: OrgAccess, query: PageQuery) -> Listing
 
 @operation("createOrganizationSAMLProvider", "POST", _PROVIDERS, needs=Can.ADMIN, status=201, errors=(404,))
 def create_saml_provider(call: Call, org: OrgAccess, body: wire.CreateProvider) -> wire.Provider:
-    """Create a SAML provider. It is `pending` until entity ID, certificate, and URL are all set, then
-    `active`."""
+    """Create a SAML provider. It is `pending` until the entity ID, certificate, and URL are all set, and then
+    becomes `active`."""
     with call.db.write() as tx:
         provider_id = store.insert_provider(tx, org.organization_id, _validate_columns(tx, org, body))
         made = store.get_provider(tx, org.organization_id, provider_id)
@@ -188,7 +188,7 @@ def _redirect(call: Call, leaving: signing_in.BrowserRedirect) -> Reply:
     media_type="application/samlmetadata+xml",
 )
 def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
-    """Get the SAML metadata that the identity provider needs to know about Octavo."""
+    """Get the SAML metadata that the identity provider needs about Octavo."""
     with call.db.read() as tx:
         if store.find_provider(tx, saml_provider_id) is None:
             raise NotFound("This URL has no sign-in provider. Check the provider's ID.")
@@ -206,6 +206,7 @@ def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
     browsed=True,
     body_limit=MAX_BYTES * 2,
     body_media="application/x-www-form-urlencoded",
+    in_maintenance=True,
 )
 def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
     """Receive the identity provider's response from the browser and redirect to the next step."""
@@ -217,7 +218,7 @@ def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
         raise BadRequest("body: must be a form (application/x-www-form-urlencoded)") from None
     responses = form.get("SAMLResponse", [])
     if len(responses) != 1:
-        raise BadRequest("SAMLResponse: must be given exactly once")
+        raise BadRequest("SAMLResponse: must be provided exactly once")
     relay_state = form.get("RelayState", [None])[0]
     return _redirect(call, signing_in.receive(call.context, saml_provider_id, responses[0], relay_state))
 
@@ -263,6 +264,7 @@ def _reply_with_session(call: Call, finished: signing_in.SamlSignIn) -> Reply:
     returns=wire.SamlAnswer,
     errors=(401, 403, 404),
     body_limit=16_384,
+    in_maintenance=True,
 )
 def read_saml_answer(call: Call, body: wire.UseAnswer) -> Reply:
     """Get an identity provider's response and the required step: `confirm` for a confirmation by the user, or
@@ -281,6 +283,7 @@ def read_saml_answer(call: Call, body: wire.UseAnswer) -> Reply:
     returns=wire.SamlSignedIn,
     errors=(401, 403, 404, 409),
     body_limit=16_384,
+    in_maintenance=True,
 )
 def confirm_saml(call: Call, body: wire.UseAnswer) -> Reply:
     """Start a session, in a cookie, from a sign-in that the identity provider initiated.

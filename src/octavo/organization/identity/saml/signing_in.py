@@ -3,15 +3,15 @@
 1. ``start``: the browser gets a cookie and is redirected to the provider.
 
 2. ``receive``: the provider has the browser post its response. That request comes from another site and so
-without our cookies: its result is stored as an answer under a secret, and the browser is redirected with the
-secret.
+without Octavo's cookies: its result is stored as an answer under a secret, and the browser is redirected
+with the secret.
 
 3. ``finish``: a browser with the secret and the cookie gets a session. An answer to no request waits until a
 person confirms it, and one about an account that never accepted the organization waits until its owner
 connects it.
 
-The provider is trusted for its organization and nothing else: the session reaches that organization only. By
-email address, it finds only people who accepted their membership and accounts that the organization created.
+The provider is trusted only for its organization: the session reaches that organization only. By email
+address, it finds only people who accepted their membership and accounts that the organization created.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ from .responses import Assertion, RefusedResponse, make_request, read_response
 from .service import service
 
 LIFETIME = 10 * 60_000
-"""Maximum duration of the round trip to the provider, and lifetime of an unconfirmed answer. Milliseconds."""
+"""Maximum duration of the round trip to the provider, and lifetime of an unconfirmed answer, in
+milliseconds."""
 PAGE = "/sso"
 _ANSWER = "saml-answer"
 
@@ -101,8 +102,8 @@ class PendingConfirmation(Struct, frozen=True):
 
 
 class ReturningBrowser(NamedTuple):
-    """Browser that returns from a provider. ``binding``: its cookie value, "" without a cookie. ``person``:
-    the user who is already signed in there."""
+    """Browser that returns from a provider. ``binding``: its cookie value, empty without a cookie.
+    ``person``: the user who is already signed in there."""
 
     browser: sessions.Browser
     binding: str
@@ -218,7 +219,7 @@ def finish(context: Context, by: ReturningBrowser, provider_id: str, secret: str
 
 
 def confirm(context: Context, by: ReturningBrowser, secret: str) -> SamlSignIn:
-    """Start a session after the person in front of the browser has confirmed it.
+    """Start a session after the person using the browser has confirmed it.
 
     Raises Conflict for an account that its owner must connect first, Unauthorized, Forbidden, and NotFound.
     """
@@ -249,8 +250,8 @@ def connect(context: Context, by: ReturningBrowser, actor: Actor, secret: str) -
 
 
 class _Known(Struct, frozen=True):
-    """Existing account that an answer refers to. ``vouched``: whether the provider's word is enough to sign
-    in."""
+    """Existing account that an answer refers to. ``vouched``: whether the provider's response alone is enough
+    to sign in."""
 
     user_id: str
     member: bool
@@ -258,8 +259,8 @@ class _Known(Struct, frozen=True):
 
 
 def _find_person(tx: Transaction, provider: store.ProviderRow, answer: _Answer) -> _Known | None:
-    """Return the account that an answer refers to, or None. Raises Forbidden when it is not allowed to sign
-    in."""
+    """Return the account that an answer refers to, or None. Raises Forbidden if the account is not allowed to
+    sign in."""
     linked_id = linked_accounts.find_user_id(tx, provider.id, answer.subject)
     user: UserRow | None
     if linked_id is not None:
@@ -311,9 +312,9 @@ def _sign_in(
 
 
 def _make_account(tx: Transaction, provider: store.ProviderRow, answer: _Answer) -> str:
-    assert answer.email is not None, "an answer without an address was refused"
+    assert answer.email is not None, "an answer without an address was rejected"
     name = answer.name or answer.email.partition("@")[0]
-    # Not verified: only this organization's provider confirms that the address is theirs.
+    # The address is not verified: only this organization's provider confirms that it is theirs.
     made = insert_user(tx, answer.email, name, verified=False)
     set_manager(tx, made.id, provider.organization_id)
     return made.id

@@ -113,7 +113,8 @@ def _booleans_as_integers(values: Mapping[str, object]) -> dict[str, object]:
 
 
 def forget_identities(tx: Transaction, provider_id: str) -> None:
-    """Remove the links between the provider's users and accounts: another provider's IDs mean other people."""
+    """Remove the links between the provider's users and accounts, because another provider's IDs identify
+    other people."""
     tx.run("DELETE FROM external_identities WHERE provider = :id", id=provider_id)
 
 
@@ -131,7 +132,7 @@ def delete_provider(tx: Transaction, organization_id: str, provider_id: str) -> 
 
 
 def remember_assertion(tx: Transaction, provider_id: str, assertion_id: str, expires_at: int) -> bool:
-    """Record an assertion. Return False when it was used before."""
+    """Record an assertion. Return False if it was already used."""
     return (
         tx.run(
             """INSERT INTO saml_assertions (provider_id, assertion_id, expires_at) VALUES (:provider, :id, :at)

@@ -23,8 +23,8 @@ Url = Annotated[str, Meta(max_length=2048)]
 
 
 class CreateProvider(Struct, rename=_NAMES, kw_only=True):
-    """Body for creating a provider. ``idpInitiated`` is Octavo's own: it allows sign-ins that the provider
-    initiates."""
+    """Body for creating a provider. ``idpInitiated``: whether to allow sign-ins that the provider initiates;
+    an Octavo extension."""
 
     label: Label
     entity_id: EntityId = ""
@@ -36,7 +36,7 @@ class CreateProvider(Struct, rename=_NAMES, kw_only=True):
 
 
 class UpdateProvider(Struct, rename=_NAMES, kw_only=True):
-    """Body for updating a provider. Absent fields remain unchanged."""
+    """Body for updating a provider. Omitted fields remain unchanged."""
 
     label: Label | UnsetType = UNSET
     entity_id: EntityId | UnsetType = UNSET
@@ -84,7 +84,7 @@ class UseAnswer(Struct):
 
 
 class SamlAnswer(Struct):
-    """Pending answer. ``organization`` and ``provider`` are display names."""
+    """Pending answer. ``organization`` and ``provider``: their display names."""
 
     step: Literal["confirm", "connect"]
     organization: str

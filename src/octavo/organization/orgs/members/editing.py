@@ -1,4 +1,4 @@
-"""Changing the roles of members and removing members."""
+"""Change the roles of members, and remove members."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import store
 
 
 def set_role(tx: Transaction, org: OrgAccess, user_id: str, role: str | None) -> None:
-    """Set the role of a member. None makes them a guest. Raises Conflict for the last administrator."""
+    """Set the role of a member; None makes them a guest. Raises Conflict for the last administrator."""
     before = store.get_member(tx, org.organization_id, user_id)
     if role == before.role:
         return
@@ -39,7 +39,7 @@ def remove_member(tx: Transaction, org: OrgAccess, user_id: str) -> bool:
 
 
 def mark_sso(tx: Transaction, org: OrgAccess, user_id: str) -> None:
-    """Record that a member signs in through the identity provider. Raises PreconditionFailed without a
+    """Record that a member signs in through the identity provider. Raises PreconditionFailed if there is no
     provider."""
     store.get_member(tx, org.organization_id, user_id)
     if not list_active_providers(tx, org.organization_id):

@@ -11,11 +11,11 @@ from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, decode_token, slice_rows
 from octavo.organization.access.accounts import PEOPLE_LIKE, UserRow, like_part
 
-Sort = Literal["joinedAt", "lastSeenAt"]
+Sort = Literal["joinedAt", "lastSeenAt", "name"]
 
 
 class MemberRow(Struct, frozen=True):
-    """Member of an organization. ``spaces`` and ``sites``: the numbers of spaces and sites granted to them;
+    """Member of an organization. ``spaces`` and ``sites``: the numbers of spaces and sites granted to them.
     ``teams``: the number of their teams."""
 
     user: UserRow
@@ -39,10 +39,14 @@ _MEMBER = """u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_a
   (SELECT count(*) FROM grants g CROSS JOIN sites s
    WHERE g.subject_type = 'user' AND g.subject_id = u.id AND g.object_type = 'site'
      AND s.id = g.object_id AND s.organization_id = m.organization_id)"""
-# CROSS JOIN makes SQLite start with the grants of a person rather than with all spaces.
+# CROSS JOIN makes SQLite start with the grants of a person instead of all spaces.
 _MEMBERS = "FROM members m JOIN users u ON u.id = m.user_id WHERE m.organization_id = :org"
 _FROM = f"{_MEMBERS} AND u.kind = 'person'"
-_SORTS = {"joinedAt": "m.joined_at", "lastSeenAt": "COALESCE(m.last_seen_at, 0)"}
+_SORTS = {
+    "joinedAt": "m.joined_at",
+    "lastSeenAt": "COALESCE(m.last_seen_at, 0)",
+    "name": "lower(u.display_name)",
+}
 
 
 def _member(row: Row) -> MemberRow:
@@ -82,9 +86,9 @@ def list_members(
     role: str | None = None,
     search: str | None = None,
 ) -> Slice[MemberRow]:
-    """Return people, without service accounts. ``role``: `guest` for those without a role; ``search``: part
-    of a name or email address."""
-    after = decode_token(page, int, str)
+    """Return people, without service accounts. ``role``: the role to filter by; `guest` for people without a
+    role. ``search``: a part of a name or email address."""
+    after = decode_token(page, str if sort == "name" else int, str)
     where, parameters = _FROM, {"org": organization_id, "role": role}
     if role == "guest":
         where += " AND m.role IS NULL"

@@ -1,4 +1,4 @@
-"""Creating, renaming, and deleting teams, and changing their members."""
+"""Create, rename, and delete teams, and change their members."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def update_members(
     memberships: Mapping[str, TeamRole],
     remove: Sequence[str],
 ) -> None:
-    """Add and remove people, identified by ID or email address; ``memberships`` sets roles.
+    """Add and remove people, identified by ID or email address. ``memberships``: the roles of people.
 
     A person who is both added and removed is removed. Raises Forbidden unless the caller manages the team,
     and NotFound for people who are not members of the organization.
@@ -93,8 +93,8 @@ def update_members(
 
 
 def put_member(tx: Transaction, org: OrgAccess, team_id: str, name: str, role: TeamRole | None) -> None:
-    """Add a member or change their role (None: keep it, or `member` for a new one). Raises like
-    ``update_members``."""
+    """Add a member or change their role. With None, a new member gets `member` and an existing one keeps
+    their role. Raises the errors of ``update_members``."""
     _require_manager(tx, org, team_id)
     user_id = _find_members(tx, org, [name], "userId")[0]
     put_team_member(tx, team_id, user_id, role)

@@ -35,7 +35,8 @@ _TEAM = _TEAMS + "/{teamId}"
 
 @operation("listTeamsInOrganizationById", "GET", _TEAMS, needs=Can.LIST_TEAMS)
 def list_teams(call: Call, org: OrgAccess, query: TeamsQuery) -> Listing[Team]:
-    """List the teams of an organization, newest first. `owner`: only teams that this member can manage."""
+    """List the teams of an organization, newest first. `owner` limits the list to teams that this member can
+    manage."""
     with call.db.read() as tx:
         found = store.list_teams(
             tx, org.organization_id, query.limit, query.page, owner=query.owner, title=query.title

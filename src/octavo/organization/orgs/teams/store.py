@@ -25,7 +25,8 @@ def list_teams(
     owner: str | None = None,
     title: str | None = None,
 ) -> Slice[TeamRow]:
-    """Return the teams, newest first. ``owner``: those this member manages; ``title``: part of the title."""
+    """Return the teams, newest first. ``owner``: the member who must manage them. ``title``: a part of the
+    title."""
     where, parameters = "FROM teams t WHERE t.organization_id = :org", dict[str, Any](org=organization_id)
     if title:
         where += " AND lower(t.title) LIKE :title ESCAPE '!'"

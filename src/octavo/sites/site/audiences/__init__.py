@@ -1,1 +1,1 @@
-"""Audiences of sites that are not public: share links, authenticated visitors, and the claims known about them."""
+"""Audiences of sites that are not public: share links, authenticated visitors, and their claims."""

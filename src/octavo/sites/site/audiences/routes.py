@@ -9,7 +9,7 @@ from msgspec import UNSET
 from octavo.errors import NotFound
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
-from octavo.kit.db.pagination import Listing, PageQuery, present_slice
+from octavo.kit.db.pagination import Listing, present_slice
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
@@ -35,8 +35,8 @@ _AUTH = f"{_SITE}/publishing/auth"
 
 
 def _base(tx: Transaction, call: Call, site: SiteAccess) -> str | None:
-    """Return the URL of a published site to callers who are allowed to see links that open it; None while it
-    is not published."""
+    """Return the URL of a published site to callers who are allowed to see links that open it; return None
+    while it is not published."""
     row = get_site(tx, site.site_id)
     if not row.published or not may_publish_all(tx, site):
         return None
@@ -44,19 +44,19 @@ def _base(tx: Transaction, call: Call, site: SiteAccess) -> str | None:
 
 
 @operation("listSiteShareLinks", "GET", _LINKS, needs=Can.ADMIN, yields=("sites:write",))
-def list_links(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.ShareLink]:
-    """List the share links of a site, newest first. Their URLs grant access to the site, so only
-    administrators of all its spaces can list them."""
+def list_links(call: Call, site: SiteAccess, query: wire.ShareLinksQuery) -> Listing[wire.ShareLink]:
+    """List the share links of a site, newest first. Their URLs grant access to the site, so this requires the
+    role `create` or higher in all its spaces."""
     with call.db.read() as tx:
         require_publish_permission(tx, site)
         base = _base(tx, call, site)
-        found = share_links.list_links(tx, site.site_id, query.limit, query.page)
+        found = share_links.list_links(tx, site.site_id, query.search, query.limit, query.page)
     return present_slice(found, lambda link: wire.present_link(call, base, link))
 
 
 @operation("createSiteShareLink", "POST", _LINKS, needs=Can.ADMIN, status=201)
 def create_link(call: Call, site: SiteAccess, body: wire.CreateLink) -> wire.ShareLink:
-    """Create a share link. It works as soon as the site is published with share links."""
+    """Create a share link. It works once the site is published with share links."""
     with call.db.write() as tx:
         link = share_links.create_link(tx, call.context, site, body.name)
         path = f"/orgs/{site.organization_id}/sites/{site.site_id}/share-links/{link.id}"
@@ -66,7 +66,7 @@ def create_link(call: Call, site: SiteAccess, body: wire.CreateLink) -> wire.Sha
 
 @operation("updateSiteShareLinkById", "PATCH", _LINK, needs=Can.ADMIN)
 def update_link(call: Call, site: SiteAccess, share_link_id: str, body: wire.UpdateLink) -> wire.ShareLink:
-    """Rename, disable, or enable a share link. Disabling takes effect immediately. Callers who cannot enable
+    """Rename, disable, or enable a share link. Disabling takes effect immediately. Callers who can't enable
     it receive no URL."""
     values: dict[str, Any] = {}
     if body.name is not UNSET:
@@ -102,9 +102,9 @@ def _present_auth(tx: Transaction, call: Call, site: SiteAccess) -> wire.Publish
 
 @operation("getSitePublishingAuthById", "GET", _AUTH, needs=Can.ADMIN, yields=("sites:write",), errors=(400,))
 def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
-    """Get the key that signs visitor tokens, and the URL where visitors without a token are sent.
+    """Get the key that signs visitor tokens, and the URL to which visitors without a token are redirected.
 
-    The key grants access to the site, so only administrators of all its spaces can get it.
+    The key grants access to the site, so this requires the role `create` or higher in all its spaces.
     """
     with call.db.read() as tx:
         return _present_auth(tx, call, site)
@@ -112,8 +112,8 @@ def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
 
 @operation("updateSitePublishingAuthById", "PATCH", _AUTH, needs=Can.ADMIN, errors=(400,))
 def update_auth(call: Call, site: SiteAccess, body: wire.UpdatePublishingAuth) -> wire.PublishingAuth:
-    """Update where visitors without a token are sent: to your own sign-in URL (`custom`), or to an
-    integration on the site, falling back to the URL if there is none (`integration`)."""
+    """Update the URL to which visitors without a token are redirected: your own sign-in URL (`custom`), or
+    the one of an integration on the site, with your URL as a fallback (`integration`)."""
     with call.db.write() as tx:
         visitor_auth.update_auth(tx, site, body.backend, body.fallback_url)
         return _present_auth(tx, call, site)
@@ -138,8 +138,8 @@ def renew_key(call: Call, site: SiteAccess) -> wire.PublishingAuth:
 def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.Preview:
     """Get a URL that shows the site as visitors will see it, published or not, for one hour.
 
-    Requires access to every space that it shows. `claims` sets the visitor's claims, as JSON; `changeRequest` shows
-    the site as if this change request were merged. Drafts are shown unless `draft` is false.
+    Requires access to every space on the site. `claims` sets the visitor's claims, as JSON; `changeRequest`
+    shows the site as if this change request were merged. Drafts are shown unless `draft` is false.
     """
     with call.db.read() as tx:
         url = preview_url(
@@ -164,9 +164,9 @@ def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.
     errors=(400,),
 )
 def list_preview_content(call: Call, site: SiteAccess, query: wire.PretendedQuery) -> wire.PretendedListing:
-    """List what a visitor with the given claims sees of the site, and the condition that hides each of the
-    other entries: its sections and variants, or with `siteSpace` the pages of one of them and the
-    conditional parts of each page, in reading order.
+    """List the content of the site that a visitor with the given claims can see, and the condition that hides
+    each of the other entries. The entries are the site's sections and variants, or with `siteSpace` the pages
+    of one site space and the conditional parts of each page, in reading order.
 
     Requires access to every space of the site. Conditions are evaluated as on the published site, for merged
     content.

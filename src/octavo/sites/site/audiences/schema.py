@@ -1,6 +1,6 @@
 """Visitor schemas, and the claims of a visitor that match them.
 
-Claims that the schema does not name, or that have another type, do not exist for conditions and expressions.
+Conditions and expressions ignore claims that the schema does not define, or that have another type.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_DEPTH = 8
 MAX_CONDITIONS = 500
 _TEXT = 4096
 _LONE = re.compile("[\ud800-\udfff]")
-"""Surrogate, which UTF-8 text cannot contain."""
+"""Surrogate, which UTF-8 text can't contain."""
 
 Name = Annotated[
     str,
@@ -140,7 +140,7 @@ EMPTY = VisitorSchema(type="object", properties={}, additional_properties=False)
 
 
 def admit(schema: VisitorSchema, signed: Mapping[str, object], unsigned: Mapping[str, object]) -> JsonObject:
-    """Return the ``visitor`` that conditions and expressions use: the signed and unsigned claims that match
+    """Return the ``visitor`` value of conditions and expressions: the signed and unsigned claims that match
     the schema."""
     claims = {name: claim for name, claim in schema.properties.items() if name != UNSIGNED}
     below = schema.properties.get(UNSIGNED)
@@ -157,7 +157,7 @@ def _admitted_claims(claims: Mapping[str, Claim], given: Mapping[str, object]) -
 
 
 def _is_number(value: object) -> bool:
-    """Return whether a value is a number that JSON and its readers can represent."""
+    """Return whether a value is a number that JSON and its parsers can represent."""
     if isinstance(value, float):
         return isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63

@@ -1,4 +1,4 @@
-"""Share links: named URLs with a key that can be disabled one by one.
+"""Share links: named URLs with a key, which can be disabled one by one.
 
 A key is derived from the id of its link, so that it can be shown again; it is looked up by its hash.
 """
@@ -16,6 +16,7 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.secrets.signing import Signer
+from octavo.organization.access.accounts import like_part
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.tokens import hash_token
@@ -24,7 +25,7 @@ from ..publishing import require_publish_permission
 
 MAX_LINKS = 1000
 _KEY = 24
-"""Characters of a key: 144 bits."""
+"""Number of characters of a key, which has 144 bits."""
 _COLUMNS = "id, name, active, created_at"
 
 
@@ -63,23 +64,26 @@ def get_link(tx: Transaction, site_id: str, link_id: str) -> ShareLinkRow:
     return found
 
 
-def list_links(tx: Transaction, site_id: str, limit: int, page: str | None) -> Slice[ShareLinkRow]:
-    """List share links, newest first."""
+def list_links(
+    tx: Transaction, site_id: str, search: str | None, limit: int, page: str | None
+) -> Slice[ShareLinkRow]:
+    """List share links, newest first. ``search``: part of their name."""
     return list_page(
         tx,
         limit,
         page,
         _COLUMNS,
-        "FROM share_links WHERE site_id = :site",
+        "FROM share_links WHERE site_id = :site AND lower(name) LIKE :like ESCAPE '!'",
         lambda row: ShareLinkRow(*row),
         descending=True,
         site=site_id,
+        like=like_part(search or ""),
     )
 
 
 def create_link(tx: Transaction, context: Context, site: SiteAccess, name: str) -> ShareLinkRow:
-    """Create an active link. Raises Conflict if the site has too many, Forbidden if the caller cannot
-    publish what the site shows."""
+    """Create an active link. Raises Conflict if the site has too many, Forbidden if the caller can't publish
+    the content of the site."""
     require_publish_permission(tx, site)
     count = tx.value("SELECT count(*) FROM share_links WHERE site_id = :site", site=site.site_id)
     if count >= MAX_LINKS:
@@ -110,8 +114,8 @@ def create_link(tx: Transaction, context: Context, site: SiteAccess, name: str) 
 def update_link(
     tx: Transaction, site: SiteAccess, link_id: str, values: Mapping[str, object]
 ) -> ShareLinkRow:
-    """Rename, disable, or enable a link; disabling takes effect immediately. Raises Forbidden if the caller
-    cannot publish what an active link shows."""
+    """Rename, disable, or enable a link. Disabling takes effect immediately. Raises Forbidden if the caller
+    can't publish the content that an active link opens."""
     before = get_link(tx, site.site_id, link_id)
     if values.get("active"):
         require_publish_permission(tx, site)

@@ -1,8 +1,8 @@
-"""Visitor authentication: the key that signs visitor tokens, and what a token proves.
+"""Visitor authentication: the key that signs visitor tokens, and the verification of tokens.
 
 Tokens are JWTs signed with HS256 only, created by the owner's server with the site's key, or by another
 authenticator of the site. The site's key is derived from the site and a key version, so that it can be shown
-again, and a new version yields a new key.
+again, and a new version produces a new key.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from ..store import SiteRow, VisitorAuthSettings
 from ..types import Backend
 
 MAX_TOKEN = 16 * 1024
-"""Maximum characters of a token, which is passed in URLs and cookies."""
+"""Maximum number of characters of a token, which is passed in URLs and cookies."""
 _FORM = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 """Base64 decoders ignore invalid characters, which would break the cookie."""
 _LEEWAY = 60
-"""Seconds by which the signer's clock may differ from the server's."""
+"""Maximum difference in seconds between the signer's clock and the server's."""
 _REGISTERED = {"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
 
 
 class AuthenticatedVisitor(NamedTuple):
-    """Claims that a token proves. ``until``: expiry in milliseconds."""
+    """Claims in a verified token. ``until``: its expiration in milliseconds."""
 
     claims: dict[str, Any]
     until: int
@@ -44,7 +44,7 @@ class AuthenticatedVisitor(NamedTuple):
 
 
 class OtherAuthenticator(NamedTuple):
-    """Another authenticator of visitors. ``key``: signs its tokens."""
+    """Another authenticator of visitors. ``key``: the key that signs its tokens."""
 
     name: str
     key: str
@@ -56,7 +56,7 @@ _others: list[FindOther] = []
 
 def register_authenticator(find: FindOther) -> None:
     """Register ``find(tx, context, site_id)``, which returns another authenticator of a site. It is used if
-    the site has no sign-in URL of its own, or prefers it."""
+    the site has no sign-in URL of its own, or if the site prefers the authenticator."""
     _others.append(find)
 
 
@@ -72,7 +72,7 @@ def signing_key(signer: Signer, site: SiteRow) -> str:
 def update_auth(
     tx: Transaction, site: SiteAccess, backend: Backend, login_url: str | None | UnsetType
 ) -> None:
-    """Set where visitors without a token are sent."""
+    """Set the URL to which visitors without a token are redirected."""
     before = store.get_site(tx, site.site_id)
     was = before.settings.visitor_auth
     auth = replace(was, by_integration=backend == "integration")
@@ -97,9 +97,9 @@ def renew_key(tx: Transaction, site: SiteAccess) -> None:
 
 
 def read_token(tx: Transaction, context: Context, site: SiteRow, token: str) -> AuthenticatedVisitor | None:
-    """Verify a visitor's token and return its claims, without registered ones; None for a token that is not
-    valid for this site: signed otherwise or with another key, without an expiry or expired, not valid
-    yet, or too long."""
+    """Verify a visitor's token and return its claims, without registered ones. Return None for a token that
+    is not valid for this site: signed differently or with another key, without an expiration or expired, not
+    valid yet, or too long."""
     signed = _read(signing_key(context.signer, site), token)
     if signed is None and site.settings.visitor_auth.takes_others:
         other = find_other(tx, context, site.id)

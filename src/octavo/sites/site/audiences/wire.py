@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from octavo.kit.clock import iso
-from octavo.kit.db.pagination import DEFAULT_LIMIT, Listing
+from octavo.kit.db.pagination import DEFAULT_LIMIT, Listing, PageQuery
 from octavo.kit.http.operation import Recipient
 from octavo.kit.urls import HttpUrl
 
@@ -20,6 +20,10 @@ LinkName = Annotated[str, Meta(max_length=50)]
 
 class LinkUrls(Struct):
     published: str | UnsetType = UNSET
+
+
+class ShareLinksQuery(PageQuery):
+    search: str | None = None
 
 
 class ShareLink(Struct, rename="camel", tag_field="object", tag="share-link"):
@@ -44,8 +48,8 @@ class UpdateLink(Struct):
 
 
 class PublishingAuth(Struct, rename="camel", tag_field="object", tag="publishing-auth"):
-    """Visitor authentication. ``privateKey``: signs visitor tokens (HS256). ``integration``: name of the
-    integration on the site that signs visitors in."""
+    """Visitor authentication. ``privateKey``: the key that signs visitor tokens (HS256). ``integration``: the
+    name of the integration on the site that signs visitors in."""
 
     private_key: str
     backend: Backend = "custom"
@@ -54,17 +58,18 @@ class PublishingAuth(Struct, rename="camel", tag_field="object", tag="publishing
 
 
 class UpdatePublishingAuth(Struct, rename="camel"):
-    """``fallbackURL``: where visitors without a token are sent; null removes it. ``backend`` `custom`: the
-    URL takes precedence over integrations; `integration`: the other way around."""
+    """Update of visitor authentication. ``fallbackURL``: the URL to which visitors without a token are
+    redirected; null removes it. ``backend``: with `custom`, the URL takes precedence over integrations; with
+    `integration`, integrations take precedence."""
 
     backend: Backend
     fallback_url: HttpUrl | None | UnsetType = field(name="fallbackURL", default=UNSET)
 
 
 class PreviewQuery(Struct, rename="camel"):
-    """``claims``: claims of a visitor as JSON, unsigned ones under `unsigned`. ``changeRequest``: id of a
-    change request to show as if it were merged. ``draft``: show drafts of the structure and of redirects, too.
-    ``target``: URL or path of the site to start at."""
+    """Query of a preview. ``claims``: the claims of a visitor as JSON, with unsigned claims under `unsigned`.
+    ``changeRequest``: the id of a change request to show as if it were merged. ``draft``: whether to show
+    drafts of the structure and of redirects. ``target``: the URL or path of the site at which to start."""
 
     site_space: str | None = None
     claims: Annotated[str, Meta(max_length=4096)] | None = None
@@ -87,23 +92,25 @@ class UpdateAdaptiveSchema(Struct, rename="camel"):
 
 
 class TemplateConditions(Struct, rename="camel"):
-    """``updatedAt``: when the schema was set, omitted if there is none; an Octavo extension."""
+    """Condition templates of a site. ``updatedAt``: the time at which the schema was set; omitted if there is
+    none; an Octavo extension."""
 
     items: list[Condition]
     updated_at: str | UnsetType = UNSET
 
 
-# --- what a visitor sees -----------------------------------------------------------------------------------
+# --- content visible to a visitor ----------------------------------------------------------------------
 
 MAX_ENTRIES = 200
-"""Maximum entries per request, because the text of each is read."""
+"""Maximum number of entries per request, because the text of each is read."""
 
 PretendedObject = Literal["site-section-group", "site-section", "site-external-link", "site-space", "page"]
 
 
 class PretendedQuery(Struct, rename="camel"):
-    """``claims``: claims of a visitor as JSON, unsigned ones under `unsigned`. ``siteSpace``: id of the site
-    space whose pages are listed; without it, the sections and variants of the site are listed."""
+    """Query of the content visible to a visitor. ``claims``: the claims of the visitor as JSON, with unsigned
+    claims under `unsigned`. ``siteSpace``: the id of the site space whose pages to list; by default, the
+    sections and variants of the site are listed."""
 
     claims: Annotated[str, Meta(max_length=4096)] | None = None
     site_space: Annotated[str, Meta(max_length=100)] | None = None
@@ -112,7 +119,8 @@ class PretendedQuery(Struct, rename="camel"):
 
 
 class PretendedCondition(Struct):
-    """Condition and its outcome. ``problem``: why it cannot be evaluated and therefore is not met."""
+    """Condition and its result. ``problem``: the reason why it can't be evaluated and therefore is not
+    met."""
 
     expression: str
     holds: bool
@@ -131,17 +139,17 @@ class Obstacle(Struct):
 
 
 class PretendedPart(Struct):
-    """Conditional part of a page. ``text``: its beginning."""
+    """Conditional part of a page. ``text``: the beginning of its text."""
 
     text: str
     condition: PretendedCondition
 
 
 class PretendedEntry(Struct, rename="camel", kw_only=True):
-    """Section, variant, or page. ``level``: depth in the list, starting at 0. ``path``: of a document,
+    """Section, variant, or page. ``level``: its depth in the list, from 0. ``path``: the path of a document,
     relative to the start of the site. ``listed``: whether navigation includes it, if it is visible.
-    ``condition``: its own; ``hiddenBy``: why it is hidden. ``parts``: evaluated conditional parts of a
-    visible document."""
+    ``condition``: its own condition. ``hiddenBy``: the reason why it is hidden. ``parts``: the evaluated
+    conditional parts of a visible document."""
 
     object: PretendedObject
     id: str
@@ -156,9 +164,9 @@ class PretendedEntry(Struct, rename="camel", kw_only=True):
 
 
 class PretendedListing(Listing[PretendedEntry], rename="camel", kw_only=True):
-    """``claims``: claims used to evaluate conditions, as far as the site's schema defines them; ``ignored``:
-    names of the others. ``enabled``: whether the site uses claims; if not, its visitors see what a
-    visitor without claims sees."""
+    """Content visible to a visitor. ``claims``: the claims that conditions use, limited to those in the
+    site's schema. ``ignored``: the names of the other claims. ``enabled``: whether the site uses claims; if
+    not, its visitors see the same content as a visitor without claims."""
 
     claims: dict[str, Any]
     ignored: list[str]
@@ -166,7 +174,7 @@ class PretendedListing(Listing[PretendedEntry], rename="camel", kw_only=True):
 
 
 def present_link(to: Recipient, base: str | None, link: ShareLinkRow) -> ShareLink:
-    """Present a share link. ``base``: URL of the published site, None while it is not published."""
+    """Present a share link. ``base``: the URL of the published site; None while it is not published."""
     url = f"{base}{share_key(to.context.signer, link.id)}/" if base is not None else UNSET
     return ShareLink(
         id=link.id,

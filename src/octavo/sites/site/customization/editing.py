@@ -1,4 +1,4 @@
-"""Store customization: the whole of a site, and only the overrides of a site space."""
+"""Store customization: all settings of a site, and only the overrides of a site space."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _URL, _CONTROL = re.compile(r"https?:|mailto:|/"), re.compile(r"[\x00-\x1f\x7f-\
 
 
 class StoredCustomization(NamedTuple):
-    """Stored customization. ``theme``: the chosen theme; None: visitors see the theme of their system, while
-    the API returns the default because it cannot express that."""
+    """Stored customization. ``theme``: the selected theme; None means that visitors see the theme of their
+    system, while the API returns the default because it has no value for that."""
 
     customization: Customization
     theme: Mode | None
@@ -57,8 +57,8 @@ def get_customization(tx: Transaction, site_id: str) -> Customization:
 
 
 def put_customization(tx: Transaction, site: SiteAccess, body: PutCustomization) -> Customization:
-    """Replace the customization of a site. Raises NotFound for a link into a space that the site does not
-    show, or for a font of another organization."""
+    """Replace the customization of a site. Raises NotFound for a link to a space that is not on the site, or
+    for a font of another organization."""
     lock(tx, site.site_id)
     before, after = _put(tx, site, body)
     tx.run(
@@ -77,7 +77,7 @@ def try_customization(
     site_space_id: str | None,
     over: Override | None,
 ) -> None:
-    """Store a customization that only the caller previews. ``over``: overrides of the site space in the
+    """Store a customization for the caller's preview only. ``over``: the overrides of the site space in the
     preview. Raises the errors of ``put_customization`` and ``override``."""
     _, tried = _put(tx, site, whole)
     kept = None
@@ -120,7 +120,7 @@ def _write(kept: StoredCustomization) -> str:
 
 
 def _read(kept: str | None) -> StoredCustomization:
-    """Decode a stored customization, which has no default theme if none was chosen."""
+    """Decode a stored customization. If no default theme was selected, it has none."""
     if not kept:
         return StoredCustomization(Customization(), None)
     plain = _plain.decode(kept)
@@ -149,7 +149,8 @@ def _without_controls(stored: object) -> object:
 
 
 def _apply(before: StoredCustomization, body: PutCustomization) -> StoredCustomization:
-    """Return the customization after applying the body. Themes that repeat the current response are not a choice."""
+    """Return the customization after applying the body. A theme that only repeats the current response does
+    not count as selected."""
     themes, answered = body.themes, before.customization.themes
     if (themes.default, themes.toggeable) == (answered.default, answered.toggeable):
         theme = before.theme
@@ -165,7 +166,7 @@ def _apply(before: StoredCustomization, body: PutCustomization) -> StoredCustomi
 
 def _page_actions(before: Customization, body: PutCustomization) -> JsonObject:
     """Resolve the switches of page actions and their list. Older clients set the switches, newer ones the
-    list; each sends back unchanged what it does not know. Raises BadRequest if both were changed and
+    list; each sends back fields that it does not know unchanged. Raises BadRequest if both were changed and
     disagree."""
     listed = body.page_actions.items
 
@@ -198,7 +199,8 @@ def _page_actions(before: Customization, body: PutCustomization) -> JsonObject:
 def find_customization(
     tx: Transaction, site_space_id: str, tried_by: str | None = None
 ) -> StoredCustomization:
-    """Return the customization of a site space, or how it would look with the one that a person previews."""
+    """Return the customization of a site space, or the one with the customization that a person is
+    previewing."""
     row = tx.one(
         """SELECT sites.customization, site_spaces.customization, sites.id FROM site_spaces
            JOIN sites ON sites.id = site_spaces.site_id WHERE site_spaces.id = :id""",
@@ -206,7 +208,7 @@ def find_customization(
     )
     whole, override, site_id = row or (None, None, "")
     if tried_by is not None:
-        # Queried separately: what everyone sees is cached and must not depend on what one person previews.
+        # This is a separate query: what everyone sees is cached and must not depend on a person's preview.
         tried = tx.one(
             """SELECT customization, site_space_id, override FROM site_look_drafts
                WHERE site_id = :site AND user_id = :by""",
@@ -226,7 +228,7 @@ def find_customization(
 
 
 def list_customizations(tx: Transaction, site_id: str) -> dict[str, Customization]:
-    """Return the customizations of the site spaces that override something, by id."""
+    """Return the customizations of the site spaces that override a setting, by id."""
     whole = get_customization(tx, site_id)
     rows = tx.all(
         "SELECT id, customization FROM site_spaces WHERE site_id = :site AND customization IS NOT NULL",
@@ -243,7 +245,7 @@ def look_of(tx: Transaction, site_id: str, site_space_id: str) -> Customization:
 
 
 def _require_seen(tx: Transaction, site: SiteAccess, site_space_id: str) -> None:
-    """Raise NotFound for an unknown site space, or one whose space the caller cannot see."""
+    """Raise NotFound for an unknown site space, or one whose space the caller can't see."""
     shown = get_site_space(load_structure(tx, site.site_id), site_space_id)
     if find_space_access(tx, site.actor, Can.VIEW, shown.space_id) is None:
         raise NotFound(f"There is no site space {site_space_id!r} on this site.")
@@ -294,7 +296,8 @@ def delete_override(tx: Transaction, site: SiteAccess, site_space_id: str) -> bo
 
 
 def list_differences(whole: JsonObject, own: JsonObject, parts: Parts = OVERRIDABLE) -> JsonObject:
-    """Return the overrides of a site space, from the customization of its site and the resulting one of its own."""
+    """Return the overrides of a site space, given the customization of its site and the resulting
+    customization of the site space."""
     found: JsonObject = {}
     for name, inside in parts.items():
         if (value := own.get(name)) != (before := whole.get(name)):
@@ -303,7 +306,8 @@ def list_differences(whole: JsonObject, own: JsonObject, parts: Parts = OVERRIDA
 
 
 def _merge_over(below: JsonObject, above: JsonObject, parts: Parts = OVERRIDABLE) -> JsonObject:
-    """Return ``below`` with the overrides in ``above``: groups setting by setting, all others as a whole."""
+    """Return ``below`` with the overrides in ``above``: groups are merged setting by setting, and all other
+    values are replaced as a whole."""
     found = dict(below)
     for name, value in above.items():
         inside = parts.get(name)
@@ -323,7 +327,7 @@ def _without_nulls(overrides: JsonObject, parts: Parts = OVERRIDABLE) -> JsonObj
 
 
 def _require_links(tx: Transaction, site: SiteAccess, body: PutCustomization | Override) -> None:
-    """Raise NotFound for links in header and footer to spaces that the site does not show."""
+    """Raise NotFound for links in the header and footer to spaces that are not on the site."""
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
     for ref in _list_refs(body):
         space = getattr(ref, "space", None)

@@ -1,4 +1,4 @@
-"""Customization of sites: all settings, and those that site spaces can override."""
+"""Customization of sites: all settings, and the settings that site spaces can override."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Url = Annotated[
         ),
     ),
 ]
-"""URL of images and links; excludes characters that could end a CSS `url()` or an attribute."""
+"""URL of images and links; it excludes characters that could end a CSS `url()` or an attribute."""
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
 Copyright = Annotated[str, Meta(max_length=300)]
 Theme = Literal["clean", "muted", "bold", "gradient"]
@@ -264,7 +264,7 @@ class ThemedCodeTheme(Struct, rename="camel"):
 
 
 class CodeTheme(Struct, rename="camel"):
-    """Colors of code blocks, used by separate site renderers. ``openapi``: in API references."""
+    """Colors of code blocks, used by separate site renderers. ``openapi``: the colors in API references."""
 
     default: ThemedCodeTheme = field(default_factory=ThemedCodeTheme)
     openapi: ThemedCodeTheme = field(default_factory=ThemedCodeTheme)
@@ -376,7 +376,7 @@ class Internationalization(SettingsGroup, rename="camel"):
 
 
 class Favicon(Struct, rename="camel"):
-    """Icon or emoji, or neither."""
+    """Icon or emoji; empty for neither."""
 
     icon: ThemedUrl | UnsetType = UNSET
     emoji: Emoji | UnsetType = UNSET
@@ -579,7 +579,7 @@ class Git(SettingsGroup, rename="camel"):
 
 
 class PageActions(SettingsGroup, rename="camel"):
-    """Actions for readers on a page. ``items``: the same as an ordered list, together with
+    """Actions for readers on a page. ``items``: the same actions as an ordered list, together with
     ``git.showEditLink`` and ``pdf.enabled``."""
 
     external_ai: Annotated[
@@ -591,8 +591,8 @@ class PageActions(SettingsGroup, rename="camel"):
 
 
 class PutPageActions(Struct, rename="camel"):
-    """A request can set the switches, the list, or both if they agree. One that only repeats the current
-    value is ignored in favor of the other."""
+    """Page actions in a request. It can set the switches, the list, or both if they agree. A value that only
+    repeats the current one is ignored in favor of the other."""
 
     external_ai: bool | UnsetType = field(name="externalAI", default=UNSET)
     markdown: bool | UnsetType = UNSET
@@ -629,13 +629,14 @@ class UrlOnly(SettingsGroup, rename="camel"):
 
 
 class Insights(SettingsGroup, rename="camel"):
-    """Insights. Cookies are off by default."""
+    """Insights settings. Cookies are off by default."""
 
     tracking_cookie: bool = False
 
 
 class PutThemes(Struct, rename="camel"):
-    """Themes. Sending back the whole current value changes nothing, including whether a theme was chosen."""
+    """Themes. Sending back the whole current value changes nothing, including whether a theme was
+    selected."""
 
     default: Mode | UnsetType = UNSET
     toggeable: bool | UnsetType = UNSET
@@ -711,7 +712,8 @@ class Customization(CustomizationSettings, rename="camel"):
     page_actions: Annotated[PageActions, Setting(site_only=True)] = field(default_factory=PageActions)
 
     def __post_init__(self) -> None:
-        """Keep the list of page actions consistent with the switches, also where a site space overrides one."""
+        """Keep the list of page actions consistent with the switches, also if a site space overrides one of
+        them."""
         shown = {
             "external-ai": self.page_actions.external_ai,
             "markdown": self.page_actions.markdown,
@@ -736,7 +738,7 @@ schema_name("UrlOverride")(override_of(UrlOnly))
 
 
 class Override(Struct, rename="camel"):
-    """Overrides of a site space: of all settings that aren't for sites only."""
+    """Overrides of a site space, for all settings except those that only sites have."""
 
     declare(vars(), override_types(Customization), UNSET)
 

@@ -1,5 +1,5 @@
-"""Declaration of settings. The table is `model.py`. Overrides of site spaces, the app's screen, and the classes of
-pages follow from it.
+"""Declare settings. The table is `model.py`. The overrides of site spaces, the app's screen, and the classes
+of pages are derived from it.
 
 To add a setting, see "Add a setting to customization" in docs/architecture.md.
 """
@@ -47,7 +47,8 @@ Control = Literal[
     "announcement",
     "footer groups",
 ]
-"""How the app edits a setting. ``segments``: one of a few values. ``text colors``: with their contrast on a page."""
+"""Control with which the app edits a setting. ``segments``: a choice of a few values. ``text colors``: colors
+with their contrast on a page."""
 
 
 class SettingsGroup(Struct):
@@ -55,14 +56,16 @@ class SettingsGroup(Struct):
 
 
 class Setting(Struct, frozen=True, kw_only=True):
-    """What other code needs to know about a setting, or about a group with one setting.
+    """Properties of a setting, or of a group with one setting, for other code.
 
-    ``label`` and ``hint``: keys of texts of the app. Without a label, the app doesn't offer the setting.
-    ``section`` and ``control``: where and how the app edits it. ``options``: its values with the keys of their
-    labels. ``names``: the same for labels that aren't translated. ``only``: another setting, and its value with
-    which the app offers this one. ``initial``: what the app sets it to then, if it is unset. ``site_only``: site
-    spaces can't override it, or anything in it. ``css``: what its class in the style sheet of sites starts with,
-    before its value. The default has no class."""
+    ``label`` and ``hint``: the keys of texts of the app. Without a label, the app doesn't offer the setting.
+    ``section`` and ``control``: the place and the control for editing it in the app. ``options``: its values
+    with the keys of their labels. ``names``: its values with labels that aren't translated. ``only``: another
+    setting and its value; the app offers this setting only if the other one has that value. ``initial``: the
+    value to which the app then sets this setting if it is unset. ``site_only``: whether site spaces can't
+    override it, or anything in it. ``css``: the prefix of its class in the style sheet of sites, before its
+    value. The default has no class.
+    """
 
     label: str = ""
     hint: str = ""
@@ -77,9 +80,9 @@ class Setting(Struct, frozen=True, kw_only=True):
 
 
 class Declared(NamedTuple):
-    """A setting or group as the table declares it. ``name``: of the attribute, with dots between those of groups.
-    ``path``: the same names in the API. ``types`` of its value, without that of an unset one. ``optional``: whether
-    it can be unset."""
+    """Setting or group as declared in the table. ``name``: the name of the attribute, with dots between the
+    names of groups. ``path``: the same names in the API. ``types``: the types of its value, except that of an
+    unset value. ``optional``: whether it can be unset."""
 
     name: str
     path: tuple[str, ...]
@@ -95,7 +98,8 @@ class Declared(NamedTuple):
 
 
 Parts = dict[str, "Parts | None"]
-"""What site spaces can override, by name in the API: None as a whole, or the parts of a group."""
+"""Parts that site spaces can override, by name in the API: the parts of a group, or None for a whole
+value."""
 
 
 @lru_cache(maxsize=64)
@@ -134,7 +138,7 @@ def list_settings(group: type[SettingsGroup]) -> Iterator[Declared]:
 
 
 def list_parts(group: type[SettingsGroup]) -> Parts:
-    """Return what site spaces can override of a group."""
+    """Return the parts of a group that site spaces can override."""
     return {
         member.path[0]: list_parts(member.group) if member.group is not None else None
         for member in _members(group)
@@ -157,8 +161,8 @@ def override_types(group: type[SettingsGroup]) -> dict[str, object]:
 
 @lru_cache(maxsize=64)
 def override_of(group: type[SettingsGroup]) -> type[Struct]:
-    """Return the struct for the overrides of a group. Groups that only have other defaults share one. A group
-    with one setting requires it, unless that can be unset."""
+    """Return the struct for the overrides of a group. Groups that differ only in their defaults share one. In
+    a group with one setting, the setting is required unless it can be unset."""
     own = group.__bases__[0]
     if own is not SettingsGroup:
         return override_of(own)

@@ -1,4 +1,5 @@
-"""Customization as one visitor sees it: without links whose conditions are not met or whose targets they cannot see."""
+"""Customization in the form that one visitor sees: without links whose conditions are not met or whose
+targets the visitor can't see."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ class _TargetVisibility:
         return [link for link in links if self.ref(link.to)]
 
     def ref(self, ref: ContentRef) -> bool:
-        """Return whether a link can be shown without revealing something that the visitor cannot see."""
+        """Return whether a link can be shown without revealing content that the visitor can't see."""
         space, page = getattr(ref, "space", UNSET), getattr(ref, "page", UNSET)
         if isinstance(space, str) and space not in self._visitor.spaces:
             return False

@@ -10,8 +10,9 @@ from .model import Mode, Override, PutCustomization
 
 
 class TryCustomization(Struct, rename="camel"):
-    """Customization to preview. ``siteSpace``: where the preview starts. ``override``: overrides that
-    replace those of that site space. ``theme``: light or dark, regardless of the customization."""
+    """Customization to preview. ``siteSpace``: the site space at which the preview starts. ``override``: the
+    overrides that replace those of that site space. ``theme``: light or dark, regardless of the
+    customization."""
 
     customization: PutCustomization
     site_space: str | None = None
@@ -20,6 +21,7 @@ class TryCustomization(Struct, rename="camel"):
 
 
 class CustomizationQuery(Struct):
-    """``unmasked``: also return what the plan does not include. Every plan of Octavo includes everything."""
+    """Query of a customization. ``unmasked``: whether to include settings that the plan does not include;
+    every plan of Octavo includes everything."""
 
     unmasked: bool = False

@@ -24,7 +24,7 @@ def get_server(tx: Transaction, context: Context, site: SiteAccess, server_id: s
 def create_server(
     tx: Transaction, context: Context, site: SiteAccess, values: Mapping[str, object]
 ) -> McpServerRow:
-    """Create a record from ``values`` by column. Raises Conflict if the site has too many."""
+    """Create a record. ``values``: its values by column. Raises Conflict if the site has too many."""
     if store.count_servers(tx, site.site_id) >= store.MAX_SERVERS:
         raise Conflict(
             f"A site can have at most {store.MAX_SERVERS} MCP servers. Delete one before adding another."

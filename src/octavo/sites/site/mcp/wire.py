@@ -41,8 +41,8 @@ class Urls(Struct):
 
 
 class McpServer(Struct, tag_field="object", tag="site-mcp-server", kw_only=True):
-    """MCP server. ``headers``: sent with every request to the server; can contain secrets. ``condition``: which
-    visitors can use it; everyone without one."""
+    """MCP server. ``headers``: the headers sent with every request to the server, which can contain secrets.
+    ``condition``: the condition that limits the visitors who can use it; by default, everyone can."""
 
     id: str
     name: str
@@ -65,7 +65,7 @@ class CreateMcpServer(Struct):
 
 
 class UpdateMcpServer(Struct):
-    """Missing fields stay as they are. ``condition``: null removes it."""
+    """Update of an MCP server. Omitted fields stay unchanged. ``condition``: null removes it."""
 
     name: Name | UnsetType = UNSET
     url: FetchUrl | UnsetType = UNSET

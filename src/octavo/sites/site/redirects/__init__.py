@@ -1,1 +1,1 @@
-"""Redirects from paths of a site at which there is no page."""
+"""Redirects from paths of a site that have no page."""

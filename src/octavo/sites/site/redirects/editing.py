@@ -1,8 +1,8 @@
 """Create, update, publish, and delete redirects, and resolve their targets.
 
-Redirects never lead to another redirect: destinations on the site are references, and a redirect that carries what
-its wildcard matched has an effect only where a page is. Those that would lead to themselves are still refused,
-because they could not have an effect anywhere.
+A redirect never points to another redirect: destinations on the site are references, and a redirect that
+appends the part matched by its wildcard applies only if there is a page at the result. Redirects that would
+point to themselves are still rejected, because they could never apply.
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ class RedirectEditor:
         return self._count >= store.MAX_REDIRECTS
 
     def find(self, source: str, *, draft: bool) -> RedirectRow | None:
-        """Return the live redirect, or the draft, from exactly this source."""
+        """Return the live redirect, or the draft, with exactly this source."""
         return store.find_by_key(self._tx, self._site.site_id, store.source_key(source), draft=draft)
 
     def create(self, fields: RedirectFields) -> RedirectRow:
-        """Create a redirect. Raises Conflict if the site already has one from this source, or too many; BadRequest
-        for one that would lead to itself; NotFound for a destination that isn't on the site."""
+        """Create a redirect. Raises Conflict if the site already has one from this source, or too many;
+        BadRequest for one that would point to itself; NotFound for a destination that isn't on the site."""
         assert fields.source is not UNSET and fields.destination is not UNSET, "both are required"
         source, draft = fields.source, bool(fields.draft)
         destination = self._resolve(fields.destination)
@@ -102,7 +102,7 @@ class RedirectEditor:
         return made
 
     def update(self, before: RedirectRow, fields: RedirectFields) -> RedirectRow:
-        """Update a redirect. Setting ``draft`` to False publishes a draft. Raises the errors of ``create``."""
+        """Update a redirect. ``draft``: False publishes a draft. Raises the errors of ``create``."""
         values: dict[str, object] = {}
         source = before.source
         draft = bool(before.draft) if fields.draft is UNSET else fields.draft
@@ -182,7 +182,7 @@ class RedirectEditor:
             case ToPath():
                 return self._at_path(destination)
             case ToExternal() | ToUrl():
-                # Such a redirect could lead to itself. Destinations on the site are references, which follow
+                # Such a redirect could point to itself. Destinations on the site are references, which follow
                 # moved pages.
                 row = get_site(self._tx, self._site.site_id)
                 if not is_elsewhere(destination.url, row, self._to.settings.sites_url):
@@ -226,21 +226,21 @@ class RedirectEditor:
         draft: bool,
         but: str | None = None,
     ) -> None:
-        """Raise BadRequest for a redirect that would lead to itself, directly or through others. ``but``: the
-        redirect that it replaces."""
+        """Raise BadRequest for a redirect that would point to itself, directly or through others. ``but``:
+        the redirect that it replaces."""
         if capture and not source.endswith(WILDCARD):
-            raise BadRequest("captureWildcard: needs a source that ends with `*`, such as /old/*")
+            raise BadRequest("captureWildcard: requires a source that ends with `*`, such as /old/*")
         leads_to = self._path_of(destination)
         key = store.source_key(source)
         if leads_to is None:
             return
         if leads_to == key:
-            raise BadRequest(f"destination: is already at {source}, so this redirect would lead to itself")
+            raise BadRequest(f"destination: is already at {source}, so this redirect would point to itself")
         if not capture:
             return
         way, seen = [source], {key}
         while leads_to is not None:
-            # What follows the destination is anything, here a name that no source begins with.
+            # The part after the destination can be anything; here it is a name with which no source starts.
             reached = store.match(self._tx, self._site.site_id, f"{leads_to}/\ufffd", drafts=draft)
             own = f"{leads_to}/".startswith(key.removesuffix(WILDCARD))
             if own and (reached is None or len(store.source_key(reached.source)) <= len(key)):
@@ -295,7 +295,8 @@ def _start_of(structure: Structure, destination: Destination) -> SiteSpaceRow | 
 
 
 def path_of(tx: Transaction, structure: Structure, destination: Destination) -> str | None:
-    """Return the path of a destination below the site, decoded; None if it is no longer shown or elsewhere."""
+    """Return the path of a destination below the site, decoded; None if it is no longer shown or is outside
+    the site."""
     first = _start_of(structure, destination)
     if first is None:
         return None
@@ -311,8 +312,9 @@ def path_of(tx: Transaction, structure: Structure, destination: Destination) -> 
 
 
 def target_of(tx: Transaction, actor: Actor, structure: Structure, row: RedirectRow, path: str) -> str | None:
-    """Return where a redirect leads from a path, for members: a path below the site (quoted, without a leading
-    slash), or a complete URL. None if its target is no longer shown, or in a space that they cannot see."""
+    """Return the target of a redirect from a path, for members: a path below the site (quoted, without a
+    leading slash), or a complete URL. Return None if the target is no longer shown, or is in a space that
+    they can't see."""
     destination = store.destination_of(row)
     rest = row.rest_of(path) if row.capture else ""
     if isinstance(destination, ToExternal):

@@ -1,8 +1,8 @@
 """Import redirects from a table, or from the file of another platform.
 
-A row sets the destination of its source, whether or not there is a redirect from it yet; an empty destination in a
-table deletes it. Of rows with the same source, only the first counts. Invalid rows are reported, and the others are
-imported.
+A row sets the destination of its source, whether or not a redirect from it already exists; an empty
+destination in a table deletes it. Of rows with the same source, only the first counts. Invalid rows are
+reported, and the others are imported.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _INTENTS = ("", "live", "draft", "publish", "blank")
 
 
 class WrongRow(Struct):
-    """Row that could not be imported. ``row``: its line, or its number in a file without lines."""
+    """Row that could not be imported. ``row``: its line number, or its number in a file without lines."""
 
     row: int
     source: str
@@ -46,8 +46,8 @@ class WrongRow(Struct):
 
 
 class Imported(Struct):
-    """Number of redirects that an import created, updated, removed, published, and left unchanged, and its errors.
-    ``format``: that the file was read as."""
+    """Result of an import: the numbers of redirects that were created, updated, removed, published, and left
+    unchanged, and the errors. ``format``: the format of the file."""
 
     format: Format
     created: int = 0
@@ -61,8 +61,8 @@ class Imported(Struct):
 def import_redirects(
     tx: Transaction, to: Recipient, site: SiteAccess, text: str, name: str, *, draft: bool
 ) -> Imported:
-    """Import the redirects of a file and return the result. ``name``: of the file, may be empty. ``draft``: rows
-    that don't name another intent become drafts. Raises BadRequest for an invalid file."""
+    """Import the redirects of a file and return the result. ``name``: the name of the file, which can be
+    empty. ``draft``: whether rows without an intent become drafts. Raises BadRequest for an invalid file."""
     # Imported here so that only imports load the readers.
     from octavo.interchange.readers.redirect_files import format_of, read_redirects
 
@@ -104,7 +104,7 @@ class _Importing:
         )
 
     def take(self, row: GivenRedirect) -> Literal["created", "updated", "removed", "published", "unchanged"]:
-        """Write one redirect and return what became of it."""
+        """Write one redirect and return the outcome."""
         draft = row.intent == "draft" or (self._draft and not row.intent)
         waiting = self._editor.find(row.source, draft=True) if row.intent == "publish" else None
         destination = self._destination(row.destination) if row.destination else None
@@ -138,15 +138,15 @@ class _Importing:
 
 
 MAX_REDIRECTED = 2_000
-"""Redirects created at a time, in one transaction that others have to wait for."""
+"""Maximum number of redirects created in one transaction, which others have to wait for."""
 
 
 def redirect_old_urls(
     tx: Transaction, to: Recipient, site: SiteAccess, space_id: str, addresses: Mapping[str, str]
 ) -> list[Problem]:
-    """Redirect the former URLs of a space's pages to their location on the site, and return what could not
-    be redirected. ``addresses``: the file of each page by path below the former host. Existing redirects
-    are kept."""
+    """Redirect the former URLs of a space's pages to their location on the site, and return the URLs that
+    could not be redirected. ``addresses``: the file of each page by its path below the former host. Existing
+    redirects are kept."""
     shown = next(
         row.id for row in load_structure(tx, site.site_id).site_spaces.values() if row.space_id == space_id
     )
@@ -158,7 +158,7 @@ def redirect_old_urls(
         if editor.is_full:
             full = number
             break
-        # The URL of a page that is there already needs none.
+        # The URL of a page that is already there needs no redirect.
         with suppress(Conflict, BadRequest):
             editor.create(RedirectFields(source=source, destination=ToPage(shown, page)))
     left = len(wanted[MAX_REDIRECTED if full is None else full :])

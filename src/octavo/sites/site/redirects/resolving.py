@@ -1,8 +1,8 @@
-"""Resolve paths of a site at which a visitor finds no page: to the current location of the section or
-variant that was there, through a redirect of the space that contains the path, or through a redirect of
-the site. Targets are always visible to the visitor.
+"""Resolve paths of a site that have no page for a visitor. The target can be the current location of a
+section or variant that was formerly there, or the target of a redirect of the space that contains the path or
+of the site. Targets are always visible to the visitor.
 
-Used by the reader and by external renderers.
+The reader and external renderers use this.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from .store import RedirectRow
 
 
 class ResolvedRedirect(Struct, frozen=True):
-    """``target``: path below the site (quoted, without a leading slash), or a complete URL. ``redirect``: the
-    redirect of the site that applies; otherwise ``site_space``: the site space that the URL points to, or
-    whose files contain the redirect."""
+    """Target of a path. ``target``: a path below the site (quoted, without a leading slash), or a complete
+    URL. ``redirect``: the redirect of the site that applies, if any. ``site_space``: otherwise, the site
+    space that the URL points to, or whose files contain the redirect."""
 
     target: str
     redirect: RedirectRow | None
@@ -53,8 +53,8 @@ class ResolvedRedirect(Struct, frozen=True):
 def resolve_redirect(
     tx: Transaction, site: SiteRow, outline: Outline, claims: Mapping[str, object], path: str, sites_url: str
 ) -> ResolvedRedirect | None:
-    """Return the target of a path, or None. ``path``: decoded, below the site. ``sites_url``: public URL of
-    the sites, which redirects of spaces cannot target."""
+    """Return the target of a path, or None. ``path``: the decoded path below the site. ``sites_url``: the
+    public URL of the sites, which redirects of spaces can't target."""
     plain = path.strip("/")
     parts = plain.lower().split("/")
     located = outline.locate(path)
@@ -67,7 +67,7 @@ def resolve_redirect(
         ):
             continue
         if not _is_left(outline, left):
-            # Another space is there now: pages that neither has are missing there.
+            # Another space is there now: pages that neither space has are missing there.
             tree = _view_of(tx, outline, claims, shown).tree
             page = tree.find(below.removesuffix(".md")) if below else None
             if page is None or tree.first_document(page) is None:
@@ -96,8 +96,8 @@ def _is_left(outline: Outline, path: str) -> bool:
 def find_target(
     tx: Transaction, outline: Outline, claims: Mapping[str, object], row: RedirectRow, path: str
 ) -> str | None:
-    """Return the target of a redirect of the site for a path; None if that is no longer shown, or hidden from
-    this visitor."""
+    """Return the target of a site's redirect for a path; None if the target is no longer shown, or is hidden
+    from this visitor."""
     rest = row.rest_of(path) if row.capture else ""
     if {".", ".."} & set(rest.split("/")):
         return None
@@ -123,8 +123,8 @@ def find_target(
 def _page_below(
     tx: Transaction, outline: Outline, claims: Mapping[str, object], start: str, rest: str
 ) -> str | None:
-    """Return the URL of the page at a path below another one; None if this visitor sees none there. Nothing else is
-    a target, so that redirects are never chained."""
+    """Return the URL of the page at a path below another one; None if this visitor can't see a page there.
+    Nothing else is a target, so that redirects are never chained."""
     located = outline.locate(f"{start.rstrip('/')}/{rest}".lstrip("/"))
     if located.shown is None or located.begins_there:
         return None
@@ -138,7 +138,7 @@ def _page_below(
 
 
 def with_rest(url: str, rest: str) -> str:
-    """Return a URL with a decoded path after its own path, before its query and fragment."""
+    """Return a URL with a decoded path added after its own path, before its query and fragment."""
     if not rest:
         return url
     end = min(at for at in (url.find("?"), url.find("#"), len(url)) if at >= 0)
@@ -158,7 +158,7 @@ def _config_of(tx: Transaction, state: State) -> Config:
 
 
 def list_space_redirects(tx: Transaction, state: State) -> list[str]:
-    """List the paths below a space that its ``.gitbook.yaml`` redirects, decoded; ``old/*`` stands for
+    """List the decoded paths below a space that its ``.gitbook.yaml`` redirects; ``old/*`` stands for
     everything below ``old``."""
     return [unquote(source) for source in _config_of(tx, state).redirects]
 
@@ -172,8 +172,8 @@ def _of_space(
     rest: str,
     sites_url: str,
 ) -> str | None:
-    """Return where the ``.gitbook.yaml`` of a space redirects a visitor: to a page of it that they can see,
-    or to another host, so that redirects are never chained."""
+    """Return the URL to which the ``.gitbook.yaml`` of a space redirects a visitor: a page of the space that
+    they can see, or a URL on another host, so that redirects are never chained."""
     state = shown_state(tx, outline.drafted, shown.space_id)
     config = _config_of(tx, state)
     target = match_space_redirect(config, rest)
@@ -204,8 +204,8 @@ def _elsewhere(url: str, site: SiteRow, sites_url: str) -> str | None:
 
 
 def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
-    """Return whether a URL is outside of the site and of the server's other sites, from which a redirect
-    could return to the site."""
+    """Return whether a URL is outside the site and the server's other sites, from which a redirect could
+    return to the site."""
     parts = read_address(url)
     if parts is None:
         return False

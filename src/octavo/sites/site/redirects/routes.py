@@ -47,8 +47,8 @@ def list_redirects(call: Call, site: SiteAccess, query: wire.RedirectsQuery) -> 
 
 @operation("createSiteRedirect", "POST", _REDIRECTS, needs=Can.ADMIN, status=201)
 def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> wire.Redirect:
-    """Create a redirect from a path at which there is no page. `/old/*` matches everything below `/old`, and `/old*`
-    everything that begins with it. Drafts redirect only people who preview the site."""
+    """Create a redirect from a path that has no page. `/old/*` matches everything below `/old`, and `/old*`
+    everything that starts with it. Drafts redirect only people who preview the site."""
     with call.db.write() as tx:
         return wire.present_redirect(RedirectEditor(tx, call, site).create(body.fields))
 
@@ -62,16 +62,16 @@ def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> 
     body_limit=4 * 1024 * 1024,
 )
 def upsert_redirects(call: Call, site: SiteAccess, body: wire.UpsertRedirects) -> wire.UpsertedRedirects:
-    """Create, update, delete, and publish up to 500 redirects. Each is written by itself, and the result lists what
-    became of it, in the order of the request: a redirect with an error doesn't hold up the others."""
+    """Create, update, delete, and publish up to 500 redirects. Each redirect is written separately, so that
+    an error affects only that redirect. The results are in the order of the request."""
     with call.db.write() as tx:
         return wire.UpsertedRedirects(upserting.upsert_redirects(tx, call, site, body.redirects))
 
 
 @operation("listSuggestedSiteRedirects", "GET", f"{_REDIRECTS}/suggestions", needs=Can.VIEW)
 def list_suggestions(call: Call, site: SiteAccess) -> wire.SuggestedRedirects:
-    """List URLs of deleted pages that lead nowhere, the latest first, up to 50. URLs of pages that were renamed or
-    moved redirect by themselves."""
+    """List up to 50 URLs of deleted pages that have no redirect, latest first. URLs of pages that were
+    renamed or moved redirect automatically."""
     with call.db.read() as tx:
         return wire.SuggestedRedirects(suggesting.suggest_redirects(tx, call, site))
 
@@ -110,7 +110,7 @@ def delete_redirect(call: Call, site: SiteAccess, site_redirect_id: str) -> bool
 def get_redirect_by_source(
     call: Call, site: SiteAccess | VisitedSite, query: wire.SourceQuery
 ) -> wire.FoundRedirect:
-    """Get the redirect from a path and its target URL. Case is ignored. With a token of `POST
+    """Get the redirect for a path and its target URL. Case is ignored. With a token of `POST
     /urls/published`, this also resolves redirects in the files of a space, and former paths of sections and
     variants; `redirect` then has the id of the site space."""
     with call.db.read() as tx:

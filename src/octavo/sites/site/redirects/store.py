@@ -25,7 +25,8 @@ _ORDERS: dict[OrderBy, tuple[str, tuple[type, ...]]] = {
 
 
 class RedirectRow(Struct, frozen=True):
-    """Redirect of a site. ``capture``: what the wildcard of the source matched is appended to the destination."""
+    """Redirect of a site. ``capture``: whether to append the part of the path that the source's wildcard
+    matched to the destination."""
 
     id: str
     source: str
@@ -45,10 +46,11 @@ class RedirectRow(Struct, frozen=True):
         return self.source.endswith(WILDCARD)
 
     def rest_of(self, path: str) -> str:
-        """Return what the wildcard of the source matched in a path, decoded and without slashes at its ends."""
+        """Return the part of a path that the source's wildcard matched, decoded and without slashes at its
+        ends."""
         prefix = source_key(self.source).removesuffix(WILDCARD)
         plain = path.strip("/")
-        # Some letters have another length in lowercase.
+        # Some letters have a different length in lowercase.
         size = next((n for n in range(len(plain) + 1) if len(plain[:n].lower()) >= len(prefix)), len(plain))
         return plain[size:].strip("/")
 
@@ -82,8 +84,9 @@ def find_by_key(tx: Transaction, site_id: str, key: str, *, draft: bool) -> Redi
 
 
 def match(tx: Transaction, site_id: str, path: str, *, drafts: bool = False) -> RedirectRow | None:
-    """Return the redirect of a path: the one from exactly that path, otherwise the one whose wildcard has the
-    longest matching beginning. ``drafts``: drafts count, and replace the live redirect of their source."""
+    """Return the redirect for a path: the one from exactly that path, otherwise the one whose wildcard
+    matches the longest prefix. ``drafts``: whether to include drafts, which replace the live redirect of
+    their source."""
     key = source_key(path)
     wildcards = [f"{key[:n]}{WILDCARD}" for n in range(1, min(len(key), MAX_SOURCE) + 1)]
     row = tx.one(
@@ -91,7 +94,7 @@ def match(tx: Transaction, site_id: str, path: str, *, drafts: bool = False) -> 
             WHERE site_id = :site AND source_key IN :keys AND draft <= :drafts
             ORDER BY source_key = :key DESC, length(source_key) DESC, draft DESC LIMIT 1""",
         site=site_id,
-        # Nothing below `/old/*` is there for `/old/` itself.
+        # For `/old/` itself, there is nothing below `/old/*`.
         keys=[key, *(one for one in wildcards if one != f"{key}/{WILDCARD}")],
         key=key,
         drafts=int(drafts),
@@ -109,7 +112,7 @@ def list_redirects(
     draft: bool = False,
     order_by: OrderBy = "createdAt",
 ) -> Slice[RedirectRow]:
-    """List the live redirects, or the drafts: by source, or newest first. ``search``: part of the source."""
+    """List the live redirects, or the drafts, by source or newest first. ``search``: a part of the source."""
     where, given = "site_id = :site AND draft = :draft", dict[str, Any](site=site_id, draft=int(draft))
     if search:
         escaped = search.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
@@ -181,5 +184,5 @@ def destination_of(row: RedirectRow) -> Destination:
         return ToSection(row.section_id)
     if row.url is not None:
         return ToExternal(row.url)
-    assert row.site_space_id is not None, "every row leads somewhere"
+    assert row.site_space_id is not None, "every row has a target"
     return ToSiteSpace(row.site_space_id) if row.page_id is None else ToPage(row.site_space_id, row.page_id)

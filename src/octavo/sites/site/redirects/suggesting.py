@@ -1,4 +1,4 @@
-"""Suggest redirects for deleted pages. URLs of pages that were renamed or moved redirect by themselves."""
+"""Suggest redirects for deleted pages. URLs of pages that were renamed or moved redirect automatically."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from . import store
 _SUGGESTED = 50
 _VERSIONS = 2_000
 _EXAMINED = 200
-"""Former versions of pages of a space that are looked at, and deleted pages among them, the latest first."""
+"""Maximum numbers of former versions of a space's pages, and of deleted pages among them, that are examined,
+latest first."""
 
 
 class SuggestedRedirect(Struct, rename="camel"):
@@ -34,7 +35,8 @@ class SuggestedRedirect(Struct, rename="camel"):
 
 
 def suggest_redirects(tx: Transaction, to: Recipient, site: SiteAccess) -> list[SuggestedRedirect]:
-    """Return the latest deleted pages of the site whose URLs lead nowhere, of spaces that the caller can see."""
+    """Return the latest deleted pages of the site whose URLs have no redirect, in spaces that the caller can
+    see."""
     structure = load_structure(tx, site.site_id)
     found: dict[str, SuggestedRedirect] = {}
     for shown in structure.ordered_site_spaces():

@@ -12,13 +12,13 @@ from octavo.kit.urls import HttpUrl
 Kind = Literal["site-section", "site-space", "site-page", "url"]
 SEGMENT = r"(?:[A-Za-z0-9._~+-]|%[0-9A-Fa-f]{2})+"
 MAX_SOURCE = 512
-"""Maximum characters of a source path."""
+"""Maximum number of characters of a source path."""
 SOURCE_PATTERN = pattern(
     rf"^/{SEGMENT}(?:/{SEGMENT})*(?:/?\*)?\Z",
     "be a path, such as /guides/install, /old/*, or /old*, without a query or fragment",
 )
 WILDCARD = "*"
-"""End of a source that matches every path that begins with the rest of it."""
+"""End of a source that matches every path that starts with the rest of it."""
 
 
 class ToSection(Struct, rename="camel", tag_field="kind", tag="site-section"):
@@ -35,19 +35,19 @@ class ToPage(Struct, rename="camel", tag_field="kind", tag="site-page"):
 
 
 class ToExternal(Struct, tag_field="kind", tag="external"):
-    """URL outside of the sites of this server."""
+    """URL outside of this server's sites."""
 
     url: HttpUrl
 
 
 class ToUrl(Struct, tag_field="kind", tag="url"):
-    """Other name of ``external`` from before the public API had it; an Octavo extension."""
+    """Former name of ``external``, from before the public API had it; an Octavo extension."""
 
     url: HttpUrl
 
 
 class ToPath(Struct, rename="camel", tag_field="kind", tag="path"):
-    """Page at a path of a space of the site, which is found once, when the redirect is written."""
+    """Page at a path of a space of the site. The page is looked up once, when the redirect is written."""
 
     space_id: str
     path: str

@@ -1,4 +1,4 @@
-"""Create, update, publish, and delete many redirects at once, each by itself."""
+"""Create, update, publish, and delete many redirects at once, independently of each other."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ _SOURCE = re.compile(SOURCE_PATTERN)
 
 
 class AnyExternal(Struct, tag_field="kind", tag="external"):
-    """URL that is only checked when its redirect is written, so that a wrong one doesn't hold up the others."""
+    """URL that is only checked when its redirect is written, so that an invalid one doesn't affect the other
+    redirects."""
 
     url: str
 
 
 class UpsertedRedirect(Struct, rename="camel", kw_only=True):
-    """Redirect to create or update; with ``destination`` None to delete, with the intent ``publish`` to publish its
-    draft."""
+    """Redirect to create or update. ``destination``: None deletes the redirect. ``intent``: ``publish``
+    publishes its draft."""
 
     source: str
     intent: Literal["live", "draft", "publish"] = "live"
@@ -50,7 +51,8 @@ class UpsertedRedirect(Struct, rename="camel", kw_only=True):
 
 
 class UpsertResult(Struct, kw_only=True):
-    """Result of one redirect. ``id``: unless it was deleted or wrong; ``error``: only if it was wrong."""
+    """Result for one redirect. ``id``: the id, unless the redirect was deleted or had an error. ``error``:
+    the error, if any."""
 
     status: Status
     source: str
@@ -64,7 +66,7 @@ def is_source(text: str) -> bool:
 
 
 def require_source(source: str) -> None:
-    """Raise BadRequest for a text that is not a source."""
+    """Raise BadRequest for a string that is not a source."""
     if len(source) > MAX_SOURCE:
         raise BadRequest(f"source: can have at most {MAX_SOURCE} characters")
     if not is_source(source):
@@ -74,7 +76,7 @@ def require_source(source: str) -> None:
 def upsert_redirects(
     tx: Transaction, to: Recipient, site: SiteAccess, wanted: Iterable[UpsertedRedirect]
 ) -> list[UpsertResult]:
-    """Write redirects one after the other and return what became of each."""
+    """Write redirects one after the other and return the outcome of each."""
     editor = RedirectEditor(tx, to, site)
     return [_upsert(editor, one) for one in wanted]
 
@@ -100,7 +102,7 @@ def _upsert(editor: RedirectEditor, wanted: UpsertedRedirect) -> UpsertResult:
     except (BadRequest, NotFound, Conflict) as error:
         return UpsertResult(status="error", source=wanted.source, draft=draft, error=error.message)
     return UpsertResult(
-        # The API has no other word for a redirect that is already so.
+        # The API has no other value for a redirect that is already in that state.
         status="updated" if status == "unchanged" else status,
         source=wanted.source,
         draft=draft,
@@ -142,8 +144,8 @@ def upsert(
     capture: bool,
     permanent: bool | UnsetType,
 ) -> tuple[Literal["created", "updated", "deleted", "unchanged"], RedirectRow | None]:
-    """Set the destination of a source, whether or not there is a redirect from it yet; None deletes it. Raises the
-    errors of ``RedirectEditor.create``."""
+    """Set the destination of a source, whether or not a redirect from it already exists; None deletes it.
+    Raises the errors of ``RedirectEditor.create``."""
     found = editor.find(source, draft=draft)
     if destination is None:
         if found is None:
@@ -155,7 +157,7 @@ def upsert(
     )
     if found is None:
         return "created", editor.create(fields)
-    # Only how the source is written may differ, which changes nothing.
+    # Only the spelling of the source may differ, which changes nothing.
     same = destination_of(found) == destination and found.capture == capture
     made = editor.update(found, msgspec.structs.replace(fields, source=UNSET if same else source))
     return ("unchanged" if made == found else "updated"), made

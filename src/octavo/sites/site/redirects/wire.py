@@ -27,7 +27,7 @@ Source = Annotated[
     ),
 ]
 SourcePattern = Annotated[str, Meta(max_length=MAX_SOURCE, pattern=SOURCE_PATTERN)]
-"""Path, or everything that begins with a path if followed by `/*` or `*`."""
+"""Path, or everything that starts with a path if it is followed by `/*` or `*`."""
 
 
 class Redirect(Struct, rename="camel", tag_field="object", tag="site-redirect", kw_only=True):
@@ -87,7 +87,7 @@ class UpsertRedirects(Struct):
 
 
 class UpsertedRedirects(Struct):
-    """``results``: one for each redirect, in their order."""
+    """Result of writing redirects. ``results``: one result for each redirect, in the same order."""
 
     results: list[UpsertResult]
 
@@ -97,8 +97,9 @@ class SuggestedRedirects(Struct):
 
 
 class ImportRedirects(Struct):
-    """``text``: a CSV table, or the redirects file of another platform, whose ``name`` tells its format. ``csv``: the
-    former name of ``text`` for tables. ``draft``: redirects become drafts unless the file says otherwise."""
+    """Import of redirects. ``text``: a CSV table, or the redirects file of another platform. ``name``: the
+    name of the file, which determines its format. ``csv``: the former name of ``text`` for tables. ``draft``:
+    whether redirects become drafts unless the file specifies otherwise."""
 
     text: Annotated[str, Meta(max_length=1_500_000)] = ""
     name: Annotated[str, Meta(max_length=200)] = ""
@@ -107,7 +108,7 @@ class ImportRedirects(Struct):
 
     def __post_init__(self) -> None:
         if bool(self.text) == bool(self.csv):
-            raise ValueError("text: is required, and can't be combined with `csv`")
+            raise ValueError("text: provide either `text` or `csv`, not both")
 
 
 class RedirectsQuery(PageQuery, rename="camel"):
@@ -135,9 +136,8 @@ def present_redirect(row: RedirectRow) -> Redirect:
 
 
 def present_resolved(site_space_id: str, source: str, target: str, created_at: int) -> Redirect:
-    """Present a redirect that is not a redirect of the site itself, but found in the files of a space or due
-    to a former path. Its id is that of the site space, and it is as old as the
-    site."""
+    """Present a redirect that is not a redirect of the site itself, but comes from the files of a space or
+    from a former path. It has the id of the site space and the creation time of the site."""
     return Redirect(
         id=site_space_id,
         source=source,

@@ -42,7 +42,7 @@ def require_bounds(config: DocsConfig) -> None:
         count = sum(entry.type == type for entry in entries)
         if count > most:
             raise BadRequest(
-                f"{DOCS_PATH}: a site can have at most {most} entries of type {type}, but there are {count}"
+                f"{DOCS_PATH}: a site can have at most {most} entries of type {type}, but the file has {count}"
             )
 
 
@@ -82,10 +82,10 @@ def arrange_site(
     source: str,
     by: SiteAccess | None = None,
 ) -> list[Problem]:
-    """Replace the structure of a site by ``config`` and return the problems found. Parts with the same key
-    are kept and updated, all others are removed. ``spaces``: the space that each entry shows, by key;
-    entries without one are skipped. ``source``: the source of the site, used to find it again. ``by``:
-    whose permissions apply; None: the operator's. Raises BadRequest, Forbidden."""
+    """Replace the structure of a site with ``config`` and return the problems found. Parts with the same key
+    are kept and updated, and all others are removed. ``spaces``: the space that each entry shows, by key;
+    entries without one are skipped. ``source``: the source of the site, used to find it again. ``by``: the
+    actor whose permissions apply; None for the operator. Raises BadRequest, Forbidden."""
     site = get_site(tx, site_id)
     with change_structure(tx, site_id, by) as before:
         wanted = _Arrangement(tx, site_id, before, spaces)
@@ -98,7 +98,8 @@ def arrange_site(
         for row in wanted.rows.values():
             if row != wanted.old.get(row.id):
                 store.put_row(tx, row)
-        # The file has no external links: they stay, at the top level if their group is gone.
+        # The file has no external links: they are kept, and moved to the top level if their group was
+        # removed.
         for link in before.links.values():
             if link.group_id is not None and link.group_id not in wanted.rows:
                 store.update_row(tx, link, group_id=None)
@@ -120,10 +121,10 @@ def provide_spaces(
     *,
     by: Actor | None,
 ) -> dict[str, str]:
-    """Return the space of each entry, updating titles and languages: the one in ``known`` by key, the one
-    the site already shows, or a new one from ``make``. ``there``: keys whose directories contain files.
-    Entries without a directory and without a space are skipped and reported. ``by``: who needs permission
-    to rename each of them; None: the operator. Raises NotFound, Forbidden."""
+    """Return the space of each entry, updating titles and languages. It is the space in ``known`` by key, the
+    one the site already shows, or a new one from ``make``. ``there``: the keys whose directories contain
+    files. Entries without a directory and without a space are skipped and reported. ``by``: the actor who
+    needs permission to rename each space; None for the operator. Raises NotFound, Forbidden."""
     ours = name_spaces(tx, site_id) if site_id is not None else {}
     found: dict[str, str] = {}
     of_directory: dict[str | None, str] = {}
@@ -230,7 +231,7 @@ class _Arrangement:
             self.rows[row.id] = replace(row, rank=rank)
 
     def _variants(self, entries: Sequence[DocsEntry], section_id: str | None, taken: Set[str]) -> None:
-        """Arrange the site spaces of a section, or of a site without sections. ``taken``: paths that only
+        """Arrange the site spaces of a section, or of a site without sections. ``taken``: the paths that only
         the default variant can have."""
         entries = [entry for entry in entries if entry.key in self._spaces]
         olds = []
@@ -283,8 +284,8 @@ class _Arrangement:
         default: DocsEntry | None = None,
     ) -> list[str]:
         """Return a unique path for each entry: the one it specifies, otherwise its previous one (``olds``),
-        otherwise one derived from its title. Paths in ``taken`` are only available to the default, which
-        is not shown at its path."""
+        otherwise one derived from its title. ``taken``: the paths that are only available to the default,
+        which is not shown at its path."""
         found: dict[int, str] = {}
 
         def is_taken(at: int) -> Callable[[str], bool]:
@@ -321,7 +322,7 @@ def _ranks(rows: Sequence[Node | SiteSpaceRow]) -> list[str]:
 
 
 class DescribedSite(Struct, frozen=True):
-    """Site as ``docs.yaml``. ``spaces``: the space in each directory."""
+    """Site in the form of ``docs.yaml``. ``spaces``: the space in each directory."""
 
     site: SiteRow
     config: DocsConfig
@@ -329,8 +330,8 @@ class DescribedSite(Struct, frozen=True):
 
 
 def describe_site(tx: Transaction, site: SiteRow) -> DescribedSite:
-    """Return a site with its structure, each space in a directory of its own: the previous one, or one named
-    after the space."""
+    """Return a site with its structure, with a separate directory for each space: the previous one, or one
+    named after the space."""
     structure = store.load_structure(tx, site.id)
     names = name_parts(tx, structure)
     titles = get_titles(tx, [shown.space_id for shown in structure.site_spaces.values()])

@@ -1,4 +1,4 @@
-"""Edit the structure of a site: add, rename, and remove parts, with the consequences for paths.
+"""Edit the structure of a site: add, rename, and remove parts, and update paths.
 
 Every change runs inside ``change_structure``, which locks the site and compares paths before and after. No
 two site spaces can have the same path, and former paths redirect to the new ones.
@@ -35,7 +35,7 @@ RESERVED = {
     "favicon.ico",
     "healthz",
 }
-"""Paths that sites serve themselves, which sections and variants cannot have."""
+"""Paths that sites serve themselves, which sections and variants can't have."""
 _PATH = re.compile(r"\w[\w.+-]*")
 _PATH_MAX = 90
 
@@ -59,9 +59,9 @@ def lock(tx: Transaction, site_id: str) -> None:
 
 @contextmanager
 def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> Iterator[Structure]:
-    """Yield the structure before a change and check the result. ``by``: who changes it; None: the operator.
-    Raises BadRequest if two parts have the same path after the change, Forbidden if a published site
-    would show a space to more people that the caller cannot publish."""
+    """Yield the structure before a change, and check the result. ``by``: the actor who changes it; None for
+    the operator. Raises BadRequest if two parts have the same path after the change, Forbidden if a published
+    site would show a space to more people and the caller can't publish that space."""
     lock(tx, site_id)
     before = store.load_structure(tx, site_id, trashed=True)
     yield before
@@ -81,7 +81,7 @@ def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> It
         for shown in before.site_spaces.values()
         if shown.id in bases and taken.get(base := before.base(shown).strip("/")) != shown.id
     }
-    # If another site space has a former path now, pages may still be looked up there.
+    # If another site space now has a former path, pages may still be looked up there.
     store.remove_former_paths(tx, site_id, [base for base in taken if base not in left])
     store.put_former_paths(tx, site_id, left)
     touch_site(tx, site_id)
@@ -293,8 +293,8 @@ def add_group(
     parent_id: str | None,
     draft: bool = False,
 ) -> str:
-    """Add a group at the end of ``parent_id`` (None: the top level) around these sections and return its id.
-    Raises NotFound, Conflict."""
+    """Add a group around these sections and return its id. ``parent_id``: the parent at whose end to add it;
+    None for the top level. Raises NotFound, Conflict."""
     with change_structure(tx, site.site_id, site) as structure:
         if len(structure.groups) >= store.MAX_GROUPS:
             raise Conflict(f"A site can have at most {store.MAX_GROUPS} section groups.")
@@ -333,8 +333,8 @@ def update_group(tx: Transaction, site: SiteAccess, group_id: str, values: Mappi
 
 
 def require_outside(structure: Structure, group: SectionGroupRow, parent: str | None, field: str) -> None:
-    """Raise BadRequest if a group can't be in a parent: it is the group itself or in it, or groups would be nested
-    too deep."""
+    """Raise BadRequest if a group can't be moved to a parent because the parent is the group itself or inside
+    it, or because groups would be nested too deep."""
     above = parent
     while above is not None:
         if above == group.id:
@@ -364,7 +364,7 @@ def delete_group(tx: Transaction, site: SiteAccess, group_id: str) -> bool:
 
 
 def add_section_to_group(tx: Transaction, site: SiteAccess, group_id: str, section_id: str) -> None:
-    """Move a section to the end of a group. Raises NotFound, and Conflict if it is already there."""
+    """Move a section to the end of a group. Raises NotFound, and Conflict if it is already in the group."""
     with change_structure(tx, site.site_id, site) as structure:
         get_group(structure, group_id)
         section = get_section(structure, section_id, "sectionId")
@@ -419,8 +419,8 @@ def add_site_space(
     page_id: str | None = None,
     draft: bool = False,
 ) -> str:
-    """Add a space as a variant of a section, by default of the default section, and return the id of the
-    site space. ``page_id``: its home page. Raises NotFound, Conflict.
+    """Add a space as a variant of a section, by default of the default section, and return the id of the site
+    space. ``page_id``: the id of its home page. Raises NotFound, Conflict.
 
     The caller must have checked permission to publish the space.
     """
@@ -431,7 +431,7 @@ def add_site_space(
             section_id = structure.default_section.id
         _require_room(structure)
         if any(shown.space_id == space_id for shown in structure.variants(section_id)):
-            raise Conflict("spaceId: the space is already shown there.")
+            raise Conflict("spaceId: the space is already in this section.")
         _require_page(tx, space_id, page_id)
         site_space_id = _insert_site_space(tx, structure, site.site_id, space_id, section_id)
         made = get_site_space(store.load_structure(tx, site.site_id, trashed=True), site_space_id)
@@ -441,7 +441,7 @@ def add_site_space(
 
 
 def _require_page(tx: Transaction, space_id: str, page_id: str | None) -> None:
-    """Raise NotFound for a page that is not in a space, BadRequest for one that has no content."""
+    """Raise NotFound for a page that is not in a space, BadRequest for a page without content."""
     if page_id is None:
         return
     page = find_page(tx, main_state(tx, space_id), page_id)
@@ -466,7 +466,7 @@ def update_site_space(
         if "path" in values and any(other.path == values["path"] for other in others):
             raise BadRequest(f"path: another space of the section already has the path {values['path']!r}")
         if "space_id" in values and any(other.space_id == values["space_id"] for other in others):
-            raise Conflict("spaceId: the space is already shown there.")
+            raise Conflict("spaceId: the space is already in this section.")
         space_id = values.get("space_id", shown.space_id)
         if space_id != shown.space_id:
             values = {"page_id": None, **values}

@@ -17,7 +17,7 @@ def add_link(tx: Transaction, site: SiteAccess, parent: str | None, values: dict
     Conflict on a site without sections, or with too many links."""
     with change_structure(tx, site.site_id, site) as structure:
         if not structure.sections:
-            raise Conflict("External links stand between sections. Add a section to the site first.")
+            raise Conflict("External links appear between sections. Add a section to the site first.")
         if len(structure.links) >= store.MAX_LINKS:
             raise Conflict(f"A site can have at most {store.MAX_LINKS} external links.")
         if parent is not None:

@@ -1,4 +1,4 @@
-"""Parts of a site's structure that one visitor sees: without drafts, parts whose condition is not met, and
+"""Parts of a site's structure that one visitor can see: without drafts, parts whose condition is not met, and
 parts without pages."""
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .store import (
 
 
 class PathLocation(NamedTuple):
-    """Site space that contains a path, and the rest of the path. ``begins_there``: the path is the start of
-    a section or of the site, and visitors are redirected to this site space."""
+    """Site space that contains a path, and the rest of the path. ``begins_there``: whether the path is the
+    start of a section or of the site, so that visitors are redirected to this site space."""
 
     shown: SiteSpaceRow | None
     rest: str = ""
@@ -32,18 +32,20 @@ class PathLocation(NamedTuple):
 
 
 class VisibilityObstacle(NamedTuple):
-    """Reason why something is hidden: a draft or a failed condition, of this row, or nothing to show."""
+    """Reason why something is hidden: the row is a draft, its condition is not met, or it has nothing to
+    show."""
 
     reason: Literal["draft", "condition", "empty"]
     row: Row
 
 
 class Outline:
-    """Structure of a site as one visitor sees it: the one place that decides what readers see of it.
+    """Structure of a site for one visitor; this alone determines which parts readers see.
 
-    ``preview``: include spaces without pages, which members are about to fill; ``drafts``: include drafts, too;
-    ``drafted``: change request shown instead of the content of its space. If no space of a site has a page, all of
-    them are included."""
+    ``preview``: whether to include spaces without pages, which members are about to fill. ``drafts``: whether
+    to include drafts. ``drafted``: a change request to show instead of the content of its space. If no space
+    of a site has a page, all of them are included.
+    """
 
     def __init__(
         self,
@@ -65,7 +67,7 @@ class Outline:
             self._compute_visible(frozenset())
 
     def _compute_visible(self, without: frozenset[str]) -> None:
-        """Compute what is visible, leaving out everything that shows these spaces."""
+        """Compute the visible parts, omitting everything that shows these spaces."""
         self._without = without
         self._variants = {
             section_id: tuple(
@@ -86,7 +88,8 @@ class Outline:
         return self._gate(section) is None and bool(self._variants[section.id])
 
     def _gate(self, row: Row) -> VisibilityObstacle | None:
-        """Return what hides a whole row: that it, or something that contains it, is a draft, or a condition."""
+        """Return the reason why a whole row is hidden: the row or something that contains it is a draft or
+        has a condition that is not met."""
         draft = self._structure.draft_of(row)
         if draft is not None and not self.drafts:
             return VisibilityObstacle("draft", draft)
@@ -97,7 +100,7 @@ class Outline:
         return None
 
     def obstacle(self, row: Row) -> VisibilityObstacle | None:
-        """Return what hides a part of the site from this visitor; None if nothing does."""
+        """Return the reason why a part of the site is hidden from this visitor; None if it is visible."""
         gate = self._gate(row)
         if gate is not None:
             return gate
@@ -125,7 +128,7 @@ class Outline:
         return self._gate(node) is None and bool(self.children(node.id))
 
     def listed(self, section: SectionRow | None, current: SiteSpaceRow) -> tuple[SiteSpaceRow, ...]:
-        """Return the site spaces of a section that the navigation lists at one of them."""
+        """Return the site spaces of a section that the navigation lists while a visitor is in one of them."""
         return tuple(one for one in self.variants(section) if not one.hidden or one.id == current.id)
 
     def site_spaces(self) -> list[SiteSpaceRow]:
@@ -145,14 +148,14 @@ class Outline:
         return self._structure.sections.get(section_id or "")
 
     def start(self, section: SectionRow | None) -> SiteSpaceRow | None:
-        """Return where visitors of a section start: at its default, otherwise at the first visible site space that
-        the navigation lists."""
+        """Return the site space at which visitors of a section start: its default, otherwise the first
+        visible site space in the navigation."""
         variants = self.variants(section)
         default = next((shown for shown in variants if shown.is_default), None)
         return default or next((one for one in variants if not one.hidden), variants[0] if variants else None)
 
     def locate(self, path: str) -> PathLocation:
-        """Return where a path below the site is for this visitor."""
+        """Return the location of a path below the site for this visitor."""
         first, _, below = path.partition("/")
         section = next((s for s in self.sections if not s.is_default and s.path == first.lower()), None)
         if section is not None:
@@ -173,7 +176,7 @@ class Outline:
 
 
 def visitor_outline(tx: Transaction, visitor: Visitor) -> Outline:
-    """Return the outline of a visitor's site as they see it."""
+    """Return the outline of a visitor's site."""
     return Outline(
         load_structure(tx, visitor.site_id),
         visitor.claims,

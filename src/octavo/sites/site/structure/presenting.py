@@ -1,8 +1,8 @@
 """Structure of a site as one caller sees it.
 
-Site spaces whose space the caller cannot see are left out: showing a space on a site does not mean that its
-unpublished content can be read. Sections and groups with nothing else in them are left out, too, because
-their titles and paths derive from those of the spaces.
+Site spaces whose space the caller can't see are omitted: showing a space on a site does not mean that its
+unpublished content can be read. Sections and groups with nothing else in them are omitted too, because their
+titles and paths derive from those of the spaces.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ U = TypeVar("U")
 
 
 class ShownStructure:
-    """Presenter of a site's structure; visitors get no more than they can see. ``share_key``: included in
-    URLs. Raises NotFound for an unknown key."""
+    """Presenter of a site's structure, limited to the parts that the caller or visitor can see.
+    ``share_key``: the key to include in URLs. Raises NotFound for an unknown key."""
 
     def __init__(
         self, tx: Transaction, to: Recipient, site: SiteAccess | VisitedSite, share_key: str | None = None
@@ -84,7 +84,7 @@ class ShownStructure:
         return wire.PublishedUrls(f"{self._base}{quote(path)}")
 
     def site_space(self, shown: SiteSpaceRow) -> wire.SiteSpace:
-        """Present a site space. Raises NotFound for one whose space the caller cannot see."""
+        """Present a site space. Raises NotFound if the caller can't see its space."""
         if shown.space_id not in self._spaces:
             raise NotFound(f"There is no site space {shown.id!r} on this site.")
         space, role = self._spaces[shown.space_id]
@@ -115,7 +115,7 @@ class ShownStructure:
         return self._visitor is None and self.structure.is_draft(row)
 
     def _condition(self, condition: str | None) -> str | UnsetType:
-        """Return the condition to members only; visitors must not learn what others would see."""
+        """Return the condition to members only; visitors must not learn what other visitors can see."""
         return condition if condition and self._visitor is None else UNSET
 
     def _variants(self, section: SectionRow | None) -> Sequence[SiteSpaceRow]:
@@ -129,8 +129,8 @@ class ShownStructure:
         return self.seen_nodes(self.structure.children(group_id))
 
     def seen_nodes(self, nodes: Sequence[Node]) -> list[Node]:
-        """Return the nodes without sections whose spaces the caller cannot see, and groups that contain only
-        such sections."""
+        """Return the nodes without sections whose spaces the caller can't see, and without groups that
+        contain only such sections."""
         return [node for node in nodes if self._sees(node)]
 
     def _sees(self, node: Node) -> bool:
@@ -152,7 +152,7 @@ class ShownStructure:
         return find_kept_space_access(self._tx, self._to.actor, Can.VIEW, space_id) is not None
 
     def require_seen(self, node: Node) -> None:
-        """Raise NotFound for a section or group that the caller cannot see."""
+        """Raise NotFound for a section or group that the caller can't see."""
         if self._visitor is None and not self._sees(node):
             raise NotFound(f"There is no section or group {node.id!r} on this site.")
 
@@ -193,7 +193,7 @@ class ShownStructure:
         )
 
     def title_of(self, row: Row) -> str:
-        """Return the title of a row on the site. The caller can see it."""
+        """Return the title of a row on the site, which the caller can see."""
         if isinstance(row, SiteSpaceRow):
             return row.title or self._spaces[row.space_id][0].title
         return row.title
@@ -245,7 +245,8 @@ def localized_of(row: Row, name: str) -> dict[str, str] | UnsetType:
 def present_ordered(
     rows: Sequence[T], limit: int, page: str | None, key: Callable[[T], str], present: Callable[[T], U]
 ) -> Listing[U]:
-    """Present one page of rows that were read as a whole, ordered by ``key``; the page token is the last key."""
+    """Present one page of rows that were loaded as a whole, ordered by ``key``; the page token is the last
+    key."""
     after = decode_token(page, str)
     rest = [row for row in rows if after is None or key(row) > after[0]]
     items = [present(row) for row in rest[:limit]]

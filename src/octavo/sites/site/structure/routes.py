@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec import UNSET, UnsetType
 
+from octavo.content.changes.wire import TemplateChoice
+from octavo.errors import Conflict
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery
 from octavo.kit.http.bodies import or_none
-from octavo.kit.http.operation import Area, Call, Reply
+from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess, space_access
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.duplicating import duplicate_space, prepare_copy
 
 from ..publishing import require_publishable
 from . import changing, links, sorting, wire
+from .filling import space_to_add
 from .presenting import ShownStructure, present_ordered
 from .sorting import StructurePart
 from .store import Row, SectionGroupRow, SectionRow, load_structure, with_localized
@@ -31,6 +32,8 @@ _LINKS = f"{_SITE}/external-links"
 _LINK = _LINKS + "/{siteExternalLinkId}"
 _SPACES = f"{_SITE}/site-spaces"
 _SPACE = _SPACES + "/{siteSpaceId}"
+_STARTING = (("product-docs", "Documentation"), ("changelog", "Changelog"))
+"""Templates and titles of the sections of a new site."""
 
 
 def _given(**values: object) -> dict[str, object]:
@@ -39,7 +42,7 @@ def _given(**values: object) -> dict[str, object]:
 
 
 def _localized(row: Row | None, body: object) -> str | None | UnsetType:
-    """Return the column of translations with those of a request; unset if it contains none."""
+    """Return the column of translations updated with those of a request; unset if it contains none."""
     title = getattr(body, "localized_title", UNSET)
     description = getattr(body, "localized_description", UNSET)
     if title is UNSET and description is UNSET:
@@ -51,15 +54,6 @@ def _flag(value: bool | UnsetType) -> int | UnsetType:
     return int(value) if value is not UNSET else UNSET
 
 
-def _preferred(call: Call, value: object, status: int = 200) -> Reply:
-    """Return the answer of a change in the form that the client prefers (RFC 7240)."""
-    if re.search(
-        r"(?:^|[,;\s])return\s*=\s*minimal(?:$|[,;\s])", call.headers.get(b"prefer", b"").decode("latin-1")
-    ):
-        return Reply(status=204, headers={"preference-applied": "return=minimal"})
-    return Reply(value, status)
-
-
 def _locate(call: Call, site: SiteAccess, path: str) -> None:
     call.response_headers["location"] = call.url(f"/orgs/{site.organization_id}/sites/{site.site_id}/{path}")
 
@@ -69,8 +63,8 @@ def _locate(call: Call, site: SiteAccess, path: str) -> None:
 
 @operation("getSiteStructure", "GET", f"{_SITE}/structure", needs=Can.VIEW, errors=(404,))
 def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.SiteStructure:
-    """Get the structure of a site: all its sections and groups, or its site spaces if it has no sections, as
-    far as the caller can see their spaces."""
+    """Get the structure of a site: all its sections and groups, or its site spaces if it has no sections.
+    Parts whose spaces the caller can't see are omitted."""
     with call.db.read() as tx:
         return ShownStructure(tx, call, site, query.share_key).whole()
 
@@ -81,15 +75,15 @@ def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.
     f"{_SITE}/structure/sort",
     needs=Can.ADMIN,
     errors=(400, 404),
-    returns=wire.SiteSpace | wire.StructureNode,
+    minimal=True,
 )
-def sort_structure(call: Call, site: SiteAccess, body: wire.Sort) -> Reply:
-    """Move a section, group, external link, or site space before or after another one, into the group of the
-    latter."""
+def sort_structure(call: Call, site: SiteAccess, body: wire.Sort) -> wire.SiteSpace | wire.StructureNode:
+    """Move a section, group, external link, or site space before or after another one, into that one's
+    group."""
     with call.db.write() as tx:
         item = StructurePart(body.item.type, body.item.id, "item")
         sorting.move(tx, site, item, **wire.neighbors(body.position))
-        return _preferred(call, ShownStructure(tx, call, site).find(body.item.id))
+        return ShownStructure(tx, call, site).find(body.item.id)
 
 
 # --- sections -----------------------------------------------------------------------------------------
@@ -105,7 +99,7 @@ def _section(tx: Transaction, call: Call, site: SiteAccess, section_id: str) -> 
 @operation("listSiteSections", "GET", _SECTIONS, needs=Can.VIEW)
 def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> Listing[wire.SiteSection]:
     """List the sections of a site in reading order, regardless of groups. Sections whose spaces the caller
-    cannot see are left out."""
+    can't see are omitted."""
     with call.db.read() as tx:
         shown = ShownStructure(tx, call, site, query.share_key)
         nodes = shown.seen_nodes(shown.structure.ordered())
@@ -115,14 +109,20 @@ def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> L
 
 @operation("addSectionToSite", "POST", _SECTIONS, needs=Can.ADMIN, status=201, yields=("content:read",))
 def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.SiteSection:
-    """Add a section with one space that the caller administers. If the site had no sections, its previous
-    content becomes the first section."""
-    with call.db.write() as tx:
-        require_publishable(tx, site.organization, {"spaceId": body.space_id})
+    """Add a section with one space in which the caller has the role `create` or higher, or with a new one
+    (`spaceId` null). If the site had no sections, its previous content becomes the first section."""
+    with (
+        space_to_add(
+            call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
+        ) as space,
+        call.db.write() as tx,
+    ):
+        space_id = space.id(tx)
+        require_publishable(tx, site.organization, {"spaceId": space_id})
         made = changing.add_section(
             tx,
             site,
-            body.space_id,
+            space_id,
             title=body.title,
             icon=body.icon,
             draft=body.draft,
@@ -133,8 +133,10 @@ def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.Sit
         return _section(tx, call, site, made)
 
 
-@operation("updateSiteSectionById", "PATCH", _SECTION, needs=Can.ADMIN, returns=wire.SiteSection)
-def update_section(call: Call, site: SiteAccess, site_section_id: str, body: wire.UpdateSection) -> Reply:
+@operation("updateSiteSectionById", "PATCH", _SECTION, needs=Can.ADMIN, minimal=True)
+def update_section(
+    call: Call, site: SiteAccess, site_section_id: str, body: wire.UpdateSection
+) -> wire.SiteSection:
     """Update a section. Its former path redirects to the new one."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
@@ -151,7 +153,7 @@ def update_section(call: Call, site: SiteAccess, site_section_id: str, body: wir
         section = changing.get_section(load_structure(tx, site.site_id, trashed=True), site_section_id)
         values |= _given(localized=_localized(section, body))
         changing.update_section(tx, site, site_section_id, chosen, values)
-        return _preferred(call, _section(tx, call, site, site_section_id))
+        return _section(tx, call, site, site_section_id)
 
 
 @operation("deleteSiteSectionById", "DELETE", _SECTION, needs=Can.ADMIN)
@@ -210,8 +212,10 @@ def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSec
         return _group(tx, call, site, made)
 
 
-@operation("updateSiteSectionGroupById", "PATCH", _GROUP, needs=Can.ADMIN, returns=wire.SiteSectionGroup)
-def update_group(call: Call, site: SiteAccess, site_section_group_id: str, body: wire.UpdateGroup) -> Reply:
+@operation("updateSiteSectionGroupById", "PATCH", _GROUP, needs=Can.ADMIN, minimal=True)
+def update_group(
+    call: Call, site: SiteAccess, site_section_group_id: str, body: wire.UpdateGroup
+) -> wire.SiteSectionGroup:
     """Update a group, or move it into another one."""
     values = _given(
         title=body.title, icon=body.icon, draft=_flag(body.draft), parent_id=body.parent_section_group_id
@@ -220,7 +224,7 @@ def update_group(call: Call, site: SiteAccess, site_section_group_id: str, body:
         group = changing.get_group(load_structure(tx, site.site_id, trashed=True), site_section_group_id)
         values |= _given(localized=_localized(group, body))
         changing.update_group(tx, site, site_section_group_id, values)
-        return _preferred(call, _group(tx, call, site, site_section_group_id))
+        return _group(tx, call, site, site_section_group_id)
 
 
 @operation("deleteSiteSectionGroupById", "DELETE", _GROUP, needs=Can.ADMIN)
@@ -289,10 +293,10 @@ def add_link(call: Call, site: SiteAccess, body: wire.AddExternalLink) -> wire.S
         return _link(tx, call, site, made)
 
 
-@operation("updateSiteExternalLinkById", "PATCH", _LINK, needs=Can.ADMIN, returns=wire.SiteExternalLink)
+@operation("updateSiteExternalLinkById", "PATCH", _LINK, needs=Can.ADMIN, minimal=True)
 def update_link(
     call: Call, site: SiteAccess, site_external_link_id: str, body: wire.UpdateExternalLink
-) -> Reply:
+) -> wire.SiteExternalLink:
     """Update an external link, or move it into a group or to the top level."""
     values = _given(
         title=body.title,
@@ -307,7 +311,7 @@ def update_link(
         link = changing.get_link(load_structure(tx, site.site_id), site_external_link_id)
         values |= _given(localized=_localized(link, body))
         links.update_link(tx, site, site_external_link_id, values)
-        return _preferred(call, _link(tx, call, site, site_external_link_id))
+        return _link(tx, call, site, site_external_link_id)
 
 
 @operation("deleteSiteExternalLinkById", "DELETE", _LINK, needs=Can.ADMIN)
@@ -346,29 +350,38 @@ def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) 
     needs=Can.ADMIN,
     status=201,
     yields=("content:read",),
-    returns=wire.SiteSpace,
+    minimal=True,
 )
-def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> Reply:
-    """Add a space that the caller administers, as a variant of a section or of the site."""
-    with call.db.write() as tx:
-        require_publishable(tx, site.organization, {"spaceId": body.space_id})
+def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wire.SiteSpace:
+    """Add a space in which the caller has the role `create` or higher, or a new one (`spaceId` null), as a variant
+    of a section or of the site."""
+    with (
+        space_to_add(
+            call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
+        ) as space,
+        call.db.write() as tx,
+    ):
+        space_id = space.id(tx)
+        require_publishable(tx, site.organization, {"spaceId": space_id})
         made = changing.add_site_space(
             tx,
             site,
-            body.space_id,
+            space_id,
             body.section_id,
             title=body.title,
             page_id=body.page_id,
             draft=body.draft,
         )
         _locate(call, site, f"site-spaces/{made}")
-        return _preferred(call, _site_space(tx, call, site, made), 201)
+        return _site_space(tx, call, site, made)
 
 
-@operation("updateSiteSpaceById", "PATCH", _SPACE, needs=Can.ADMIN, returns=wire.SiteSpace)
-def update_site_space(call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace) -> Reply:
-    """Update a site space, or replace its space by another one that the caller administers, which removes the home
-    page."""
+@operation("updateSiteSpaceById", "PATCH", _SPACE, needs=Can.ADMIN, minimal=True)
+def update_site_space(
+    call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace
+) -> wire.SiteSpace:
+    """Update a site space, or replace its space with another one in which the caller has the role `create` or
+    higher, which removes the home page."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
         path=path,
@@ -385,7 +398,22 @@ def update_site_space(call: Call, site: SiteAccess, site_space_id: str, body: wi
         if isinstance(body.space_id, str):
             require_publishable(tx, site.organization, {"spaceId": body.space_id})
         changing.update_site_space(tx, site, site_space_id, values)
-        return _preferred(call, _site_space(tx, call, site, site_space_id))
+        return _site_space(tx, call, site, site_space_id)
+
+
+@operation(
+    "applyTemplateToSite", "POST", f"{_SITE}/template", needs=Can.ADMIN, status=200, yields=("content:write",)
+)
+def apply_template(call: Call, site: SiteAccess) -> None:
+    """Fill an empty site with a starting structure: a section with documentation of a product, and one with a
+    changelog. Returns 409 if the site has content."""
+    for template, title in _STARTING:
+        choice = TemplateChoice(template)
+        with space_to_add(call.context, site, None, choice, title=title) as space, call.db.write() as tx:
+            structure = load_structure(tx, site.site_id, trashed=True)
+            if template == _STARTING[0][0] and structure.site_spaces:
+                raise Conflict("This site has content. Only an empty site can be filled with a template.")
+            changing.add_section(tx, site, space.id(tx), title=title, icon=None, draft=False)
 
 
 @operation(
@@ -400,8 +428,9 @@ def update_site_space(call: Call, site: SiteAccess, site_space_id: str, body: wi
 def duplicate_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.DuplicateSiteSpace | None
 ) -> wire.SiteSpace:
-    """Duplicate a space that the caller administers, and add the copy to the site: as a section beside that of the
-    original if that has no other space, otherwise as a further variant."""
+    """Duplicate a space in which the caller has the role `create` or higher, and add the duplicate to the
+    site: as a section next to that of the original if that section has no other space, otherwise as a further
+    variant."""
     draft = body.draft if body is not None else False
     with call.db.read() as tx:
         shown = changing.get_site_space(load_structure(tx, site.site_id), site_space_id)

@@ -1,4 +1,4 @@
-"""Move parts of a structure before or after another one, into the group of the latter."""
+"""Move parts of a structure before or after another part, into that part's group."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _NOUNS: dict[Kind, str] = {
     "site-section-group": "siteSectionGroup",
     "site-external-link": "siteExternalLink",
 }
-"""What the audit log calls parts of a structure."""
+"""Names of the parts of a structure in the audit log."""
 
 
 class StructurePart(NamedTuple):
-    """Part named in a request. ``field``: the request field."""
+    """Part named in a request. ``field``: the name of the request field."""
 
     kind: Kind
     id: str
@@ -57,8 +57,8 @@ def move(
     before: StructurePart | None,
     after: StructurePart | None,
 ) -> None:
-    """Move a part to a position among parts of its kind: site spaces within their section, sections, groups, and
-    links anywhere.
+    """Move a part to a position among parts of its kind: site spaces within their section; sections, groups,
+    and links anywhere.
 
     Raises NotFound for parts that are not on this site, BadRequest for an impossible position.
     """
@@ -102,12 +102,15 @@ def _place(
 ) -> tuple[str | None, int]:
     """Return the parent that a neighbor determines, and the index among its other children."""
     if isinstance(row, SiteSpaceRow) != isinstance(at, SiteSpaceRow):
-        raise BadRequest(f"{neighbor.field}: it can't be moved next to a {neighbor.kind}")
+        raise BadRequest(f"{neighbor.field}: can't be a {neighbor.kind}. Choose a part of the same kind")
     if at.id == row.id:
-        raise BadRequest(f"{neighbor.field}: it can't be moved before or after itself")
+        raise BadRequest(f"{neighbor.field}: must be a different part")
     parent = _parent(structure, at)
     if isinstance(row, SiteSpaceRow) and parent != row.section_id:
-        raise BadRequest(f"{neighbor.field}: a site space can only be moved within its section")
+        raise BadRequest(
+            f"{neighbor.field}: must be in the same section, because a site space can only be moved "
+            "within its section"
+        )
     others = [other.id for other in _siblings(structure, row, parent) if other.id != row.id]
     return parent, others.index(at.id) + step
 

@@ -1,4 +1,4 @@
-"""Rows of a site's structure, loaded as a whole: it is small, and most queries concern all of it."""
+"""Rows of a site's structure, loaded as a whole, because it is small and most queries concern all of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ MAX_GROUPS = 100
 MAX_SITE_SPACES = 1000
 MAX_LINKS = 100
 MAX_DEPTH = 4
-"""Maximum number of sections, groups, spaces, and external links of a site, and nesting levels of groups."""
+"""Maximum numbers of sections, groups, spaces, and external links of a site, and of nesting levels of
+groups."""
 
 
 class SectionRow(Struct, frozen=True):
@@ -36,7 +37,7 @@ class SectionRow(Struct, frozen=True):
     docs_key: str | None = None
     """Key in ``docs.yaml``."""
     localized: str | None = None
-    """JSON: title and description in other languages; read with ``localize``."""
+    """JSON with title and description in other languages; read it with ``localize``."""
 
 
 class SectionGroupRow(Struct, frozen=True):
@@ -81,11 +82,11 @@ class SiteSpaceRow(Struct, frozen=True):
     """Directory of the space in the repository, with a trailing slash; empty for the whole repository."""
     localized: str | None = None
     title: str | None = None
-    """Title on the site; None for that of the space."""
+    """Title on the site; None for the title of the space."""
     page_id: str | None = None
-    """Page shown at the start instead of the first one."""
+    """Id of the page shown at the start instead of the first page."""
     hidden: int = 0
-    """Whether it is left out of the navigation. Its URLs work."""
+    """Whether it is omitted from the navigation. Its URLs still work."""
     draft: int = 0
 
 
@@ -119,7 +120,8 @@ def with_localized(
     title: Mapping[str, str] | UnsetType | None = UNSET,
     description: Mapping[str, str] | UnsetType | None = UNSET,
 ) -> str | None:
-    """Return the column ``localized`` of a row with these translations; unset ones stay. ``row`` None: a new one."""
+    """Return the column ``localized`` of a row with these translations; unset ones stay unchanged. ``row``:
+    the row; None for a new one."""
     texts: dict[str, Mapping[str, str]] = dict(read_localized(row)) if row is not None else {}
     for name, given in (("title", title), ("description", description)):
         if given is not UNSET:
@@ -129,8 +131,7 @@ def with_localized(
 
 
 class Structure:
-    """Structure of one site. When it is shown, spaces in the trash are left out; when it is edited, they are
-    included."""
+    """Structure of one site. Spaces in the trash are omitted for display and included for editing."""
 
     def __init__(
         self,
@@ -155,7 +156,7 @@ class Structure:
             self._children[self.parent(node)].append(node)
 
     def is_same(self, other: Structure) -> bool:
-        """Return whether both have the same rows."""
+        """Return whether both structures have the same rows."""
         return (self.sections, self.groups, self.links, self.site_spaces) == (
             other.sections,
             other.groups,
@@ -173,13 +174,14 @@ class Structure:
         return self._children.get(group_id, [])
 
     def gates(self, shown: SiteSpaceRow) -> set[str | None]:
-        """Return everything that can hide a site space: conditions, and None for a draft."""
+        """Return the gates that can hide a site space: a condition, or None for a draft."""
         section = self.sections.get(shown.section_id or "")
         conditions = {shown.condition, section.condition if section is not None else None} - {None, ""}
         return conditions | {None} if self.is_draft(shown) else conditions
 
     def draft_of(self, row: Row) -> Row | None:
-        """Return what makes a row a draft: itself, or the nearest draft that contains it. None for a live one."""
+        """Return the draft that makes a row a draft: the row itself, or the nearest draft that contains it;
+        None for a live row."""
         if row.draft:
             return row
         above: Row | None
@@ -265,14 +267,15 @@ class Structure:
         return own if holder is None else f"{self.key(holder)}/{own}"
 
     def depth(self, group_id: str | None) -> int:
-        """Return how many groups enclose the contents of a group, including itself; 0 for the top level."""
+        """Return the depth of the contents of a group: the number of groups that enclose them, including the
+        group itself; 0 for the top level."""
         count = 0
         while group_id is not None:
             group_id, count = self.groups[group_id].parent_id, count + 1
         return count
 
     def height(self, group_id: str) -> int:
-        """Return how many levels of groups a group has, including itself."""
+        """Return the number of levels of groups in a group, including itself."""
         below = [
             self.height(node.id) for node in self.children(group_id) if isinstance(node, SectionGroupRow)
         ]
@@ -280,8 +283,8 @@ class Structure:
 
 
 def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> Structure:
-    """Load the structure of a site with five statements, regardless of its size. ``trashed``: include spaces in
-    the trash."""
+    """Load the structure of a site with five statements, regardless of its size. ``trashed``: whether to
+    include spaces in the trash."""
     alive = "" if trashed else " AND s.deleted_at IS NULL"
     sections = tx.all(f"SELECT {_SECTION} FROM site_sections WHERE site_id = :site", site=site_id)
     groups = tx.all(f"SELECT {_GROUP} FROM site_section_groups WHERE site_id = :site", site=site_id)
@@ -301,7 +304,8 @@ def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> S
 
 
 def find_empty_spaces(tx: Transaction, site_id: str) -> frozenset[str]:
-    """Return the spaces of a site without pages: no document, and no source of computed documents."""
+    """Return the spaces of a site without pages: they have no document, and no source of computed
+    documents."""
     rows = tx.all(
         f"""SELECT x.space_id FROM site_spaces x JOIN spaces s ON s.id = x.space_id
             WHERE x.site_id = :site AND NOT EXISTS (
@@ -441,7 +445,8 @@ def move_site_spaces(tx: Transaction, site_id: str, section_id: str) -> None:
 
 
 def put_former_paths(tx: Transaction, site_id: str, paths: dict[str, str]) -> None:
-    """Record former paths of site spaces: site space by path (in lowercase, without slashes at its ends)."""
+    """Record former paths of site spaces: the site space by path (in lowercase, without slashes at its
+    ends)."""
     moment = now()
     tx.run_many(
         """INSERT INTO site_former_paths (site_id, path, site_space_id, created_at)
@@ -467,7 +472,7 @@ def list_former_paths(tx: Transaction, site_id: str) -> list[tuple[str, str]]:
 
 
 def find_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> list[tuple[str, str]]:
-    """Return which of these paths are former paths, the longest first, with the id of their site space."""
+    """Return the former paths among these paths, longest first, with the id of their site space."""
     rows = tx.all(
         """SELECT path, site_space_id FROM site_former_paths WHERE site_id = :site AND path IN :paths
            ORDER BY length(path) DESC""",

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.content.changes.wire import TemplateChoice
 from octavo.core.expressions import ExpressionError, parse
 from octavo.core.languages import LANGUAGES
 from octavo.kit.db.pagination import PageQuery
@@ -68,7 +69,7 @@ class SiteSpace(Struct, rename="camel", tag_field="object", tag="site-space", kw
 
 
 class SiteSection(Struct, rename="camel", tag_field="object", tag="site-section", kw_only=True):
-    """Section. ``draft``: hidden from visitors."""
+    """Section. ``draft``: whether it is hidden from visitors."""
 
     id: str
     title: str
@@ -101,7 +102,7 @@ class SiteExternalLink(Struct, rename="camel", tag_field="object", tag="site-ext
 
 
 class SiteSectionGroup(Struct, rename="camel", tag_field="object", tag="site-section-group", kw_only=True):
-    """Section group. ``sections``: the ``children`` that are sections."""
+    """Section group. ``sections``: the sections among its ``children``."""
 
     id: str
     title: str
@@ -141,9 +142,12 @@ class SiteSpacesQuery(ShownListQuery):
 
 
 class AddSection(Struct, rename="camel", kw_only=True):
-    """``draft``: hides the section from visitors until it is set to false. ``pageId``: the home page of the space."""
+    """New section. ``draft``: whether to hide the section from visitors until this is set to false.
+    ``pageId``: the id of the home page of the space.
+    ``spaceId``: the space; null to create a space with the pages of ``template``."""
 
-    space_id: str
+    space_id: str | None
+    template: TemplateChoice | None = None
     title: SectionTitle | None = None
     icon: Icon | None = None
     draft: bool = False
@@ -190,7 +194,7 @@ class UpdateGroup(Struct, rename="camel"):
 
 
 class AddExternalLink(Struct, rename="camel", kw_only=True):
-    """``parent``: id of a section group; omitted for the top level."""
+    """New external link. ``parent``: the id of a section group; omitted for the top level."""
 
     title: LinkTitle
     url: HttpUrl
@@ -210,7 +214,7 @@ class AddExternalLink(Struct, rename="camel", kw_only=True):
 
 
 class UpdateExternalLink(Struct, rename="camel", kw_only=True):
-    """``parent``: null for the top level."""
+    """Update of an external link. ``parent``: the id of a section group; null for the top level."""
 
     title: LinkTitle | UnsetType = UNSET
     url: HttpUrl | UnsetType = UNSET
@@ -233,19 +237,22 @@ class AddSectionToGroup(Struct, rename="camel"):
     section_id: str
 
 
-class AddSiteSpace(Struct, rename="camel"):
-    """``title``: on the site, by default that of the space. ``pageId``: the page shown at the start."""
+class AddSiteSpace(Struct, rename="camel", kw_only=True):
+    """New site space. ``title``: the title on the site; by default that of the space. ``pageId``: the id of
+    the page shown at the start. ``spaceId``: the space; null to create a space with the pages of ``template``."""
 
-    space_id: str
+    space_id: str | None
     section_id: str | None = None
     title: LinkTitle | None = None
     page_id: str | None = None
     draft: bool = False
+    template: TemplateChoice | None = None
 
 
 class UpdateSiteSpace(Struct, rename="camel", kw_only=True):
-    """``title`` and ``localizedTitle`` are an Octavo extension. ``pageId``: the page shown at the start; null for the
-    first one. ``hidden``: left out of the navigation."""
+    """Update of a site space. ``title`` and ``localizedTitle`` are an Octavo extension. ``pageId``: the id of
+    the page shown at the start; null for the first page. ``hidden``: whether it is omitted from the
+    navigation."""
 
     path: Path | UnsetType = UNSET
     condition: Condition | None | UnsetType = UNSET

@@ -25,22 +25,21 @@ ALLOWED = {
     "PSF-2.0",
     "Zlib",
     "Unlicense",
-    "CC-BY-4.0",  # icons, which name their authors
+    "CC-BY-4.0",  # icons, with attribution
     "OFL-1.1",  # fonts
-    "MPL-2.0",  # certifi, shtab: used unchanged, as packages of their own
+    "MPL-2.0",  # certifi, shtab: used unchanged, as separate packages
 }
 REPLACEABLE = {
     "LGPL-3.0-only": {"psycopg", "psycopg-binary", "psycopg-pool"},
     "LGPL-2.1": {"paramiko"},
+    "LGPL v3": {"ldap3"},
 }
-"""Packages of their own that anybody can replace by another version, which is what these licences ask for."""
-LOOKED_AT = {
-    "docutils": "in the public domain or BSD-2-Clause but for a mode of Emacs, which is not installed"
-}
+"""Separate packages that users can replace by another version, as these licenses require."""
+REVIEWED = {"docutils": "public domain or BSD-2-Clause, except for an Emacs mode that isn't installed"}
 
 
 def is_allowed(name: str, expression: str) -> bool:
-    """Whether one of the ways in which it is licensed is allowed as a whole."""
+    """Return whether one of the alternative licenses of a package is allowed."""
     return any(
         all(
             part in ALLOWED or name in REPLACEABLE.get(part, set())
@@ -61,36 +60,36 @@ def is_allowed(name: str, expression: str) -> bool:
         ("a", "", False),
     ],
 )
-def test_how_licences_are_judged(name: str, expression: str, allowed: bool) -> None:
+def test_alternatives_and_combinations_of_licenses(name: str, expression: str, allowed: bool) -> None:
     assert is_allowed(name, expression) is allowed
 
 
-def test_packages_of_python_have_licences_that_are_allowed() -> None:
+def test_python_packages_have_allowed_licenses() -> None:
     found = components.python_components()
     assert {"msgspec", "psycopg", "uvloop"} <= {one.name for one in found}
-    # Tools of tests do not ship.
+    # Test tools are not shipped.
     assert not {"pytest", "mypy"} & {one.name for one in found}
-    wrong = [one for one in found if one.name not in LOOKED_AT and not is_allowed(one.name, one.licence)]
+    wrong = [one for one in found if one.name not in REVIEWED and not is_allowed(one.name, one.license)]
     assert not wrong
     assert {one.name for one in found} >= {
-        *LOOKED_AT,
+        *REVIEWED,
         *(name for names in REPLACEABLE.values() for name in names),
     }
 
 
-def test_packages_in_the_app_have_licences_that_are_allowed_and_handed_on() -> None:
+def test_packages_in_the_app_have_allowed_licenses_and_ship_them() -> None:
     if not (ROOT / "web" / "node_modules").exists():
-        pytest.skip("the packages of the app are not installed")
+        pytest.skip("the app's packages aren't installed")
     found = packages.shipped()
     names = {one.name for one in found}
     assert {"svelte", "prosemirror-view", "rope-sequence"} <= names and not {"vite", "typescript"} & names
-    assert not [one for one in found if not is_allowed(one.name, one.licence)]
+    assert not [one for one in found if not is_allowed(one.name, one.license)]
     assert not [one for one in found if "None" in one.text.split()]
-    handed_on = packages.licences()
-    assert all(one.text in handed_on for one in found)
+    shipped_texts = packages.licenses()
+    assert all(one.text in shipped_texts for one in found)
 
 
-def test_files_of_others_come_with_their_licences() -> None:
+def test_third_party_files_ship_their_licenses() -> None:
     licensed = dict(components.files_of_others())
     others = [
         path
@@ -99,8 +98,8 @@ def test_files_of_others_come_with_their_licences() -> None:
         if "dist" not in path.parts
     ]
     assert others and not [path for path in others if path not in licensed]
-    for licence in set(licensed.values()):
+    for license in set(licensed.values()):
         assert re.search(
             r"SIL Open Font License|UBUNTU FONT LICENCE|MIT License|Apache License|APACHE LICENSE",
-            licence.read_text(),
-        ), licence.name
+            license.read_text(),
+        ), license.name

@@ -1,0 +1,4 @@
+"""Findings: faults of the pages of a site, found by scans."""
+
+from . import jobs as jobs
+from . import tables as tables

@@ -1,0 +1,109 @@
+"""Fix findings in change requests, which people review like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from octavo.content.changes.commands import DocumentInput, UpdatePage
+from octavo.content.changes.comparing import MergedContent
+from octavo.content.changes.editing import edit
+from octavo.content.changes.saving import create_with, resolver_maker, retry_on_conflict
+from octavo.content.changes.store import ChangeRow, find_change
+from octavo.content.references.viewing import load_view, source_document
+from octavo.content.revisions.store import main_state
+from octavo.core.checks.fixes import replace_link, replace_text
+from octavo.core.document.json import to_json
+from octavo.core.document.nodes import Document
+from octavo.core.json_types import JsonObject
+from octavo.errors import Conflict
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.authorization import SiteAccess, SpaceAccess, space_access
+from octavo.organization.access.roles import Can
+
+from . import store
+from .store import FindingRow
+
+_SHOWN = 60
+"""Characters of a finding's title in the subject of a change request."""
+_MOST_CHANGES = 100
+
+
+def fix_findings(context: Context, site: SiteAccess, findings: Sequence[FindingRow]) -> list[ChangeRow]:
+    """Create a change request with the fixes of these findings in each space. Raises Conflict if each of them
+    requires a decision, or if a change request already fixes one."""
+    with context.db.read() as tx:
+        for finding in findings:
+            _require_unfixed(tx, finding)
+        by_space: dict[str, list[FindingRow]] = {}
+        for finding in findings:
+            if finding.space_id is not None and finding.is_fixable:
+                by_space.setdefault(finding.space_id, []).append(finding)
+        spaces = {id: space_access(tx, site.actor, Can.EDIT, id) for id in by_space}
+    if not by_space:
+        raise Conflict("This can't be fixed automatically. Edit the page instead.")
+    return [_fix_in_space(context, spaces[id], found) for id, found in by_space.items()]
+
+
+def _require_unfixed(tx: Transaction, finding: FindingRow) -> None:
+    if finding.status not in ("open", "candidate"):
+        raise Conflict("This finding is no longer open. Reopen it first.")
+    for change_id in store.list_change_ids(tx, finding.id, _MOST_CHANGES, None).rows:
+        change = find_change(tx, finding.space_id or "", change_id)
+        if change is not None and change.status in ("draft", "open"):
+            raise Conflict(f"Change request #{change.number} already fixes this. Edit or archive it first.")
+
+
+def _fix_in_space(context: Context, space: SpaceAccess, findings: list[FindingRow]) -> ChangeRow:
+    meaning = resolver_maker(context, space.actor)
+    subject = f"Fix: {findings[0].title[:_SHOWN]}" if len(findings) == 1 else f"Fix {len(findings)} findings"
+
+    def link(tx: Transaction, change: ChangeRow) -> None:
+        for finding in findings:
+            store.link_change(tx, finding.id, change.id)
+
+    def attempt() -> ChangeRow:
+        with context.db.read() as tx:
+            main = main_state(tx, space.space_id)
+            changes = _list_edits(tx, space.space_id, findings)
+            if not changes:
+                raise Conflict("The page has changed since it was checked. Check the site again.")
+            edited = edit(meaning(tx, main), tx, main, changes)
+        merged = MergedContent(edited.changes, edited.bodies, edited.keys, edited.conflicts)
+        return create_with(context, space, main, merged, subject=subject, also=link)
+
+    return retry_on_conflict(attempt)
+
+
+def _list_edits(tx: Transaction, space_id: str, findings: Sequence[FindingRow]) -> list[UpdatePage]:
+    """Return the edits that apply all fixes to the current pages. Pages that were deleted are skipped."""
+    view = load_view(tx, main_state(tx, space_id))
+    documents: dict[str, Document] = {}
+    changed: dict[str, None] = {}
+    for finding in findings:
+        for evidence in finding.evidence:
+            page = view.every.any_page(evidence.page)
+            if page is None or page.kind != "document" or page.computed:
+                continue
+            if page.id not in documents:
+                documents[page.id] = source_document(tx, space_id, page)
+            document = documents[page.id]
+            fixing = finding.fixing
+            fixed = (
+                replace_link(document, fixing.url, _target_of(fixing.url, fixing.page, fixing.anchor))
+                if fixing is not None
+                else evidence.fix is not None and replace_text(document, evidence.fix)
+            )
+            if fixed:
+                changed[page.id] = None
+    return [
+        UpdatePage(page=page_id, document=DocumentInput(document=to_json(documents[page_id])))
+        for page_id in changed
+    ]
+
+
+def _target_of(url: str, page: str, anchor: str) -> JsonObject:
+    if anchor:
+        # The rest of the link is correct, and stays as it was written.
+        return {"kind": "url", "url": f"{url.partition('#')[0]}#{anchor}"}
+    return {"kind": "page", "page": page}

@@ -1,0 +1,281 @@
+"""Gather the findings of a space from the checks of its pages and from its references. Writes nothing."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+
+import msgspec
+
+from octavo.content.references.broken import list_broken, list_targets
+from octavo.content.references.row import Row
+from octavo.content.references.viewing import SpaceView, source_document
+from octavo.core.checks.faults import QUOTE, CheckedPage
+from octavo.core.checks.statements import find_contradictions
+from octavo.core.document.anchors import place_ids
+from octavo.core.document.references import TYPES_OF_FILES
+from octavo.core.pages import Page
+from octavo.core.sentences import shorten
+from octavo.kit.db.database import Transaction
+from octavo.kit.scheduling import deadlines
+from octavo.sites.openapi import pages as api_pages
+from octavo.sites.openapi.store import find_spec, find_spec_by_url, find_version
+
+from .kinds import KINDS, FindingKind, Severity
+from .types import MAX_EVIDENCE, Evidence, Fixing, Found
+
+_HISTORY = re.compile(
+    r"change-?\s?log|release|history|what.?s.new|migrat|upgrad|news|roadmap|blog|archive|version", re.I
+)
+_SHARE = 0.8
+"""Minimum similarity of an anchor that is proposed instead of a missing one."""
+_MOST_OPERATIONS = 50
+
+
+def gather_findings(
+    tx: Transaction, organization_id: str, view: SpaceView, checks: Mapping[str, CheckedPage]
+) -> list[Found]:
+    """Return the findings of a space. ``checks``: the check of each of its pages, by ID."""
+    gathering = _Gathering(tx, organization_id, view, checks)
+    return list(gathering.run())
+
+
+def key_of(kind: FindingKind, *parts: str) -> str:
+    """Return the key of a finding: the same for the same fault in each scan."""
+    digest = hashlib.sha256("\0".join((kind, *parts)).encode()).hexdigest()[:40]
+    return f"{kind}:{digest}"
+
+
+class _Gathering:
+    def __init__(
+        self, tx: Transaction, organization_id: str, view: SpaceView, checks: Mapping[str, CheckedPage]
+    ) -> None:
+        self._tx = tx
+        self._organization_id = organization_id
+        self._view = view
+        self._space_id = view.state.space_id
+        self._checks = {id: checked for id, checked in checks.items() if view.every.any_page(id) is not None}
+        self._anchors: dict[str, list[str]] = {}
+        self._by_name: dict[str, list[Page]] = {}
+        for page in view.every.all_pages():
+            if page.kind == "document":
+                for name in {page.slug, PurePosixPath(page.file_path or "").stem.lower()}:
+                    self._by_name.setdefault(name, []).append(page)
+
+    def run(self) -> Iterator[Found]:
+        for gather in (
+            self._broken,
+            self._faults,
+            self._variables,
+            self._unlinked,
+            self._contradictions,
+            self._operations,
+        ):
+            deadlines.check()
+            yield from gather()
+
+    def _found(
+        self,
+        kind: FindingKind,
+        subject: Sequence[str],
+        evidence: Sequence[Evidence],
+        *,
+        title: str = "",
+        severity: Severity | None = None,
+        fixing: Fixing | None = None,
+    ) -> Found:
+        known = KINDS[kind]
+        pages = dict.fromkeys(
+            each.page for each in evidence if self._view.every.any_page(each.page) is not None
+        )
+        return Found(
+            key_of(kind, self._space_id, *subject),
+            kind,
+            self._space_id,
+            shorten(title or known.title, 256),
+            severity or known.severity,
+            tuple(evidence[:MAX_EVIDENCE]),
+            tuple(pages),
+            fixing,
+        )
+
+    # --- references ---------------------------------------------------------------------------------------
+
+    def _broken(self) -> Iterator[Found]:
+        groups: dict[tuple[FindingKind, str], list[Row]] = {}
+        for row in list_broken(self._tx, self._space_id):
+            groups.setdefault((self._kind_of(row), row.target_key), []).append(row)
+        for (kind, target), rows in groups.items():
+            written = _written_url(rows[0])
+            shown = shorten(written or "an empty link", QUOTE)
+            evidence = [Evidence(row.owner_id, shorten(_written_url(row), QUOTE)) for row in rows]
+            fixing = self._fixing(kind, rows[0], written)
+            title = KINDS[kind].title
+            if kind == "broken-link" and rows[0].type == "reusable-content":
+                title = "Included content is missing"
+            yield self._found(kind, [target], evidence, title=f"{title}: {shown}", fixing=fixing)
+
+    def _kind_of(self, row: Row) -> FindingKind:
+        if row.type in TYPES_OF_FILES or row.kind == "file":
+            return "missing-image"
+        target = self._view.every.any_page(row.target) if row.kind == "page" and row.target else None
+        return "broken-anchor" if target is not None and row.anchor else "broken-link"
+
+    def _fixing(self, kind: FindingKind, row: Row, written: str) -> Fixing | None:
+        """Return the page or anchor that a broken link most likely means."""
+        if not written or row.type not in ("link", "button"):
+            return None
+        if kind == "broken-anchor" and row.target and row.anchor:
+            near = difflib.get_close_matches(row.anchor, self._anchors_of(row.target), 1, _SHARE)
+            return Fixing(url=written, page=row.target, anchor=near[0]) if near else None
+        if kind == "broken-link":
+            path = written.partition("#")[0].partition("?")[0].rstrip("/")
+            name = path.rpartition("/")[2].removesuffix(".md").removesuffix(".html").lower()
+            named = self._by_name.get(name, []) if name not in ("", "readme", "index") else []
+            if len(named) == 1 and "://" not in written:
+                return Fixing(url=written, page=named[0].id)
+        return None
+
+    def _anchors_of(self, page_id: str) -> list[str]:
+        if page_id not in self._anchors:
+            page = self._view.every.any_page(page_id)
+            document = source_document(self._tx, self._space_id, page) if page is not None else None
+            self._anchors[page_id] = list(place_ids(document).values()) if document is not None else []
+        return self._anchors[page_id]
+
+    def _unlinked(self) -> Iterator[Found]:
+        """Yield pages that readers can't find: hidden from navigation, and no page links to them."""
+        tree, linked = self._view.every, list_targets(self._tx, self._space_id)
+        for page in tree.documents():
+            if page.computed or page.id in linked or not tree.is_hidden(page) or page is tree.home:
+                continue
+            message = "The page is hidden from navigation, and no other page links to it."
+            yield self._found("unlinked-page", [page.id], [Evidence(page.id, page.title, message)])
+
+    # --- pages by themselves --------------------------------------------------------------------------------
+
+    def _faults(self) -> Iterator[Found]:
+        for page_id, checked in self._checks.items():
+            groups: dict[tuple[FindingKind, str], list[Evidence]] = {}
+            for fault in checked.faults:
+                if fault.kind == "style":
+                    continue
+                key = (fault.kind, fault.subject)
+                groups.setdefault(key, []).append(Evidence(page_id, fault.quote, fault.message, fault.fix))
+            for (kind, subject), evidence in groups.items():
+                yield self._found(kind, [page_id, subject], evidence)
+
+    def _variables(self) -> Iterator[Found]:
+        missing: dict[str, list[Evidence]] = {}
+        for page_id, checked in self._checks.items():
+            page = self._view.every.any_page(page_id)
+            for name in checked.variables:
+                scope, _, variable = name.partition(".")
+                known = (
+                    self._view.variables if scope == "space" else page.variables if page is not None else {}
+                )
+                if variable not in known:
+                    # A variable of a page has a different value on each page.
+                    subject = name if scope == "space" else f"{name} {page_id}"
+                    quote = f"{scope}.vars.{variable}"
+                    missing.setdefault(subject, []).append(
+                        Evidence(page_id, quote, "Readers see nothing in its place.")
+                    )
+        for subject, evidence in missing.items():
+            yield self._found(
+                "undefined-variable",
+                [subject],
+                evidence,
+                title=f"Undefined variable: {evidence[0].quote}",
+            )
+
+    def _contradictions(self) -> Iterator[Found]:
+        pages = {
+            page_id: checked.statements
+            for page_id, checked in self._checks.items()
+            if checked.statements and not self._is_history(page_id)
+        }
+        for found in find_contradictions(pages):
+            values = list(dict.fromkeys(place.statement.value for place in found.places))
+            evidence = [Evidence(place.page, place.statement.text) for place in found.places]
+            # The list starts with one page for each value, because it is truncated.
+            evidence.sort(key=lambda each: each.quote != found.places[-1].statement.text)
+            yield self._found(
+                "contradiction",
+                [found.pattern],
+                [evidence[-1], *evidence[:-1]],
+                title=f"Pages contradict each other: {values[0]} or {values[1]}",
+            )
+
+    def _is_history(self, page_id: str) -> bool:
+        """Return whether a page, or one above it, describes several versions."""
+        tree = self._view.every
+        page = tree.any_page(page_id)
+        line = [*tree.ancestors(page), page] if page is not None else []
+        return any(_HISTORY.search(f"{each.title} {each.slug}") for each in line)
+
+    # --- APIs ---------------------------------------------------------------------------------------------
+
+    def _operations(self) -> Iterator[Found]:
+        shown: dict[str, dict[str, list[str]]] = {}
+        for page_id, checked in self._checks.items():
+            for name, method, path in checked.operations:
+                shown.setdefault(name, {}).setdefault(f"{method} {path}", []).append(page_id)
+        for name, operations in shown.items():
+            spec = (
+                find_spec_by_url(self._tx, self._organization_id, name)
+                if "://" in name
+                else find_spec(self._tx, self._organization_id, name)
+            )
+            version = find_version(self._tx, spec.id, spec.version_id) if spec and spec.version_id else None
+            if spec is None or version is None:
+                continue
+            described = api_pages.load(self._tx, version).operations
+            for key, page_ids in operations.items():
+                if key not in described:
+                    label = _label_of(key)
+                    message = f"`{label}` is not in the latest version of {spec.slug}."
+                    yield self._found(
+                        "removed-operation",
+                        [spec.slug, key],
+                        [Evidence(page_id, label, message) for page_id in page_ids],
+                        title=f"Operation was removed from the API: {label}",
+                    )
+            if not self._shows_all(spec.slug):
+                missing = [
+                    key
+                    for key, operation in described.items()
+                    if key not in operations and not operation.data.get("deprecated")
+                ]
+                if missing:
+                    evidence = [Evidence("", _label_of(key)) for key in missing[:_MOST_OPERATIONS]]
+                    title = f"Operations of {spec.slug} are documented nowhere: {len(missing)}"
+                    yield self._found("undocumented-operations", [spec.slug], evidence, title=title)
+
+    def _shows_all(self, slug: str) -> bool:
+        """Return whether the space has pages generated from the whole specification."""
+        return any(page.computed and _names(page.computed, slug) for page in self._view.every.all_pages())
+
+
+def _names(value: object, slug: str) -> bool:
+    if isinstance(value, dict):
+        return any(_names(inner, slug) for inner in value.values())
+    if isinstance(value, list):
+        return any(_names(inner, slug) for inner in value)
+    return bool(value == slug)
+
+
+def _label_of(key: str) -> str:
+    method, _, path = key.partition(" ")
+    return f"{method.upper()} {path}"
+
+
+def _written_url(row: Row) -> str:
+    """Return a reference as it was written."""
+    ref = msgspec.json.decode(row.written)
+    if not isinstance(ref, dict):
+        return ""
+    return str(ref.get("url") or ref.get("page") or ref.get("file") or ref.get("reusableContent") or "")

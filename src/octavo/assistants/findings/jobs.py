@@ -1,0 +1,73 @@
+"""When scans run: after changes, every night, and on request."""
+
+from __future__ import annotations
+
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.work import jobs
+from octavo.kit.work.outbox import Event, consumer
+from octavo.sites.site.store import get_site, list_all_sites, list_sites_of_space
+
+from .scanning import JOB, fail_scan, scan_site, start_scan
+
+_AFTER = 60_000
+"""Milliseconds to wait for further changes of a space before its sites are scanned."""
+_EVERY = 24 * 3600.0
+_ATTEMPTS = 5
+
+
+@jobs.job(JOB, bound=None, attempts=_ATTEMPTS, seconds=600)
+def run_scan(context: Context, site_id: str, organization_id: str, scan_id: str) -> None:
+    """Scan a site. A failed scan is retried, and shows the reason for the failure."""
+    try:
+        scan_site(context, site_id, organization_id, scan_id)
+    except Exception as error:
+        fail_scan(context, scan_id, f"{type(error).__name__}: {error}")
+        raise
+
+
+@consumer("findings")
+def _after_change(tx: Transaction, event: Event) -> None:
+    if event.type != "space_content_updated" or event.space_id is None:
+        return
+    for site in list_sites_of_space(tx, event.space_id):
+        if site.published:
+            jobs.enqueue(
+                tx,
+                "startScan",
+                organization=site.organization_id,
+                key=f"startScan {site.id}",
+                run_at=event.created_at + _AFTER,
+                site_id=site.id,
+                cause="change",
+            )
+
+
+@jobs.job("startScan", bound="one row")
+def begin_scan(context: Context, site_id: str, cause: str) -> None:
+    """Start a scan of a site that still exists."""
+    with context.db.write() as tx:
+        if tx.one("SELECT 1 FROM sites WHERE id = :id", id=site_id):
+            site = get_site(tx, site_id)
+            start_scan(tx, site.id, site.organization_id, "change" if cause == "change" else "schedule")
+        jobs.finish(tx)
+
+
+@jobs.job("scanSites", bound="one row for each published site")
+def scan_all_sites(context: Context) -> None:
+    """Start a scan of every published site."""
+    with context.db.read() as tx:
+        sites = [site for site in list_all_sites(tx) if site.published]
+    for site in sites:
+        with context.db.write() as tx:
+            jobs.enqueue(
+                tx,
+                "startScan",
+                organization=site.organization_id,
+                key=f"startScan {site.id}",
+                site_id=site.id,
+                cause="schedule",
+            )
+
+
+jobs.schedule("scanSites", _EVERY, "scanSites")

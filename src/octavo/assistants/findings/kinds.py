@@ -1,0 +1,62 @@
+"""Kinds of findings: how each is classified, and which part of a site's health it belongs to."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+FindingType = Literal[
+    "content-outdated", "content-incorrect", "content-gap", "broken-link", "outbound-link-error", "other"
+]
+Severity = Literal["low", "medium", "high"]
+FindingStatus = Literal["candidate", "open", "done", "canceled"]
+Area = Literal["links", "freshness", "consistency", "style", "accessibility", "findability"]
+AREAS: tuple[Area, ...] = get_args(Area)
+
+FindingKind = Literal[
+    "broken-link",
+    "broken-anchor",
+    "missing-image",
+    "alt-text",
+    "code-sample",
+    "placeholder",
+    "undefined-variable",
+    "unlinked-page",
+    "contradiction",
+    "removed-operation",
+    "undocumented-operations",
+]
+SEVERITIES: dict[Severity, int] = {"low": 1, "medium": 2, "high": 3}
+
+
+class KindOfFinding(Struct, frozen=True):
+    """Kind of finding. ``title``: the title of its findings."""
+
+    type: FindingType
+    severity: Severity
+    area: Area
+    title: str
+
+
+KINDS: dict[FindingKind, KindOfFinding] = {
+    "broken-link": KindOfFinding("broken-link", "high", "links", "Link to a missing page"),
+    "broken-anchor": KindOfFinding("broken-link", "medium", "links", "Link to a missing section"),
+    "missing-image": KindOfFinding("broken-link", "high", "links", "Image or file is missing"),
+    "removed-operation": KindOfFinding(
+        "content-outdated", "high", "links", "Operation was removed from the API"
+    ),
+    "placeholder": KindOfFinding("content-gap", "medium", "freshness", "Text is unfinished"),
+    "contradiction": KindOfFinding(
+        "content-incorrect", "high", "consistency", "Two pages contradict each other"
+    ),
+    "undefined-variable": KindOfFinding("content-incorrect", "medium", "consistency", "Undefined variable"),
+    "code-sample": KindOfFinding(
+        "content-incorrect", "medium", "consistency", "Code sample has a syntax error"
+    ),
+    "alt-text": KindOfFinding("other", "medium", "accessibility", "Image without alternative text"),
+    "unlinked-page": KindOfFinding("other", "low", "findability", "No page links to this page"),
+    "undocumented-operations": KindOfFinding(
+        "content-gap", "low", "findability", "Operations are documented nowhere"
+    ),
+}

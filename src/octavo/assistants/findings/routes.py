@@ -1,0 +1,186 @@
+"""Findings of a site, the scans that found them, and its health."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from octavo.content.changes.store import list_changes_by_id
+from octavo.content.changes.wire import ChangeRequest, present_changes
+from octavo.kit.clock import now
+from octavo.kit.db.pagination import Listing, Next, PageQuery, present_slice
+from octavo.kit.http.operation import Area, Call
+from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.access.roles import Can
+
+from . import store, wire
+from .editing import set_finding_status
+from .fixing import fix_findings
+from .scanning import request_scan
+from .store import FindingFilter
+
+operation = Area("sites").operation
+
+_SITE = "/orgs/{organizationId}/sites/{siteId}"
+_SCANS = f"{_SITE}/scans"
+_FINDINGS = f"{_SITE}/findings"
+_FINDING = _FINDINGS + "/{siteFindingId}"
+_WEEK = 7 * 24 * 3600 * 1000
+_MOST_SCANS = 100
+
+
+@operation("listSiteScans", "GET", _SCANS, needs=Can.VIEW)
+def list_scans(call: Call, site: SiteAccess, query: wire.ScansQuery) -> Listing[wire.SiteScan]:
+    """List the scans of a site, newest first. Scans cover all topics, so the filter `topic` returns none."""
+    with call.db.read() as tx:
+        found = store.list_scans(
+            tx, site.site_id, query.limit, query.page, query.status, topic=query.topic is not None
+        )
+    return present_slice(found, lambda row: wire.present_scan(call, site.organization_id, row))
+
+
+@operation("startSiteScan", "POST", _SCANS, needs=Can.EDIT, status=202)
+def start_scan(call: Call, site: SiteAccess) -> wire.SiteScan:
+    """Start a scan of a site. If a scan is already waiting to start, it is returned instead."""
+    with call.db.write() as tx:
+        row = request_scan(tx, site)
+    shown = wire.present_scan(call, site.organization_id, row)
+    call.response_headers["location"] = shown.urls.location
+    return shown
+
+
+@operation("getSiteScanById", "GET", _SCANS + "/{siteScanId}", needs=Can.VIEW, errors=(404,))
+def get_scan(call: Call, site: SiteAccess, site_scan_id: str) -> wire.SiteScan:
+    """Get a scan of a site."""
+    with call.db.read() as tx:
+        row = store.get_scan(tx, site.site_id, site_scan_id)
+    return wire.present_scan(call, site.organization_id, row)
+
+
+@operation("getSiteHealth", "GET", f"{_SITE}/health", needs=Can.VIEW)
+def get_health(call: Call, site: SiteAccess) -> wire.SiteHealth:
+    """Get the health of a site: the current and past scores by area. Scores cover all spaces of the site; the
+    numbers of findings include only findings that you can see."""
+    with call.db.read() as tx:
+        scans = store.list_latest_scans(tx, site.site_id, _MOST_SCANS)
+        latest = store.list_scans(tx, site.site_id, 1, None).rows
+        counts = store.count_findings(tx, site, FindingFilter())
+        done = store.count_findings(tx, site, FindingFilter(status="done", updated_after=now() - _WEEK))
+    return wire.present_health(
+        call,
+        site.organization_id,
+        scans,
+        latest[0] if latest else None,
+        [(status, severity, count) for status, severity, _, count in counts],
+        sum(count for *_, count in done),
+    )
+
+
+@operation("getSiteFindingStats", "GET", f"{_SITE}/stats/findings", needs=Can.VIEW)
+def get_stats(call: Call, site: SiteAccess, query: wire.FindingStatsQuery) -> wire.SiteFindingStats:
+    """Get the numbers of findings of a site in the spaces that you can see."""
+    with call.db.read() as tx:
+        counts = store.count_findings(tx, site, query.filter)
+        merged = store.count_merged_changes(tx, site, query.filter)
+    kinds: dict[str, int] = {}
+    for status, _, kind, count in counts:
+        if status == "open":
+            kinds[kind] = kinds.get(kind, 0) + count
+    return wire.SiteFindingStats(
+        total=sum(count for *_, count in counts),
+        statuses=wire.FindingStatuses(
+            **{name: sum(c for s, _, _, c in counts if s == name) for name in ("open", "done", "canceled")}
+        ),
+        severities=wire.ScanFindings(
+            **{name: sum(c for _, s, _, c in counts if s == name) for name in ("low", "medium", "high")}
+        ),
+        connectors={},
+        questions=0,
+        merged_change_requests=merged,
+        kinds=kinds,
+    )
+
+
+@operation("listSiteFindings", "GET", _FINDINGS, needs=Can.VIEW)
+def list_findings(call: Call, site: SiteAccess, query: wire.FindingsQuery) -> Listing[wire.SiteFinding]:
+    """List the findings of a site in the spaces that you can see, the latest first. The order `severity`
+    lists the most severe first; the order `sources`, the findings with the most pages."""
+    with call.db.read() as tx:
+        found = store.list_findings(tx, site, query.filter, query.limit, query.page, query.order_by)
+        items = wire.present_findings(call, tx, site.organization_id, found.rows)
+    return Listing(items, found.count, Next(found.next_token) if found.next_token else UNSET)
+
+
+@operation("fixSiteFindings", "POST", f"{_FINDINGS}/change-requests", needs=Can.VIEW, errors=(404, 409))
+def fix_several(call: Call, site: SiteAccess, body: wire.FixFindings) -> wire.FixedFindings:
+    """Create a draft change request in each space with the fixes of these findings. Findings without an automatic fix
+    are skipped. Requires the editor role in these spaces."""
+    with call.db.read() as tx:
+        rows = [store.get_finding(tx, site, id) for id in dict.fromkeys(body.findings)]
+    changes = fix_findings(call.context, site, rows)
+    with call.db.read() as tx:
+        return wire.FixedFindings(present_changes(call, tx, changes))
+
+
+@operation("getSiteFindingById", "GET", _FINDING, needs=Can.VIEW, errors=(404,))
+def get_finding(call: Call, site: SiteAccess, site_finding_id: str) -> wire.SiteFinding:
+    """Get a finding."""
+    with call.db.read() as tx:
+        row = store.get_finding(tx, site, site_finding_id)
+        return wire.present_finding(call, tx, site.organization_id, row)
+
+
+@operation("updateSiteFindingById", "PATCH", _FINDING, needs=Can.EDIT, errors=(404,))
+def update_finding(
+    call: Call, site: SiteAccess, site_finding_id: str, body: wire.UpdateSiteFinding
+) -> wire.SiteFinding:
+    """Resolve, dismiss, or reopen a finding. A finding that is `done` opens again if a scan still finds it; a
+    `canceled` one stays dismissed."""
+    with call.db.write() as tx:
+        row = store.get_finding(tx, site, site_finding_id)
+        set_finding_status(tx, site, row, body.status)
+        return wire.present_finding(
+            call, tx, site.organization_id, store.get_finding(tx, site, site_finding_id)
+        )
+
+
+@operation("listPagesForSiteFinding", "GET", f"{_FINDING}/pages", needs=Can.VIEW, errors=(404,))
+def list_pages(
+    call: Call, site: SiteAccess, site_finding_id: str, query: PageQuery
+) -> Listing[wire.SiteFindingPage]:
+    """List the pages that a finding concerns."""
+    with call.db.read() as tx:
+        row = store.get_finding(tx, site, site_finding_id)
+        found = store.list_pages(tx, row.id, query.limit, query.page)
+        items = [page for id in found.rows if (page := wire.present_page(tx, row, id)) is not None]
+    return Listing(items, found.count, Next(found.next_token) if found.next_token else UNSET)
+
+
+@operation(
+    "listChangeRequestsForSiteFinding", "GET", f"{_FINDING}/change-requests", needs=Can.VIEW, errors=(404,)
+)
+def list_changes(
+    call: Call, site: SiteAccess, site_finding_id: str, query: PageQuery
+) -> Listing[ChangeRequest]:
+    """List the change requests that were created to fix a finding."""
+    with call.db.read() as tx:
+        row = store.get_finding(tx, site, site_finding_id)
+        found = store.list_change_ids(tx, row.id, query.limit, query.page)
+        items = present_changes(call, tx, list_changes_by_id(tx, found.rows))
+    return Listing(items, found.count, Next(found.next_token) if found.next_token else UNSET)
+
+
+@operation(
+    "triggerChangeRequestsForSiteFinding",
+    "POST",
+    f"{_FINDING}/change-requests",
+    needs=Can.VIEW,
+    status=202,
+    errors=(404, 409),
+)
+def trigger_changes(call: Call, site: SiteAccess, site_finding_id: str) -> None:
+    """Create a draft change request with the fix of a finding. The list of the finding's change requests
+    contains it. Requires the editor role in its space. Returns an error for a finding without an automatic
+    fix."""
+    with call.db.read() as tx:
+        row = store.get_finding(tx, site, site_finding_id)
+    fix_findings(call.context, site, [row])

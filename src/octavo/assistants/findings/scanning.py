@@ -1,0 +1,204 @@
+"""Scan a site: check the pages that changed, gather findings, and compare them with those of the last scan."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from octavo.content.references.viewing import SpaceView, load_view, source_document
+from octavo.content.revisions.store import main_state
+from octavo.core.checks.faults import CheckedPage
+from octavo.core.checks.pages import VERSION, check_page
+from octavo.errors import NotFound
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.scheduling import deadlines
+from octavo.kit.work import jobs
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.authorization import SiteAccess
+from octavo.sites.site.store import find_site
+from octavo.sites.site.structure.store import load_structure
+
+from . import store
+from .gathering import gather_findings
+from .health import measure_health
+from .kinds import FindingStatus
+from .store import ScanRow, StoredFinding
+from .types import Found
+
+_PAGES = 50
+"""Pages that are checked between two writes."""
+_FINDINGS = 200
+"""Findings that are written together."""
+JOB = "scanSite"
+
+
+def start_scan(tx: Transaction, site_id: str, organization_id: str, cause: store.ScanCause) -> ScanRow:
+    """Start a scan of a site, or return the scan that is waiting to start."""
+    # The lock makes simultaneous requests find each other's scans.
+    tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site_id)
+    scan = store.find_pending_scan(tx, site_id)
+    if scan is None:
+        scan = store.insert_scan(tx, site_id, cause)
+        jobs.enqueue(
+            tx,
+            JOB,
+            organization=organization_id,
+            site_id=site_id,
+            organization_id=organization_id,
+            scan_id=scan.id,
+        )
+    return scan
+
+
+def request_scan(tx: Transaction, site: SiteAccess) -> ScanRow:
+    """Start a scan on behalf of a person."""
+    scan = start_scan(tx, site.site_id, site.organization_id, "manual")
+    audit(
+        tx, site.actor, "site.scanned", site.organization_id, ("site", site.site_id), after={"scan": scan.id}
+    )
+    return scan
+
+
+def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str) -> None:
+    """Run a scan. Deleted sites, spaces, and pages are skipped; changes made in the meantime cause another
+    scan."""
+    with context.db.write() as tx:
+        if not store.update_scan(tx, scan_id, status="running", started_at=now()):
+            jobs.finish(tx)
+            return
+        jobs.advance(tx)
+    found: dict[str, Found] = {}
+    pages = 0
+    for space_id in _list_spaces(context, site_id):
+        try:
+            checked = check_space(context, space_id)
+            with context.db.read() as tx:
+                view = load_view(tx, main_state(tx, space_id))
+                pages += sum(1 for _ in view.every.documents())
+                for each in gather_findings(tx, organization_id, view, checked):
+                    found.setdefault(each.key, each)
+        except NotFound:
+            continue
+        jobs.renew()
+    _write_findings(context, site_id, scan_id, found)
+    with context.db.write() as tx:
+        if find_site(tx, site_id) is not None:
+            _finish(tx, site_id, scan_id, pages, found)
+        jobs.finish(tx)
+
+
+def fail_scan(context: Context, scan_id: str, message: str) -> None:
+    """Record the reason why a scan failed."""
+    with context.db.write() as tx:
+        store.update_scan(tx, scan_id, status="failed", finished_at=now(), failure=message[:1000])
+
+
+def _list_spaces(context: Context, site_id: str) -> list[str]:
+    with context.db.read() as tx:
+        rows = load_structure(tx, site_id).site_spaces.values()
+    return sorted({row.space_id for row in rows})
+
+
+def check_space(context: Context, space_id: str) -> dict[str, CheckedPage]:
+    """Check the pages of a space that changed since the last scan. Return the results of all pages, by
+    page."""
+    with context.db.read() as tx:
+        view = load_view(tx, main_state(tx, space_id))
+        known = store.read_fingerprints(tx, space_id)
+    wanted = {
+        page.id: fingerprint
+        for page in view.every.all_pages()
+        if page.kind == "document" and not page.computed and (fingerprint := _fingerprint(page.body))
+    }
+    changed = [page_id for page_id, fingerprint in wanted.items() if known.get(page_id) != fingerprint]
+    gone = sorted(known.keys() - wanted.keys())
+    for start in range(0, len(changed), _PAGES):
+        deadlines.check()
+        batch = changed[start : start + _PAGES]
+        made = _check_pages(context, view, batch)
+        with context.db.write() as tx:
+            store.put_checks(
+                tx, space_id, {page_id: (wanted[page_id], checked) for page_id, checked in made.items()}
+            )
+            jobs.advance(tx)
+    with context.db.write() as tx:
+        store.delete_checks(tx, space_id, gone)
+        jobs.advance(tx)
+    with context.db.read() as tx:
+        checks = store.read_checks(tx, space_id)
+    return {page_id: checked for page_id, checked in checks.items() if page_id in wanted}
+
+
+def _fingerprint(body: str | None) -> str:
+    return hashlib.sha256(f"{VERSION} {body}".encode()).hexdigest() if body else ""
+
+
+def _check_pages(context: Context, view: SpaceView, page_ids: Iterable[str]) -> dict[str, CheckedPage]:
+    made: dict[str, CheckedPage] = {}
+    with context.db.read() as tx:
+        for page_id in page_ids:
+            page = view.every.any_page(page_id)
+            if page is None:
+                continue
+            try:
+                document = source_document(tx, view.state.space_id, page)
+            except LookupError:
+                continue  # The text was removed together with its page, or its space.
+            made[page_id] = check_page(document)
+    return made
+
+
+def _write_findings(context: Context, site_id: str, scan_id: str, found: dict[str, Found]) -> None:
+    """Insert new findings, update known ones, and close those that were not found again."""
+    with context.db.read() as tx:
+        known = store.read_findings(tx, site_id)
+    new = [each for key, each in found.items() if key not in known]
+    differing = {
+        known[key].id: (each, _next_status(known[key]))
+        for key, each in found.items()
+        if key in known and _differs(known[key], each)
+    }
+    gone = [row.id for key, row in known.items() if key not in found and row.status in ("open", "candidate")]
+    for start in range(0, len(new), _FINDINGS):
+        with context.db.write() as tx:
+            store.insert_findings(tx, site_id, scan_id, new[start : start + _FINDINGS])
+            jobs.advance(tx)
+    ids = sorted(differing)
+    for start in range(0, len(ids), _FINDINGS):
+        with context.db.write() as tx:
+            batch = {id: differing[id] for id in ids[start : start + _FINDINGS]}
+            store.update_findings(tx, scan_id, batch)
+            jobs.advance(tx)
+    for start in range(0, len(gone), _FINDINGS):
+        with context.db.write() as tx:
+            store.close_findings(tx, gone[start : start + _FINDINGS])
+            jobs.advance(tx)
+    with context.db.write() as tx:
+        counts = dict.fromkeys(("low", "medium", "high"), 0)
+        for each in new:
+            counts[each.severity] += 1
+        store.update_scan(tx, scan_id, **counts)
+
+
+def _next_status(row: StoredFinding) -> FindingStatus:
+    """Return the status of a finding that was found again: a fixed finding is open again, and a dismissed one
+    stays dismissed."""
+    return "open" if row.status == "done" else row.status
+
+
+def _differs(row: StoredFinding, found: Found) -> bool:
+    columns = store.columns_of(found)
+    said = tuple(columns[name] for name in ("title", "severity", "evidence", "fixing", "space_id"))
+    return row.status != _next_status(row) or row.digest != said
+
+
+def _finish(tx: Transaction, site_id: str, scan_id: str, pages: int, found: dict[str, Found]) -> None:
+    known = store.read_findings(tx, site_id)
+    open_ = [each for key, each in found.items() if key in known and known[key].status == "open"]
+    health = measure_health(pages, open_)
+    store.update_scan(
+        tx, scan_id, status="done", finished_at=now(), health=store.encode_health(health), failure=None
+    )
+    store.prune(tx, site_id)

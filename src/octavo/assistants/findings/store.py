@@ -1,0 +1,582 @@
+"""Findings and scans: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from octavo.core.checks.faults import CheckedPage
+from octavo.errors import NotFound
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Row, Transaction, json_list
+from octavo.kit.db.pagination import Slice, list_page
+from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.access.visibility import select_visible_spaces
+
+from .kinds import KINDS, SEVERITIES, Area, FindingKind, FindingStatus, FindingType, Severity
+from .types import Evidence, Fixing, Found
+
+ScanStatus = Literal["pending", "running", "done", "failed"]
+ScanCause = Literal["manual", "schedule", "change"]
+OrderBy = Literal["updatedAt", "severity", "sources"]
+_Parameters = dict[str, Any]
+_BATCH = 500
+_MOST_SCANS = 100
+"""Maximum number of scans that are kept of a site."""
+_DONE_MS = 90 * 24 * 3600 * 1000
+"""Milliseconds for which findings that are done are kept."""
+
+
+class AreaHealth(Struct, frozen=True):
+    """Health of an area: a score from 0 to 100, and the number of open findings."""
+
+    score: int
+    open: int
+
+
+class Health(Struct, frozen=True):
+    """Health of a site after a scan."""
+
+    score: int
+    pages: int
+    areas: dict[Area, AreaHealth]
+
+
+class ScanRow(Struct, frozen=True):
+    """Scan. ``low``, ``medium``, and ``high``: the numbers of findings that it created."""
+
+    id: str
+    site_id: str
+    status: ScanStatus
+    cause: ScanCause
+    created_at: int
+    started_at: int | None
+    finished_at: int | None
+    failure: str | None
+    low: int
+    medium: int
+    high: int
+    health: Health | None
+
+
+class FindingRow(Struct, frozen=True):
+    """Finding. ``pages``: the number of pages that it concerns. ``changes``: the number of change requests
+    created for it."""
+
+    id: str
+    site_id: str
+    space_id: str | None
+    scan_id: str
+    kind: FindingKind
+    type: FindingType
+    title: str
+    severity: Severity
+    status: FindingStatus
+    evidence: list[Evidence]
+    fixing: Fixing | None
+    pages: int
+    changes: int
+    created_at: int
+    updated_at: int
+
+    @property
+    def area(self) -> Area:
+        return KINDS[self.kind].area
+
+    @property
+    def is_fixable(self) -> bool:
+        """Return whether a change request with a fix can be created without a decision."""
+        return self.fixing is not None or any(found.fix for found in self.evidence)
+
+
+_SCAN = ", ".join(f"s.{name}" for name in ScanRow.__struct_fields__)
+_FINDING = ", ".join(f"f.{name}" for name in FindingRow.__struct_fields__)
+_decode_evidence = msgspec.json.Decoder(list[Evidence]).decode
+_decode_fixing = msgspec.json.Decoder(Fixing).decode
+_decode_health = msgspec.json.Decoder(Health).decode
+_decode_check = msgspec.json.Decoder(CheckedPage).decode
+
+
+def _scan(row: Row) -> ScanRow:
+    values = dict(zip(ScanRow.__struct_fields__, row, strict=True))
+    values["health"] = _decode_health(values["health"]) if values["health"] else None
+    return ScanRow(**values)
+
+
+def _finding(row: Row) -> FindingRow:
+    values = dict(zip(FindingRow.__struct_fields__, row, strict=True))
+    values["evidence"] = _decode_evidence(values["evidence"])
+    values["fixing"] = _decode_fixing(values["fixing"]) if values["fixing"] else None
+    return FindingRow(**values)
+
+
+# --- scans ------------------------------------------------------------------------------------------------
+
+
+def insert_scan(tx: Transaction, site_id: str, cause: ScanCause) -> ScanRow:
+    """Insert a pending scan."""
+    scan_id = ids.new_id()
+    tx.run(
+        """INSERT INTO site_scans (id, site_id, status, cause, created_at)
+           VALUES (:id, :site, 'pending', :cause, :at)""",
+        id=scan_id,
+        site=site_id,
+        cause=cause,
+        at=now(),
+    )
+    return get_scan(tx, site_id, scan_id)
+
+
+def find_scan(tx: Transaction, site_id: str, scan_id: str) -> ScanRow | None:
+    row = tx.one(
+        f"SELECT {_SCAN} FROM site_scans s WHERE s.site_id = :site AND s.id = :id", site=site_id, id=scan_id
+    )
+    return _scan(row) if row else None
+
+
+def get_scan(tx: Transaction, site_id: str, scan_id: str) -> ScanRow:
+    found = find_scan(tx, site_id, scan_id)
+    if found is None:
+        raise NotFound(f"There is no scan {scan_id!r} of this site.")
+    return found
+
+
+def find_pending_scan(tx: Transaction, site_id: str) -> ScanRow | None:
+    row = tx.one(
+        f"""SELECT {_SCAN} FROM site_scans s WHERE s.site_id = :site AND s.status = 'pending'
+            ORDER BY s.id DESC LIMIT 1""",
+        site=site_id,
+    )
+    return _scan(row) if row else None
+
+
+def list_scans(
+    tx: Transaction,
+    site_id: str,
+    limit: int,
+    page: str | None,
+    status: ScanStatus | None = None,
+    *,
+    topic: bool = False,
+) -> Slice[ScanRow]:
+    """Return the scans of a site, newest first. ``topic``: whether to return only scans of a topic, which
+    don't exist."""
+    where = (" AND s.status = :status" if status else "") + (" AND 1 = 0" if topic else "")
+    return list_page(
+        tx,
+        limit,
+        page,
+        _SCAN,
+        f"FROM site_scans s WHERE s.site_id = :site{where}",
+        _scan,
+        by="s.id",
+        descending=True,
+        site=site_id,
+        status=status,
+    )
+
+
+def list_latest_scans(tx: Transaction, site_id: str, limit: int) -> list[ScanRow]:
+    """Return the latest scans that are done, oldest first."""
+    rows = tx.all(
+        f"""SELECT {_SCAN} FROM site_scans s WHERE s.site_id = :site AND s.status = 'done'
+            ORDER BY s.id DESC LIMIT :limit""",
+        site=site_id,
+        limit=limit,
+    )
+    return [_scan(row) for row in reversed(rows)]
+
+
+def find_last_scans(tx: Transaction, site_ids: Iterable[str]) -> dict[str, int]:
+    """Return the time when the last scan of each of these sites finished, in milliseconds."""
+    rows = tx.all(
+        """SELECT site_id, max(finished_at) FROM site_scans WHERE site_id IN :sites AND status = 'done'
+           GROUP BY site_id""",
+        sites=list(site_ids),
+    )
+    return dict(rows)
+
+
+def update_scan(tx: Transaction, scan_id: str, **values: object) -> bool:
+    """Update a scan. Return False if it no longer exists."""
+    changes = ", ".join(f"{name} = :{name}" for name in values)
+    return bool(tx.run(f"UPDATE site_scans SET {changes} WHERE id = :id", id=scan_id, **values))
+
+
+def encode_health(health: Health) -> str:
+    return msgspec.json.encode(health).decode()
+
+
+def prune(tx: Transaction, site_id: str) -> None:
+    """Delete old scans, and findings that were done long ago."""
+    tx.run(
+        """DELETE FROM site_scans WHERE site_id = :site AND id NOT IN (
+             SELECT id FROM site_scans WHERE site_id = :site ORDER BY id DESC LIMIT :most)""",
+        site=site_id,
+        most=_MOST_SCANS,
+    )
+    tx.run(
+        "DELETE FROM site_findings WHERE site_id = :site AND status = 'done' AND updated_at < :before",
+        site=site_id,
+        before=now() - _DONE_MS,
+    )
+
+
+# --- checks of pages --------------------------------------------------------------------------------------
+
+
+def read_fingerprints(tx: Transaction, space_id: str) -> dict[str, str]:
+    """Return the fingerprint of each page's last check in a space, by page."""
+    return dict(
+        tx.all("SELECT page_id, fingerprint FROM page_checks WHERE space_id = :space", space=space_id)
+    )
+
+
+def read_checks(tx: Transaction, space_id: str) -> dict[str, CheckedPage]:
+    """Return the results of the checks of a space, by page."""
+    rows = tx.all("SELECT page_id, result FROM page_checks WHERE space_id = :space", space=space_id)
+    return {page_id: _decode_check(result) for page_id, result in rows}
+
+
+def put_checks(tx: Transaction, space_id: str, checks: Mapping[str, tuple[str, CheckedPage]]) -> None:
+    """Store results with their fingerprints, by page."""
+    tx.run_many(
+        """INSERT INTO page_checks (space_id, page_id, fingerprint, result)
+           VALUES (:space, :page, :fingerprint, :result)
+           ON CONFLICT (space_id, page_id) DO UPDATE
+             SET fingerprint = excluded.fingerprint, result = excluded.result""",
+        (
+            {
+                "space": space_id,
+                "page": page_id,
+                "fingerprint": fingerprint,
+                "result": msgspec.json.encode(checked).decode(),
+            }
+            for page_id, (fingerprint, checked) in sorted(checks.items())
+        ),
+    )
+
+
+def delete_checks(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> None:
+    for start in range(0, len(page_ids), _BATCH):
+        tx.run(
+            "DELETE FROM page_checks WHERE space_id = :space AND page_id IN :pages",
+            space=space_id,
+            pages=page_ids[start : start + _BATCH],
+        )
+
+
+# --- findings ---------------------------------------------------------------------------------------------
+
+
+class FindingFilter(Struct, frozen=True, kw_only=True):
+    """Filter of lists and statistics. ``page``: the ID of a page that findings concern."""
+
+    status: FindingStatus | None = None
+    types: Sequence[FindingType] = ()
+    kinds: Sequence[FindingKind] = ()
+    severity: Severity | None = None
+    has_changes: bool | None = None
+    updated_after: int | None = None
+    updated_before: int | None = None
+    space: str | None = None
+    page: str | None = None
+    change: str | None = None
+    nothing: bool = False
+    """Whether the filter contains a value that no finding has."""
+
+    def where(self) -> tuple[str, _Parameters]:
+        """Return SQL conditions on ``site_findings f``, with their parameters."""
+        conditions: list[str] = []
+        given: _Parameters = {}
+
+        def add(condition: str, **values: object) -> None:
+            conditions.append(condition)
+            given.update(values)
+
+        if self.status is not None:
+            add("f.status = :status", status=self.status)
+        if self.types:
+            add("f.type IN :types", types=list(self.types))
+        if self.kinds:
+            add("f.kind IN :kinds", kinds=list(self.kinds))
+        if self.severity is not None:
+            add("f.severity = :severity", severity=self.severity)
+        if self.has_changes is not None:
+            add("f.changes > 0" if self.has_changes else "f.changes = 0")
+        if self.updated_after is not None:
+            add("f.updated_at > :updated_after", updated_after=self.updated_after)
+        if self.updated_before is not None:
+            add("f.updated_at < :updated_before", updated_before=self.updated_before)
+        if self.space is not None:
+            add("f.space_id = :of_space", of_space=self.space)
+        if self.page is not None:
+            add(
+                "f.id IN (SELECT finding_id FROM site_finding_pages WHERE page_id = :of_page)",
+                of_page=self.page,
+            )
+        if self.change is not None:
+            add(
+                "f.id IN (SELECT finding_id FROM site_finding_changes WHERE change_id = :of_change)",
+                of_change=self.change,
+            )
+        if self.nothing:
+            add("1 = 0")
+        return "".join(f" AND {condition}" for condition in conditions), given
+
+
+def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
+    """Return SQL for the findings of this site in spaces that the caller can see."""
+    among = "s.deleted_at IS NULL AND s.id IN (SELECT space_id FROM site_spaces WHERE site_id = :site)"
+    found = select_visible_spaces(site.organization, among, site=site.site_id)
+    visible = [
+        row[0] for row in tx.all(f"{found.prefix} SELECT v.id FROM {found.visible} v", **found.parameters)
+    ]
+    seen = f"SELECT id FROM {tx.given('visible', 'id')} AS v"
+    return (
+        f"FROM site_findings f WHERE f.site_id = :site AND (f.space_id IS NULL OR f.space_id IN ({seen}))",
+        {"site": site.site_id, "visible": json_list(visible)},
+    )
+
+
+_ORDERS: dict[OrderBy, tuple[str, tuple[type, ...]]] = {
+    "updatedAt": ("f.updated_at, f.id", (int, str)),
+    "severity": ("f.severity_rank, f.pages, f.id", (int, int, str)),
+    "sources": ("f.pages, f.updated_at, f.id", (int, int, str)),
+}
+
+
+def list_findings(
+    tx: Transaction,
+    site: SiteAccess,
+    chosen: FindingFilter,
+    limit: int,
+    page: str | None,
+    order_by: OrderBy = "updatedAt",
+) -> Slice[FindingRow]:
+    """Return the findings of a site that the caller can see, the latest or most severe first."""
+    source, seen = _seen(tx, site)
+    where, given = chosen.where()
+    by, key_types = _ORDERS[order_by]
+    return list_page(
+        tx,
+        limit,
+        page,
+        _FINDING,
+        source + where,
+        _finding,
+        by=by,
+        key_types=key_types,
+        descending=True,
+        **seen,
+        **given,
+    )
+
+
+def count_findings(
+    tx: Transaction, site: SiteAccess, chosen: FindingFilter
+) -> list[tuple[FindingStatus, Severity, FindingKind, int]]:
+    """Return the number of findings that the caller can see, by status, severity, and kind."""
+    source, seen = _seen(tx, site)
+    where, given = chosen.where()
+    rows = tx.all(
+        f"SELECT f.status, f.severity, f.kind, count(*) {source}{where} GROUP BY f.status, f.severity, f.kind",
+        **seen,
+        **given,
+    )
+    return [(status, severity, kind, count) for status, severity, kind, count in rows]
+
+
+def count_merged_changes(tx: Transaction, site: SiteAccess, chosen: FindingFilter) -> int:
+    """Return the number of merged change requests for findings that the caller can see."""
+    source, seen = _seen(tx, site)
+    where, given = chosen.where()
+    return int(
+        tx.value(
+            f"""SELECT count(DISTINCT c.id) FROM site_finding_changes l JOIN change_requests c ON c.id = l.change_id
+                WHERE c.status = 'merged' AND l.finding_id IN (SELECT f.id {source}{where})""",
+            **seen,
+            **given,
+        )
+    )
+
+
+def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRow:
+    """Return a finding that the caller can see. Raises NotFound."""
+    source, seen = _seen(tx, site)
+    row = tx.one(f"SELECT {_FINDING} {source} AND f.id = :id", id=finding_id, **seen)
+    if row is None:
+        raise NotFound(f"There is no finding {finding_id!r} at this site.")
+    return _finding(row)
+
+
+def list_pages(tx: Transaction, finding_id: str, limit: int, page: str | None) -> Slice[str]:
+    """Return the IDs of the pages that a finding concerns."""
+    return list_page(
+        tx,
+        limit,
+        page,
+        "p.page_id",
+        "FROM site_finding_pages p WHERE p.finding_id = :finding",
+        lambda row: str(row[0]),
+        by="p.page_id",
+        finding=finding_id,
+    )
+
+
+def list_change_ids(tx: Transaction, finding_id: str, limit: int, page: str | None) -> Slice[str]:
+    """Return the IDs of the change requests that were created for a finding."""
+    return list_page(
+        tx,
+        limit,
+        page,
+        "l.change_id",
+        "FROM site_finding_changes l WHERE l.finding_id = :finding",
+        lambda row: str(row[0]),
+        by="l.change_id",
+        finding=finding_id,
+    )
+
+
+def set_status(tx: Transaction, finding_id: str, status: FindingStatus) -> None:
+    tx.run(
+        "UPDATE site_findings SET status = :status, updated_at = :at WHERE id = :id",
+        id=finding_id,
+        status=status,
+        at=now(),
+    )
+
+
+def link_change(tx: Transaction, finding_id: str, change_id: str) -> None:
+    """Record that a change request was created for a finding."""
+    tx.run(
+        """INSERT INTO site_finding_changes (finding_id, change_id) VALUES (:finding, :change)
+           ON CONFLICT DO NOTHING""",
+        finding=finding_id,
+        change=change_id,
+    )
+    tx.run(
+        """UPDATE site_findings SET updated_at = :at, changes = (
+             SELECT count(*) FROM site_finding_changes WHERE finding_id = :finding) WHERE id = :finding""",
+        finding=finding_id,
+        at=now(),
+    )
+
+
+class StoredFinding(Struct, frozen=True):
+    """Fields of a stored finding that a scan compares with its results."""
+
+    id: str
+    status: FindingStatus
+    digest: tuple[str | None, ...]
+
+
+def read_findings(tx: Transaction, site_id: str) -> dict[str, StoredFinding]:
+    """Return all findings of a site by key."""
+    rows = tx.all(
+        "SELECT key, id, status, title, severity, evidence, fixing, space_id FROM site_findings WHERE site_id = :site",
+        site=site_id,
+    )
+    return {key: StoredFinding(id, status, tuple(rest)) for key, id, status, *rest in rows}
+
+
+def columns_of(found: Found) -> dict[str, str | None]:
+    """Return the content of a finding in its stored form."""
+    return {
+        "title": found.title,
+        "severity": found.severity,
+        "evidence": msgspec.json.encode(found.evidence).decode(),
+        "fixing": msgspec.json.encode(found.fixing).decode() if found.fixing else None,
+        "space_id": found.space_id,
+    }
+
+
+def insert_findings(tx: Transaction, site_id: str, scan_id: str, found: Sequence[Found]) -> None:
+    moment = now()
+    rows = []
+    pages: list[dict[str, object]] = []
+    for each in found:
+        finding_id = ids.new_id()
+        rows.append(
+            {
+                "id": finding_id,
+                "site": site_id,
+                "scan": scan_id,
+                "key": each.key,
+                "kind": each.kind,
+                "type": KINDS[each.kind].type,
+                "rank": SEVERITIES[each.severity],
+                "pages": len(each.pages),
+                "at": moment,
+                **columns_of(each),
+            }
+        )
+        pages += ({"finding": finding_id, "page": page} for page in each.pages)
+    tx.run_many(
+        """INSERT INTO site_findings (id, site_id, space_id, scan_id, key, kind, type, title, severity,
+             severity_rank, status, evidence, fixing, pages, created_at, updated_at)
+           VALUES (:id, :site, :space_id, :scan, :key, :kind, :type, :title, :severity, :rank, 'open',
+             :evidence, :fixing, :pages, :at, :at)
+           ON CONFLICT (site_id, key) DO NOTHING""",
+        rows,
+    )
+    _put_pages(tx, pages)
+
+
+def update_findings(tx: Transaction, scan_id: str, found: Mapping[str, tuple[Found, FindingStatus]]) -> None:
+    """Update findings by ID with the results of a scan, and their status."""
+    moment = now()
+    tx.run_many(
+        """UPDATE site_findings SET scan_id = :scan, title = :title, severity = :severity, severity_rank = :rank,
+             status = :status, evidence = :evidence, fixing = :fixing, space_id = :space_id, pages = :pages,
+             updated_at = :at
+           WHERE id = :id""",
+        (
+            {
+                "id": finding_id,
+                "scan": scan_id,
+                "rank": SEVERITIES[each.severity],
+                "status": status,
+                "pages": len(each.pages),
+                "at": moment,
+                **columns_of(each),
+            }
+            for finding_id, (each, status) in sorted(found.items())
+        ),
+    )
+    tx.run("DELETE FROM site_finding_pages WHERE finding_id IN :ids", ids=sorted(found))
+    _put_pages(
+        tx, [{"finding": id, "page": page} for id, (each, _) in sorted(found.items()) for page in each.pages]
+    )
+
+
+def _put_pages(tx: Transaction, rows: Iterable[Mapping[str, object]]) -> None:
+    # The pages of a finding that another scan inserted first are already stored.
+    tx.run_many(
+        """INSERT INTO site_finding_pages (finding_id, page_id)
+           SELECT f.id, :page FROM site_findings f WHERE f.id = :finding
+           ON CONFLICT DO NOTHING""",
+        rows,
+    )
+
+
+def close_findings(tx: Transaction, finding_ids: Sequence[str]) -> None:
+    """Mark findings as done that a scan no longer found."""
+    tx.run(
+        "UPDATE site_findings SET status = 'done', updated_at = :at WHERE id IN :ids",
+        ids=list(finding_ids),
+        at=now(),
+    )
+
+
+def count_open(tx: Transaction, site_id: str) -> dict[Severity, int]:
+    """Return the number of open findings of a site by severity."""
+    rows = tx.all(
+        "SELECT severity, count(*) FROM site_findings WHERE site_id = :site AND status = 'open' GROUP BY severity",
+        site=site_id,
+    )
+    return dict(rows)

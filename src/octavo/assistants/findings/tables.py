@@ -1,0 +1,37 @@
+"""Declarations of the tables of findings."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from octavo.kit.db.tables import Table, declare, row
+
+from .kinds import FindingKind, FindingStatus, FindingType, Severity
+from .store import ScanCause, ScanStatus
+
+_AGAIN = "are found again by scans of another server"
+
+declare(
+    Table(name="page_checks", of_space="space_id IN {spaces}", many=True, derived=True),
+    Table(
+        name="site_scans",
+        stays=_AGAIN,
+        values={"status": get_args(ScanStatus), "cause": get_args(ScanCause)},
+        json={"health": dict},
+        long=("failure",),
+    ),
+    Table(
+        name="site_findings",
+        stays=_AGAIN,
+        values={
+            "kind": get_args(FindingKind),
+            "type": get_args(FindingType),
+            "severity": get_args(Severity),
+            "status": get_args(FindingStatus),
+        },
+        columns=(row("scan_id", "site_scans"),),
+        json={"evidence": list, "fixing": dict},
+    ),
+    Table(name="site_finding_pages", stays=_AGAIN, columns=(row("page_id", "page_versions.page_id"),)),
+    Table(name="site_finding_changes", stays=_AGAIN),
+)

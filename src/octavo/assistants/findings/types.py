@@ -1,0 +1,43 @@
+"""Findings as scans produce them, before they are stored."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from octavo.core.checks.faults import TextFix
+
+from .kinds import FindingKind, Severity
+
+MAX_EVIDENCE = 20
+"""Maximum number of quotations of one finding."""
+
+
+class Evidence(Struct, frozen=True, omit_defaults=True):
+    """Evidence of a fault: the words on a page, and the problem with them."""
+
+    page: str
+    quote: str
+    message: str = ""
+    fix: TextFix | None = None
+
+
+class Fixing(Struct, frozen=True, omit_defaults=True):
+    """Fix of a broken link. ``url``: the link as it was written; ``page`` and ``anchor``: its correct
+    target."""
+
+    url: str
+    page: str
+    anchor: str = ""
+
+
+class Found(Struct, frozen=True):
+    """Fault that a scan found. ``key``: the key, which is the same in each scan."""
+
+    key: str
+    kind: FindingKind
+    space_id: str | None
+    title: str
+    severity: Severity
+    evidence: tuple[Evidence, ...]
+    pages: tuple[str, ...]
+    fixing: Fixing | None = None

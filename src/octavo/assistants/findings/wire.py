@@ -1,0 +1,367 @@
+"""Findings and scans on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+from octavo.content.changes.differences_wire import ChangedPage
+from octavo.content.changes.wire import ChangeRequest
+from octavo.content.references.viewing import load_view
+from octavo.content.revisions.store import main_state
+from octavo.core.document.description import DocumentNodes
+from octavo.core.document.json import to_json
+from octavo.core.document.nodes import Block, Document, Leaf, Mark, Text
+from octavo.core.page_tree import PageTree
+from octavo.errors import NotFound
+from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import DEFAULT_LIMIT, MAX_LIMIT, PageQuery
+from octavo.kit.http.operation import Recipient
+
+from .kinds import Area, FindingKind, FindingStatus, FindingType, Severity
+from .store import FindingFilter, FindingRow, Health, OrderBy, ScanCause, ScanRow, ScanStatus
+
+
+class Location(Struct):
+    location: str
+
+
+class ScanFindings(Struct):
+    low: int
+    medium: int
+    high: int
+
+
+class SiteScan(Struct, rename="camel", kw_only=True):
+    """Scan. ``findings``: the findings that it created. ``cause`` and ``score``: Octavo extensions."""
+
+    id: str
+    status: ScanStatus
+    topic: str | None
+    created_at: str
+    findings: ScanFindings
+    urls: Location
+    cause: ScanCause
+    object: Literal["site-scan"] = "site-scan"
+    started_at: str | UnsetType = UNSET
+    finished_at: str | UnsetType = UNSET
+    failure_message: str | UnsetType = UNSET
+    score: int | UnsetType = UNSET
+
+
+class FindingEvidence(Struct, rename="camel", kw_only=True):
+    """Evidence of a finding. ``quote``: the words on the page; ``message``: the problem with them."""
+
+    quote: str
+    message: str
+    page: ChangedPage | UnsetType = UNSET
+
+
+class SiteFinding(Struct, rename="camel", kw_only=True):
+    """Finding. ``kind``, ``area``, ``space``, and ``evidence``: Octavo extensions."""
+
+    id: str
+    scan: str
+    topic: str | None
+    title: Annotated[str, Meta(max_length=256)]
+    change_requests: int
+    pages: int
+    records: int
+    questions: int
+    status: FindingStatus
+    type: FindingType
+    severity: Severity
+    description: DocumentNodes
+    auto_fixable: bool
+    created_at: str
+    updated_at: str
+    urls: Location
+    kind: FindingKind
+    area: Area
+    evidence: list[FindingEvidence]
+    object: Literal["site-finding"] = "site-finding"
+    space: str | UnsetType = UNSET
+
+
+class SiteFindingPage(Struct, rename="camel", kw_only=True):
+    space_id: str
+    page: ChangedPage
+    object: Literal["site-finding-page"] = "site-finding-page"
+
+
+class UpdateSiteFinding(Struct):
+    status: FindingStatus
+
+
+class FixFindings(Struct):
+    """Findings to fix together. ``findings``: their IDs."""
+
+    findings: Annotated[list[str], Meta(min_length=1, max_length=100)]
+
+
+class FixedFindings(Struct, rename="camel"):
+    """Change requests that fix findings, one for each space."""
+
+    change_requests: list[ChangeRequest]
+
+
+class ScansQuery(PageQuery):
+    topic: str | None = None
+    status: ScanStatus | None = None
+
+
+Source = Annotated[str, Meta(max_length=200)]
+
+
+class FindingStatsQuery(Struct, rename="camel", kw_only=True):
+    """Query of the counts of findings. ``kind``, ``space``, ``page``, and ``changeRequest``: Octavo extensions."""
+
+    topic: str | None = None
+    question: str | None = None
+    status: FindingStatus | None = None
+    type: list[FindingType] = []
+    severity: Severity | None = None
+    has_change_requests: bool | None = None
+    source: list[Source] = []
+    updated_after: datetime | None = None
+    updated_before: datetime | None = None
+    kind: list[FindingKind] = []
+    space: str | None = None
+    page_id: str | None = None
+    change_request: str | None = None
+
+    @property
+    def filter(self) -> FindingFilter:
+        return FindingFilter(
+            status=self.status,
+            types=self.type,
+            kinds=self.kind,
+            severity=self.severity,
+            has_changes=self.has_change_requests,
+            updated_after=_milliseconds(self.updated_after),
+            updated_before=_milliseconds(self.updated_before),
+            space=self.space,
+            page=self.page_id,
+            change=self.change_request,
+            # Scans read pages, so no finding is based on a topic, a question, or a connection.
+            nothing=bool(self.topic or self.question or self.source),
+        )
+
+
+class FindingsQuery(FindingStatsQuery, rename="camel", kw_only=True):
+    page: str | None = None
+    limit: Annotated[int, Meta(ge=0, le=MAX_LIMIT)] = DEFAULT_LIMIT
+    order_by: OrderBy = "updatedAt"
+
+
+class FindingStatuses(Struct):
+    open: int
+    done: int
+    canceled: int
+
+
+class SiteFindingStats(Struct, rename="camel", kw_only=True):
+    """Numbers of findings. ``kinds``: the number of open findings by kind; an Octavo extension."""
+
+    total: int
+    statuses: FindingStatuses
+    severities: ScanFindings
+    connectors: dict[str, int]
+    questions: int
+    merged_change_requests: int
+    kinds: dict[str, int]
+
+
+class AreaState(Struct, rename="camel", kw_only=True):
+    """Health of an area. ``change``: the change of the score in the last week. ``trend``: the scores of past scans,
+    oldest first."""
+
+    area: Area
+    score: int
+    open: int
+    change: int | UnsetType = UNSET
+    trend: list[int]
+
+
+class HealthPoint(Struct, rename="camel"):
+    """Score at the time of a scan."""
+
+    checked_at: str
+    score: int
+
+
+class SiteHealth(Struct, rename="camel", kw_only=True):
+    """Health of a site. ``scan``: the latest scan, which may still be running; ``fixed``: the number of
+    findings closed in the last week."""
+
+    areas: list[AreaState]
+    trend: list[HealthPoint]
+    open: int
+    high: int
+    fixed: int
+    score: int | UnsetType = UNSET
+    checked_at: str | UnsetType = UNSET
+    change: int | UnsetType = UNSET
+    scan: SiteScan | UnsetType = UNSET
+
+
+def _milliseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1000)
+
+
+def present_scan(to: Recipient, organization_id: str, row: ScanRow) -> SiteScan:
+    return SiteScan(
+        id=row.id,
+        status=row.status,
+        topic=None,
+        created_at=iso(row.created_at),
+        started_at=iso(row.started_at) if row.started_at else UNSET,
+        finished_at=iso(row.finished_at) if row.finished_at else UNSET,
+        findings=ScanFindings(row.low, row.medium, row.high),
+        failure_message=row.failure or UNSET,
+        urls=Location(to.url(f"/orgs/{organization_id}/sites/{row.site_id}/scans/{row.id}")),
+        cause=row.cause,
+        score=row.health.score if row.health else UNSET,
+    )
+
+
+class _Pages:
+    """Pages of the spaces that findings concern."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._trees: dict[str, PageTree | None] = {}
+
+    def find(self, space_id: str | None, page_id: str) -> ChangedPage | None:
+        """Return a page, or None if it was deleted."""
+        if space_id is None:
+            return None
+        if space_id not in self._trees:
+            try:
+                self._trees[space_id] = load_view(self._tx, main_state(self._tx, space_id)).every
+            except NotFound:
+                self._trees[space_id] = None
+        tree = self._trees[space_id]
+        page = tree.page(page_id) if tree is not None else None
+        if tree is None or page is None:
+            return None
+        return ChangedPage(page.id, page.kind, page.title, tree.path(page))
+
+
+def present_finding(to: Recipient, tx: Transaction, organization_id: str, row: FindingRow) -> SiteFinding:
+    return present_findings(to, tx, organization_id, [row])[0]
+
+
+def present_findings(
+    to: Recipient, tx: Transaction, organization_id: str, rows: Sequence[FindingRow]
+) -> list[SiteFinding]:
+    pages = _Pages(tx)
+    return [_present(to, pages, organization_id, row) for row in rows]
+
+
+def _present(to: Recipient, pages: _Pages, organization_id: str, row: FindingRow) -> SiteFinding:
+    evidence = [
+        FindingEvidence(
+            quote=each.quote, message=each.message, page=pages.find(row.space_id, each.page) or UNSET
+        )
+        for each in row.evidence
+    ]
+    return SiteFinding(
+        id=row.id,
+        scan=row.scan_id,
+        topic=None,
+        title=row.title,
+        change_requests=row.changes,
+        pages=row.pages,
+        records=0,
+        questions=0,
+        status=row.status,
+        type=row.type,
+        severity=row.severity,
+        description=_describe(evidence),
+        auto_fixable=row.is_fixable,
+        created_at=iso(row.created_at),
+        updated_at=iso(row.updated_at),
+        urls=Location(to.url(f"/orgs/{organization_id}/sites/{row.site_id}/findings/{row.id}")),
+        kind=row.kind,
+        area=row.area,
+        evidence=evidence,
+        space=row.space_id or UNSET,
+    )
+
+
+def _describe(evidence: Sequence[FindingEvidence]) -> Raw:
+    """Return the evidence as a document."""
+    blocks = []
+    for each in evidence:
+        leaves = [Leaf(f"{each.page.title}: ", [Mark("bold")])] if each.page is not UNSET else []
+        leaves.append(Leaf(f"“{each.quote}”"))
+        if each.message:
+            leaves.append(Leaf(f" {each.message}"))
+        blocks.append(Block("paragraph", {}, [Text(leaves)]))
+    return Raw(msgspec.json.encode(to_json(Document(blocks))))
+
+
+def present_page(tx: Transaction, row: FindingRow, page_id: str) -> SiteFindingPage | None:
+    """Return a page that a finding concerns, or None if it was deleted."""
+    page = _Pages(tx).find(row.space_id, page_id)
+    return SiteFindingPage(space_id=row.space_id or "", page=page) if page is not None else None
+
+
+_WEEK = 7 * 24 * 3600 * 1000
+_MOST_POINTS = 30
+
+
+def present_health(
+    to: Recipient,
+    organization_id: str,
+    scans: Sequence[ScanRow],
+    latest: ScanRow | None,
+    counts: Sequence[tuple[FindingStatus, Severity, int]],
+    fixed: int,
+) -> SiteHealth:
+    """Present the health of a site. ``scans``: the finished scans, oldest first."""
+    known = [(scan.finished_at or scan.created_at, scan.health) for scan in scans if scan.health is not None]
+    shown = SiteHealth(
+        areas=[],
+        trend=[HealthPoint(iso(at), health.score) for at, health in known[-_MOST_POINTS:]],
+        open=sum(count for status, _, count in counts if status == "open"),
+        high=sum(count for status, severity, count in counts if status == "open" and severity == "high"),
+        fixed=fixed,
+        scan=present_scan(to, organization_id, latest) if latest is not None else UNSET,
+    )
+    if not known:
+        return shown
+    at, health = known[-1]
+    before = _week_before(known)
+    shown.score, shown.checked_at = health.score, iso(at)
+    if before is not None:
+        shown.change = health.score - before.score
+    shown.areas = [
+        AreaState(
+            area=area,
+            score=state.score,
+            open=state.open,
+            change=state.score - before.areas[area].score
+            if before is not None and area in before.areas
+            else UNSET,
+            trend=[past.areas[area].score for _, past in known[-_MOST_POINTS:] if area in past.areas],
+        )
+        for area, state in health.areas.items()
+    ]
+    return shown
+
+
+def _week_before(known: Sequence[tuple[int, Health]]) -> Health | None:
+    """Return the health a week before the last scan, or the health of the first scan; None for a single
+    scan."""
+    if len(known) < 2:
+        return None
+    start = known[-1][0] - _WEEK
+    earlier = [health for at, health in known[:-1] if at <= start]
+    return earlier[-1] if earlier else known[0][1]

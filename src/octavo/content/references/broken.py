@@ -1,0 +1,36 @@
+"""References of main that lead nowhere, and pages that nothing refers to, for checks of whole spaces."""
+
+from __future__ import annotations
+
+from octavo.kit.db.database import Transaction
+
+from .row import COLUMNS, IS_CURRENT, Row
+
+_MOST = 20_000
+"""Maximum number of broken references that are listed."""
+
+
+def list_broken(tx: Transaction, space_id: str) -> list[Row]:
+    """Return the broken references of a space, in order of their targets. It makes no difference who reads them:
+    references to people, collections, and other spaces are left out."""
+    picked = ", ".join(f"r.{name}" for name in COLUMNS)
+    rows = tx.all(
+        f"""SELECT {picked} FROM content_references r
+            WHERE r.space_id = :space AND r.status = 'broken' AND {IS_CURRENT}
+              AND r.kind IN ('url', 'page', 'file', 'reusable-content')
+              AND (r.target_space IS NULL OR r.target_space = :space)
+            ORDER BY r.target_key, r.owner_id, r.place LIMIT :most""",
+        space=space_id,
+        most=_MOST,
+    )
+    return [Row(*row) for row in rows]
+
+
+def list_targets(tx: Transaction, space_id: str) -> set[str]:
+    """Return the IDs of the pages of a space that any reference, of any space, leads to."""
+    rows = tx.all(
+        f"""SELECT DISTINCT r.target FROM content_references r
+            WHERE r.target_space = :space AND r.kind = 'page' AND r.status = 'ok' AND {IS_CURRENT}""",
+        space=space_id,
+    )
+    return {row[0] for row in rows}

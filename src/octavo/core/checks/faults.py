@@ -1,0 +1,58 @@
+"""Faults of a page, and all other data about it that checks of a whole site need."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+FaultKind = Literal["alt-text", "code-sample", "placeholder", "style"]
+"""Kinds of faults that a page has by itself, regardless of the rest of the site."""
+
+QUOTE = 200
+"""Maximum number of characters of a quotation."""
+
+
+class TextFix(Struct, frozen=True, array_like=True):
+    """Replacement for a text on a page. ``before`` and ``after``: the text around it in the same paragraph, so that
+    it is found again on a page that was edited."""
+
+    before: str
+    old: str
+    after: str
+    new: str
+
+
+class Fault(Struct, frozen=True, omit_defaults=True):
+    """Fault of a page. ``subject``: the text that distinguishes it from other faults of its kind on the page.
+    ``quote``: the words that show it. ``message``: the problem with them. ``rule``: the rule of a style
+    guide."""
+
+    kind: FaultKind
+    subject: str
+    quote: str
+    message: str
+    rule: str = ""
+    severity: str = ""
+    fix: TextFix | None = None
+
+
+class Statement(Struct, frozen=True, array_like=True):
+    """Sentence that states a number, a version, or a URL. ``pattern``: its other words; ``value``: the stated
+    number, version, or URL."""
+
+    pattern: str
+    value: str
+    text: str
+
+
+class CheckedPage(Struct, omit_defaults=True):
+    """Result of the check of one page. ``urls``: the URLs of other sites, with the text of their links.
+    ``variables``: the names of the variables that it uses, such as ``space.version``. ``operations``: the operations of
+    APIs that it shows, as specification, method, and path."""
+
+    faults: list[Fault] = []
+    statements: list[Statement] = []
+    urls: dict[str, str] = {}
+    variables: list[str] = []
+    operations: list[tuple[str, str, str]] = []

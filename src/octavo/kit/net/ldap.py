@@ -1,0 +1,275 @@
+"""LDAP client: finds people and their groups in a directory, and checks passwords.
+
+Referrals are not followed, names and values are decoded as UTF-8, and everything has a time limit. A person is
+identified by an ID that the directory never changes, because names and distinguished names do.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from octavo.core.url_parts import own_address
+from octavo.errors import Unavailable
+from octavo.kit.tls import outgoing_tls
+
+if TYPE_CHECKING:
+    from ldap3 import Connection, Tls
+
+log = logging.getLogger(__name__)
+
+_CONNECT_SECONDS = 5
+_ANSWER_SECONDS = 10
+_PAGE = 200
+MAX_GROUPS = 1000
+"""Maximum number of groups of a person. A directory that returns more is refused."""
+_IDS = ("entryUUID", "objectGUID", "ipaUniqueID", "nsUniqueId", "GUID")
+_PERSON = (*_IDS, "mail", "userPrincipalName", "displayName", "cn", "userAccountControl")
+_GROUP = (*_IDS, "cn", "displayName")
+_DISABLED = 2
+"""Bit of ``userAccountControl`` that Active Directory sets for disabled accounts."""
+_COMPLETE = {0, 10}
+"""Results of a search that ended: success, and a referral."""
+_REFUSED = {19, 32, 34, 48, 49, 50, 53}
+"""Results of a bind that refuse the password or the account: everything else means that the directory has a
+problem."""
+
+
+class DirectoryUnavailable(Unavailable):
+    """A directory that can't be reached or gave an invalid response. The message is public, so the details are
+    only in the log."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(
+            "The directory that checks passwords can't be reached. Try again in a few minutes, or ask your server"
+            " administrator."
+        )
+        self.detail = detail
+        log.warning("The LDAP directory failed", extra={"detail": detail})
+
+
+class _Entry(Struct, frozen=True):
+    """Entry of a search result. ``values``: by attribute name in lower case."""
+
+    dn: str
+    values: dict[str, list[bytes]]
+
+    def texts(self, *names: str) -> list[str]:
+        """Return the values of these attributes as text, without empty ones."""
+        found = [
+            value.decode("utf-8", "replace").strip()
+            for name in names
+            for value in self.values.get(name.lower(), ())
+        ]
+        return [value for value in found if value]
+
+    def subject(self) -> str | None:
+        """Return the permanent ID as the attribute's name and its value in hexadecimal."""
+        for name in _IDS:
+            for value in self.values.get(name.lower(), ()):
+                if 0 < len(value) <= 100:
+                    return f"{name}:{value.hex()}"
+        log.warning("An entry of the LDAP directory has no permanent ID", extra={"dn": self.dn[:500]})
+        return None
+
+
+class DirectoryGroup(Struct, frozen=True):
+    """Group of a directory. ``subject``: its permanent ID."""
+
+    subject: str
+    title: str
+
+
+class DirectoryPerson(Struct, frozen=True):
+    """Person in a directory. ``subject``: the permanent ID. ``disabled``: whether they can't sign in."""
+
+    subject: str
+    dn: str
+    email: str | None
+    name: str | None
+    disabled: bool
+
+
+class Directory(Struct, frozen=True):
+    """Directory as the settings describe it. ``people`` and ``groups``: the base names of searches; ``groups`` is
+    empty if groups are not used. ``filter`` and ``group_filter`` contain placeholders."""
+
+    url: str
+    user: str
+    password: str
+    people: str
+    filter: str
+    groups: str
+    group_filter: str
+    require_tls: bool
+
+    def find_person(self, email: str) -> DirectoryPerson | None:
+        """Return the only person whom the filter finds for an email address. Raises DirectoryUnavailable."""
+        with self._connect(self.user, self.password) as connection:
+            return self._find_person(connection, email)
+
+    def authenticate(self, email: str, password: str) -> DirectoryPerson | None:
+        """Return the person with this email address and password, or None for a wrong one.
+
+        An unknown address takes as many requests as a wrong password. Raises DirectoryUnavailable.
+        """
+        if not password:
+            # A bind with an empty password succeeds without checking anything (RFC 4513, 5.1.2).
+            return None
+        with self._connect(self.user, self.password) as connection:
+            person = self._find_person(connection, email)
+        dn = person.dn if person is not None else f"cn={secrets.token_hex(16)},{self.people}"
+        try:
+            with self._connect(dn, password):
+                return person
+        except _BindRefused:
+            return None
+
+    def list_people(self, subjects: Iterable[str]) -> dict[str, DirectoryPerson]:
+        """Return the people with these permanent IDs who still exist below the base, by ID."""
+        wanted = "".join(f"({_id_filter(subject)})" for subject in subjects)
+        with self._connect(self.user, self.password) as connection:
+            found = [_person(entry) for entry in _search(connection, self.people, f"(|{wanted})", _PERSON)]
+        return {person.subject: person for person in found if person is not None}
+
+    def list_groups(self, people: Iterable[DirectoryPerson]) -> dict[str, list[DirectoryGroup]]:
+        """Return the groups of each person by the person's permanent ID, sorted by the group's ID."""
+        from ldap3.utils.conv import escape_filter_chars
+
+        found = {}
+        with self._connect(self.user, self.password) as connection:
+            for person in people:
+                condition = self.group_filter.replace("{dn}", escape_filter_chars(person.dn)).replace(
+                    "{email}", escape_filter_chars(person.email or "")
+                )
+                entries = list(islice(_search(connection, self.groups, condition, _GROUP), MAX_GROUPS + 1))
+                if len(entries) > MAX_GROUPS:
+                    raise DirectoryUnavailable(f"{person.dn} is in more than {MAX_GROUPS} groups")
+                groups = [group for entry in entries if (group := _group(entry)) is not None]
+                found[person.subject] = sorted(groups, key=lambda group: group.subject)
+        return found
+
+    def _find_person(self, connection: Connection, email: str) -> DirectoryPerson | None:
+        from ldap3.utils.conv import escape_filter_chars
+
+        condition = self.filter.replace("{email}", escape_filter_chars(email)).replace(
+            "{name}", escape_filter_chars(email.partition("@")[0])
+        )
+        found = list(islice(_search(connection, self.people, condition, _PERSON), 2))
+        if len(found) > 1:
+            log.warning("Several people in the LDAP directory match one address", extra={"email": email})
+            return None
+        return _person(found[0]) if found else None
+
+    @contextmanager
+    def _connect(self, user: str, password: str) -> Iterator[Connection]:
+        """Yield a connection on which a bind as ``user`` succeeded. Raises DirectoryUnavailable, and _BindRefused
+        for a refused person."""
+        from ldap3 import NONE, Connection, Server
+        from ldap3.core.exceptions import LDAPException
+
+        parts = own_address(self.url)
+        encrypted = parts.scheme == "ldaps"
+        server = Server(
+            parts.host,
+            parts.port or (636 if encrypted else 389),
+            use_ssl=encrypted,
+            tls=_trusting_tls(),
+            get_info=NONE,
+            connect_timeout=_CONNECT_SECONDS,
+        )
+        connection = Connection(
+            server,
+            user or None,
+            password or None,
+            receive_timeout=_ANSWER_SECONDS,
+            auto_referrals=False,
+            check_names=False,
+            read_only=True,
+        )
+        try:
+            connection.open()
+            if self.require_tls and not encrypted:
+                connection.start_tls()
+            if not connection.bind():
+                self._refuse(connection, user)
+            yield connection
+        # Hostile responses raise whatever the decoder meets.
+        except (LDAPException, OSError, ValueError, TypeError, KeyError, IndexError) as error:
+            raise DirectoryUnavailable(f"{type(error).__name__}: {error}") from None
+        finally:
+            with suppress(LDAPException, OSError):
+                connection.unbind()
+
+    def _refuse(self, connection: Connection, user: str) -> None:
+        code, said = connection.result["result"], connection.result["description"]
+        if user == self.user or code not in _REFUSED:
+            raise DirectoryUnavailable(f"bind as {user!r}: {said} ({code})")
+        raise _BindRefused
+
+
+class _BindRefused(Exception):
+    """Wrong password, or an account that can't sign in."""
+
+
+def _trusting_tls() -> Tls:
+    """Return TLS settings with the trusted authorities of all outgoing connections."""
+    from ldap3 import Tls
+
+    def wrap_socket(connection: Connection, do_handshake: bool = False) -> None:
+        connection.socket = outgoing_tls().wrap_socket(
+            connection.socket, server_hostname=connection.server.host, do_handshake_on_connect=do_handshake
+        )
+
+    tls = Tls()
+    tls.wrap_socket = wrap_socket
+    return tls
+
+
+def _search(
+    connection: Connection, base: str, condition: str, attributes: tuple[str, ...]
+) -> Iterator[_Entry]:
+    """Yield entries page by page. Raises DirectoryUnavailable."""
+    for entry in connection.extend.standard.paged_search(
+        base, condition, attributes=list(attributes), paged_size=_PAGE, generator=True
+    ):
+        # The others are referrals, which are not followed.
+        if entry["type"] == "searchResEntry":
+            raw = entry["raw_attributes"]
+            yield _Entry(
+                str(entry["dn"]), {name.lower(): list(map(bytes, values)) for name, values in raw.items()}
+            )
+    if connection.result.get("result") not in _COMPLETE:
+        raise DirectoryUnavailable(f"search below {base!r}: {connection.result.get('description')}")
+
+
+def _id_filter(subject: str) -> str:
+    name, _, value = subject.partition(":")
+    return name + "=" + "".join(f"\\{byte:02x}" for byte in bytes.fromhex(value))
+
+
+def _person(entry: _Entry) -> DirectoryPerson | None:
+    subject = entry.subject()
+    if subject is None:
+        return None
+    emails = [text.lower() for text in entry.texts("mail", "userPrincipalName")]
+    names = entry.texts("displayName", "cn")
+    flags = entry.texts("userAccountControl")
+    return DirectoryPerson(
+        subject,
+        entry.dn,
+        next((email for email in emails if len(email) <= 320 and 0 < email.find("@") < len(email) - 1), None),
+        names[0][:100] if names else None,
+        bool(flags and flags[0].isdigit() and int(flags[0]) & _DISABLED),
+    )
+
+
+def _group(entry: _Entry) -> DirectoryGroup | None:
+    subject, names = entry.subject(), entry.texts("displayName", "cn")
+    return DirectoryGroup(subject, names[0][:100]) if subject is not None and names else None

@@ -1,0 +1,128 @@
+"""Maintenance mode, in which the app and the API are read-only, and announcements to everyone on the server.
+
+Maintenance starts at its time and lasts until someone turns it off: its end is only announced, because the work may
+take longer. An announcement disappears at its end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from msgspec import Struct
+
+from octavo.errors import Unavailable
+from octavo.kit.clock import iso, now
+from octavo.kit.db.database import Database, Transaction
+from octavo.kit.db.tables import Table, declare, person
+
+NoticeKind = Literal["maintenance", "announcement"]
+_AGAIN = 1.0
+"""Seconds for which a process relies on what it has read."""
+_RETRY = 30
+"""Seconds after which clients try again when no end is announced, and the minimum and maximum otherwise."""
+_LONGEST_RETRY = 300
+
+declare(
+    Table(
+        name="server_notices",
+        stays="the server's own",
+        columns=(person("created_by"),),
+        values={"kind": ("maintenance", "announcement")},
+        long=("message",),
+    )
+)
+
+
+class ServerNotice(Struct, frozen=True):
+    """Maintenance or announcement; times in milliseconds. ``reminded_at``: when server administrators were last
+    reminded that it is still on."""
+
+    kind: NoticeKind
+    message: str
+    starts_at: int
+    ends_at: int | None
+    reminded_at: int | None = None
+
+    @property
+    def is_on(self) -> bool:
+        has_ended = self.kind == "announcement" and self.ends_at is not None and self.ends_at <= now()
+        return self.starts_at <= now() and not has_ended
+
+
+class ReadOnly(Unavailable):
+    """The server is in maintenance mode: reading works, and nothing is changed."""
+
+    reason = "maintenance"
+
+    def __init__(self, notice: ServerNotice) -> None:
+        left = _RETRY if notice.ends_at is None else (notice.ends_at - now()) // 1000
+        until = f" until about {iso(notice.ends_at)[:16]} UTC" if notice.ends_at and left > 0 else ""
+        super().__init__(
+            f"Octavo is read-only for maintenance{until}. Nothing was changed; try again later."
+            + (f" {notice.message}" if notice.message else ""),
+            **{"retry-after": str(max(_RETRY, min(_LONGEST_RETRY, left)))},
+        )
+
+
+def list_notices(tx: Transaction) -> dict[NoticeKind, ServerNotice]:
+    """Return all notices that are planned or on, by kind."""
+    rows = tx.all("SELECT kind, message, starts_at, ends_at, reminded_at FROM server_notices ORDER BY kind")
+    found = [ServerNotice(*row) for row in rows]
+    return {
+        each.kind: each
+        for each in found
+        if each.kind == "maintenance" or each.ends_at is None or each.ends_at > now()
+    }
+
+
+def put_notice(tx: Transaction, notice: ServerNotice, by: str | None) -> None:
+    """Plan or start a notice in place of the one of its kind. ``by``: the person."""
+    remove_notice(tx, notice.kind)
+    tx.run(
+        """INSERT INTO server_notices (kind, message, starts_at, ends_at, created_by)
+           VALUES (:kind, :message, :starts, :ends, :by)""",
+        kind=notice.kind,
+        message=notice.message,
+        starts=notice.starts_at,
+        ends=notice.ends_at,
+        by=by,
+    )
+
+
+def remove_notice(tx: Transaction, kind: NoticeKind) -> bool:
+    """End a notice. Return False if there is none."""
+    return bool(tx.run("DELETE FROM server_notices WHERE kind = :kind", kind=kind))
+
+
+def find_maintenance(tx: Transaction) -> ServerNotice | None:
+    """Return the maintenance that is on now."""
+    found = list_notices(tx).get("maintenance")
+    return found if found is not None and found.is_on else None
+
+
+class WriteGate:
+    """Gate of a process, through which every change of the API passes.
+
+    What it has read counts for a second, so changes that another process accepts end a second after the start.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
+        self._database = database
+        self._clock = clock
+        self._read_at = float("-inf")
+        self._found: ServerNotice | None = None
+
+    def require_open(self) -> None:
+        """Raises ReadOnly."""
+        if self._clock() - self._read_at >= _AGAIN:
+            with self._database.read() as tx:
+                self._found = list_notices(tx).get("maintenance")
+            self._read_at = self._clock()
+        if self._found is not None and self._found.is_on:
+            raise ReadOnly(self._found)
+
+    def forget(self) -> None:
+        """Read again at the next change: this process has changed it."""
+        self._read_at = float("-inf")

@@ -1,0 +1,105 @@
+"""Progress of what an upgrade left to background jobs.
+
+A migration, or a start after one, enqueues jobs that rebuild data in parts. The total is recorded at that moment;
+what is left is counted from the rows that wait, so nothing has to be updated while the jobs run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from octavo.kit.clock import now
+from octavo.kit.db.database import Database, Transaction
+from octavo.kit.db.tables import Table, declare
+
+declare(Table(name="rebuilds", stays="the server's own", derived=True))
+
+
+class Left(Struct, frozen=True):
+    """What is left of one part: rows that wait or are being worked on, and rows that failed permanently."""
+
+    waiting: int
+    failed: int = 0
+
+
+class Rebuild(Struct, frozen=True):
+    """Unfinished part of an upgrade. ``part``: what is rebuilt, in plain words; ``failed`` is included in neither
+    ``waiting`` nor what is done."""
+
+    part: str
+    total: int
+    waiting: int
+    failed: int
+
+    @property
+    def percent(self) -> int:
+        """How much is done, rounded down."""
+        return 100 * max(0, self.total - self.waiting - self.failed) // max(1, self.total)
+
+    def __str__(self) -> str:
+        said = f"{self.part}: {self.percent}%"
+        return f"{said}, {self.failed} failed" if self.failed else said
+
+
+Counting = Callable[[Transaction, int], Left]
+_parts: dict[str, Counting] = {}
+
+
+def rebuilds(part: str, count: Counting) -> None:
+    """Declare a part. ``count(tx, since)`` counts what is left of everything that waited at ``since``, in
+    milliseconds: the same work that something else caused later is no part of the upgrade."""
+    _parts[part] = count
+
+
+def rebuilds_by_job(part: str, kind: str) -> None:
+    """Declare a part that jobs of one kind rebuild."""
+
+    def count(tx: Transaction, since: int) -> Left:
+        found: Mapping[str, int] = dict(
+            tx.all(
+                """SELECT CASE WHEN state = 'parked' THEN 'failed' ELSE 'waiting' END, count(*) FROM jobs
+                   WHERE kind = :kind AND created_at <= :since GROUP BY 1""",
+                kind=kind,
+                since=since,
+            )
+        )
+        return Left(found.get("waiting", 0), found.get("failed", 0))
+
+    rebuilds(part, count)
+
+
+def note_rebuilds(db: Database) -> None:
+    """Record the amount of data to rebuild. Called after an upgrade has enqueued all rebuilds."""
+    with db.write() as tx:
+        tx.run("DELETE FROM rebuilds")
+        moment = now()
+        for part, count in _parts.items():
+            left = count(tx, moment)
+            if total := left.waiting + left.failed:
+                tx.run(
+                    "INSERT INTO rebuilds (part, total, started_at) VALUES (:part, :total, :moment)",
+                    part=part,
+                    total=total,
+                    moment=moment,
+                )
+
+
+def list_rebuilds(tx: Transaction) -> list[Rebuild]:
+    """Return the parts of the last upgrade that are not finished."""
+    found = []
+    for part, total, started_at in tx.all("SELECT part, total, started_at FROM rebuilds ORDER BY part"):
+        if part not in _parts:
+            continue  # Of a newer version that runs beside this one.
+        left = _parts[part](tx, started_at)
+        if left.waiting or left.failed:
+            found.append(Rebuild(part, total, left.waiting, left.failed))
+    return found
+
+
+def percent_done(unfinished: Sequence[Rebuild]) -> int:
+    """Return the completed percentage of several parts together, rounded down."""
+    total = sum(each.total for each in unfinished)
+    left = sum(each.waiting + each.failed for each in unfinished)
+    return 100 * max(0, total - left) // max(1, total)

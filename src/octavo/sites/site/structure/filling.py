@@ -1,0 +1,61 @@
+"""Spaces that are created for a site: empty, or with the pages of a template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from octavo.content.changes.filling import fill, filling_with_template
+from octavo.content.changes.wire import TemplateChoice
+from octavo.errors import BadRequest
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.authorization import SiteAccess, organization_access
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.creating import create_space
+from octavo.organization.spaces.types import UNTITLED
+
+
+class SpaceToAdd:
+    """Space that a request adds to a site: an existing one, or a new one that is created with it."""
+
+    def __init__(self, site: SiteAccess, space_id: str | None, title: str | None) -> None:
+        self._site, self._space_id, self._title = site, space_id, title
+
+    def id(self, tx: Transaction) -> str:
+        """Return the id of the space, and create it if it is new. Raises Forbidden."""
+        if self._space_id is None:
+            org = organization_access(tx, self._site.actor, Can.CREATE_CONTENT, self._site.organization_id)
+            self._space_id = create_space(tx, org, self._title or UNTITLED).id
+        return self._space_id
+
+
+@contextmanager
+def space_to_add(
+    context: Context,
+    site: SiteAccess,
+    space_id: str | None,
+    template: TemplateChoice | None,
+    *,
+    title: str | None,
+    page_id: str | None = None,
+) -> Iterator[SpaceToAdd]:
+    """Give the space to add to a site, and afterwards fill it with the pages of ``template``.
+
+    ``space_id`` None: a new space. Raises BadRequest for a template or home page of the other kind of space, and for
+    an invalid template, before anything is created.
+    """
+    if space_id is not None and template is not None:
+        raise BadRequest("template: only for a new space. Set `spaceId` to null to create one.")
+    if space_id is None and page_id is not None:
+        raise BadRequest("pageId: only for an existing space. A new space has no pages yet.")
+    make = None
+    if template is not None:
+        with context.db.read() as tx:
+            make = filling_with_template(tx, site.actor, template.id, template.params.content_refs)
+    added = SpaceToAdd(site, space_id, title)
+    yield added
+    if make is not None:
+        with context.db.read() as tx:
+            made = added.id(tx)
+        fill(context, site.actor, made, make, lock=False)

@@ -1,0 +1,47 @@
+from octavo.assistants.findings.scanning import scan_site
+from octavo.assistants.findings.store import insert_scan
+from world import Place, World
+
+from . import Sample
+
+_SITE = "/orgs/{organizationId}/sites/{siteId}"
+
+
+def _scanned(world: World, place: Place) -> None:
+    """A scan of the site, which found a link to a missing section whose right name is close."""
+    path = place.path("/spaces/{spaceId}/content")
+    text = "Read [the first step](#instal).\n\n## Install\n\nTODO: write this.\n"
+    page = place["pageId"]
+    body = {"changes": [{"operation": "update_page", "page": page, "document": {"markdown": text}}]}
+    assert world.call(place.admin, "POST", path, json=body).status_code == 200
+    with world.context.db.write() as tx:
+        place.ids["siteScanId"] = insert_scan(tx, place["siteId"], "manual").id
+    scan_site(world.context, place["siteId"], place["organizationId"], place["siteScanId"])
+    found = world.get(place.admin, place.path(f"{_SITE}/findings?kind=broken-anchor"))["items"]
+    place.ids["siteFindingId"] = found[0]["id"]
+
+
+def _fixed(world: World, place: Place) -> None:
+    _scanned(world, place)
+    path = place.path(f"{_SITE}/findings/{{siteFindingId}}/change-requests")
+    assert world.call(place.admin, "POST", path).status_code == 202
+
+
+_EDITORS = {"comment": 403, "read": 403}
+
+SAMPLES = {
+    "listSiteScans": Sample(before=_scanned),
+    "startSiteScan": Sample(),
+    "getSiteScanById": Sample(before=_scanned),
+    "getSiteHealth": Sample(before=_scanned),
+    "getSiteFindingStats": Sample(before=_scanned),
+    "listSiteFindings": Sample(before=_scanned, query={"orderBy": "severity", "status": "open"}),
+    "fixSiteFindings": Sample(
+        before=_scanned, body=lambda place: {"findings": [place["siteFindingId"]]}, outcomes=_EDITORS
+    ),
+    "getSiteFindingById": Sample(before=_scanned),
+    "updateSiteFindingById": Sample(before=_scanned, body={"status": "canceled"}),
+    "listPagesForSiteFinding": Sample(before=_scanned),
+    "listChangeRequestsForSiteFinding": Sample(before=_fixed),
+    "triggerChangeRequestsForSiteFinding": Sample(before=_scanned, outcomes=_EDITORS),
+}

@@ -1,0 +1,246 @@
+"""Scans of a site: what they find, what they do again, and what becomes of findings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from octavo.assistants.findings import scanning
+from octavo.assistants.findings.store import insert_scan
+from world import World
+
+SITE = "/orgs/{organizationId}/sites/{siteId}"
+PAGE = """Read [the first step](#instal) and [the other page](missing-page.md).
+
+## Install
+
+TODO: write this.
+
+![](nowhere.png)
+
+```json
+{"retries": 3,}
+```
+
+A message is retried 12 times before the worker parks it. It shows <code class="expression">space.vars.nothing</code>.
+"""
+
+
+class ScanScene:
+    """A site with one page to break. ``text``: its Markdown."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.place = world, world.home
+        self.site = self.place.path(SITE)
+        self.write(PAGE)
+
+    def write(self, text: str, page: str | None = None, **fields: Any) -> None:
+        change = {"operation": "update_page", "page": page or self.place["pageId"], **fields}
+        if text:
+            change["document"] = {"markdown": text}
+        self.change(change)
+
+    def change(self, *changes: dict[str, Any]) -> None:
+        self.world.post("admin", self.place.path("/spaces/{spaceId}/content"), {"changes": list(changes)})
+
+    def scan(self) -> dict[str, Any]:
+        with self.world.context.db.write() as tx:
+            scan = insert_scan(tx, self.place["siteId"], "manual")
+        scanning.scan_site(self.world.context, self.place["siteId"], self.place["organizationId"], scan.id)
+        found: dict[str, Any] = self.world.get("admin", f"{self.site}/scans/{scan.id}")
+        return found
+
+    def list(self, who: str = "admin", query: str = "status=open") -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.world.get(who, f"{self.site}/findings?limit=1000&{query}")["items"]
+        return found
+
+    def on_page(self, query: str = "status=open") -> dict[str, dict[str, Any]]:
+        """Findings of the page by kind."""
+        return {found["kind"]: found for found in self.list(query=f"{query}&pageId={self.place['pageId']}")}
+
+
+@pytest.fixture
+def scene(world: World) -> ScanScene:
+    return ScanScene(world)
+
+
+def test_a_scan_finds_what_is_wrong_with_a_page(scene: ScanScene) -> None:
+    scan = scene.scan()
+    assert scan["status"] == "done" and 0 <= scan["score"] < 100
+    found = scene.on_page()
+    assert set(found) == {
+        "broken-link",
+        "broken-anchor",
+        "missing-image",
+        "alt-text",
+        "placeholder",
+        "code-sample",
+        "undefined-variable",
+    }
+    assert found["broken-link"]["title"] == "Link to a missing page: missing-page.md"
+    assert found["broken-link"]["type"] == "broken-link" and found["broken-link"]["severity"] == "high"
+    assert found["code-sample"]["evidence"][0]["message"].startswith("JSON: ")
+    assert found["undefined-variable"]["title"].endswith("space.vars.nothing")
+    assert found["placeholder"]["evidence"][0]["quote"] == "TODO: write this."
+    assert found["placeholder"]["evidence"][0]["page"]["id"] == scene.place["pageId"]
+    assert sum(scan["findings"].values()) == len(scene.list())
+    health = scene.world.get("admin", f"{scene.site}/health")
+    assert health["score"] == scan["score"] and health["open"] == len(scene.list())
+    assert {area["area"] for area in health["areas"]} == {
+        "links",
+        "freshness",
+        "consistency",
+        "style",
+        "accessibility",
+        "findability",
+    }
+
+
+def test_a_finding_closes_once_it_is_fixed_and_opens_again_if_it_returns(scene: ScanScene) -> None:
+    scene.scan()
+    first = scene.on_page()["placeholder"]["id"]
+    scene.write(PAGE.replace("TODO: write this.", "Written."))
+    scene.scan()
+    assert "placeholder" not in scene.on_page()
+    assert scene.on_page("status=done")["placeholder"]["id"] == first
+    scene.write(PAGE)
+    scene.scan()
+    assert scene.on_page()["placeholder"]["id"] == first
+
+
+def test_a_dismissed_finding_stays_dismissed(scene: ScanScene) -> None:
+    scene.scan()
+    finding = scene.on_page()["alt-text"]["id"]
+    answer = scene.world.call(
+        "editor", "PATCH", f"{scene.site}/findings/{finding}", json={"status": "canceled"}
+    )
+    assert answer.json()["status"] == "canceled"
+    scene.scan()
+    assert "alt-text" not in scene.on_page() and "alt-text" in scene.on_page("status=canceled")
+    with scene.world.context.db.read() as tx:
+        assert tx.value("SELECT count(*) FROM audit_events WHERE action = 'siteFinding.updated'") == 1
+
+
+def test_a_scan_checks_only_pages_that_changed(scene: ScanScene, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[object] = []
+    check_page = scanning.check_page
+    monkeypatch.setattr(scanning, "check_page", lambda document: checked.append(1) or check_page(document))
+    scene.scan()
+    assert len(checked) > 3
+    checked.clear()
+    scene.scan()
+    assert checked == []
+    scene.write(PAGE + "\nMore.\n")
+    scene.scan()
+    assert len(checked) == 1
+
+
+def test_pages_that_differ_in_one_number_contradict_each_other(scene: ScanScene) -> None:
+    text = "A message is retried {} times before the worker parks it."
+    other = scene.world.get("admin", scene.place.path("/spaces/{spaceId}/content/path/writing"))["id"]
+    scene.write(text.format(10), page=other)
+    scene.scan()
+    (found,) = scene.list(query="kind=contradiction&status=open")
+    assert found["title"] == "Pages contradict each other: 10 or 12" and found["pages"] == 2
+    assert {each["quote"] for each in found["evidence"]} == {text.format(10), text.format(12)}
+    scene.write(text.format(12), page=other)
+    scene.scan()
+    assert scene.list(query="kind=contradiction&status=open") == []
+
+
+def test_hidden_pages_without_links_are_found(scene: ScanScene) -> None:
+    page = {"operation": "insert_page", "title": "Lost", "hidden": True, "document": {"markdown": "Words."}}
+    scene.change(page)
+    scene.scan()
+    (found,) = scene.list(query="kind=unlinked-page&status=open")
+    assert found["evidence"][0]["page"]["title"] == "Lost"
+    ref = {"kind": "page", "page": found["evidence"][0]["page"]["id"]}
+    words = {"object": "text", "leaves": [{"object": "leaf", "text": "Found", "marks": []}]}
+    link = {"object": "inline", "type": "link", "data": {"ref": ref}, "nodes": [words]}
+    nodes = [{"object": "block", "type": "paragraph", "data": {}, "nodes": [link]}]
+    page = {"operation": "update_page", "page": scene.place["pageId"], "document": {"document": nodes}}
+    scene.change(page)
+    scene.scan()
+    assert scene.list(query="kind=unlinked-page&status=open") == []
+
+
+def test_a_removed_operation_of_an_api_is_found(scene: ScanScene) -> None:
+    scene.write(
+        '{% openapi-operation spec="pets" path="/gone" method="get" %}\n[Pets](https://x.test)\n'
+        "{% endopenapi-operation %}\n"
+    )
+    scene.scan()
+    found = scene.on_page()
+    assert found["removed-operation"]["title"] == "Operation was removed from the API: GET /gone"
+    (missing,) = scene.list(query="kind=undocumented-operations&status=open")
+    assert missing["severity"] == "low" and missing["pages"] == 0
+
+
+def test_a_link_is_fixed_in_a_change_request(scene: ScanScene) -> None:
+    scene.scan()
+    finding = scene.on_page()["broken-anchor"]
+    assert finding["autoFixable"] and finding["changeRequests"] == 0
+    path = f"{scene.site}/findings/{finding['id']}/change-requests"
+    assert scene.world.call("editor", "POST", path).status_code == 202
+    (change,) = scene.world.get("reader", path)["items"]
+    assert change["status"] == "draft" and change["subject"].startswith("Fix: Link to a missing section")
+    page = f"/spaces/{scene.place['spaceId']}/change-requests/{change['id']}/content/page/{scene.place['pageId']}"
+    written = scene.world.get("admin", f"{page}?format=markdown")["markdown"]
+    assert "[the first step](#install)" in written and written.count("TODO: write this.") == 1
+    assert scene.on_page()["broken-anchor"]["changeRequests"] == 1
+    again = scene.world.call("editor", "POST", path)
+    assert again.status_code == 409 and "already fixes this" in again.text
+    scene.world.post("admin", f"/spaces/{scene.place['spaceId']}/change-requests/{change['id']}/merge")
+    scene.scan()
+    assert "broken-anchor" not in scene.on_page()
+    assert scene.world.get("admin", f"{scene.site}/stats/findings")["mergedChangeRequests"] == 1
+
+
+def test_a_finding_that_needs_a_decision_is_not_fixed(scene: ScanScene) -> None:
+    scene.scan()
+    finding = scene.on_page()["placeholder"]
+    assert not finding["autoFixable"]
+    answer = scene.world.call("editor", "POST", f"{scene.site}/findings/{finding['id']}/change-requests")
+    assert answer.status_code == 409 and "Edit the page instead" in answer.text
+
+
+def test_findings_of_hidden_spaces_are_hidden(scene: ScanScene) -> None:
+    scene.scan()
+    finding = scene.on_page()["placeholder"]["id"]
+    space = scene.place["spaceId"]
+    answer = scene.world.call("admin", "PATCH", f"/spaces/{space}", json={"defaultLevel": None})
+    assert answer.status_code == 200, answer.text
+    assert finding in {found["id"] for found in scene.list()}
+    assert finding not in {found["id"] for found in scene.list("reader")}
+    assert scene.world.call("reader", "GET", f"{scene.site}/findings/{finding}").status_code == 404
+    stats = scene.world.get("reader", f"{scene.site}/stats/findings")
+    assert stats["total"] == len(scene.list("reader", "")) < len(scene.list("admin", ""))
+
+
+def test_a_deleted_page_takes_its_findings_along(scene: ScanScene) -> None:
+    scene.scan()
+    scene.change({"operation": "delete_page", "page": scene.place["pageId"]})
+    scene.scan()
+    assert [found for found in scene.list() if found["kind"] in ("placeholder", "code-sample")] == []
+
+
+def test_a_site_without_spaces_and_a_deleted_site_can_be_scanned(scene: ScanScene) -> None:
+    organization = scene.place["organizationId"]
+    site = scene.world.post("admin", f"/orgs/{organization}/sites", {"title": "Empty"})["id"]
+    with scene.world.context.db.write() as tx:
+        scan = insert_scan(tx, site, "manual")
+    scanning.scan_site(scene.world.context, site, organization, scan.id)
+    health = scene.world.get("admin", f"/orgs/{organization}/sites/{site}/health")
+    assert health["score"] == 100
+    assert scene.world.call("admin", "DELETE", f"/orgs/{organization}/sites/{site}").status_code in (204, 205)
+    scanning.scan_site(scene.world.context, site, organization, scan.id)
+
+
+def test_two_requests_wait_for_one_scan(scene: ScanScene) -> None:
+    path = f"{scene.site}/scans"
+    first = scene.world.call("editor", "POST", path)
+    assert first.status_code == 202 and first.headers["location"].endswith(first.json()["id"])
+    assert scene.world.call("admin", "POST", path).json()["id"] == first.json()["id"]
+    with scene.world.context.db.read() as tx:
+        assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'scanSite'") == 1

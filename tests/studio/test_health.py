@@ -1,0 +1,59 @@
+"""The health of a site in a browser: checking it, fixing and dismissing findings, by pointer and by key."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from .test_accessibility import check
+
+TEXT = """Read [the first step](#instal) and [another page](missing.md).
+
+## Install
+
+TODO: write this.
+"""
+
+
+@pytest.fixture(scope="module")
+def site(app):
+    space = app.fill_space("Guides", ["Start"])
+    page = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
+    change = {"operation": "update_page", "page": page, "document": {"markdown": TEXT}}
+    app.call("POST", f"/spaces/{space}/content", {"changes": [change]})
+    made = app.call("POST", f"/orgs/{app.organization}/sites", {"title": "Tides", "spaces": [space]})["id"]
+    return f"/o/{app.organization}/sites/{made}"
+
+
+def test_a_site_is_checked_and_its_findings_are_fixed_and_dismissed(app, site):
+    page = app.open(f"{site}/~/health")
+    expect(page.get_by_role("tab", name="Health")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_text("No open findings")).to_be_visible()
+    page.get_by_role("button", name="Check now").click()
+    table = page.get_by_role("table", name="Findings")
+    rows = table.get_by_role("row")
+    expect(rows).to_have_count(4, timeout=30_000)
+    expect(rows.nth(1)).to_contain_text("Link to a missing page")
+    check(page)
+
+    page.get_by_role("button", name="Links, ").click()
+    expect(rows).to_have_count(3)
+    page.get_by_role("button", name="Links, ").click()
+    expect(rows).to_have_count(4)
+
+    placeholder = rows.filter(has_text="Text is unfinished")
+    placeholder.focus()
+    page.keyboard.press("d")
+    expect(rows).to_have_count(3)
+    notices = page.get_by_role("region", name="Notifications")
+    notices.get_by_role("button", name="Undo").click()
+    expect(rows).to_have_count(4)
+
+    anchor = rows.filter(has_text="Link to a missing section")
+    anchor.focus()
+    page.keyboard.press("x")
+    bar = page.get_by_role("toolbar", name="1 selected")
+    bar.get_by_role("button", name="Fix in one change request").click()
+    page.wait_for_url("**/~/changes/1/~/review*")
+    expect(page.get_by_text("first step").first).to_be_visible()
+    page.context.close()

@@ -1,0 +1,23 @@
+/** Findings of a site, the scans that found them, and its health. */
+import { operation } from "../../shared/client.ts";
+import type { Schemas } from "../../shared/client.ts";
+import { resource } from "../state/resource.svelte.ts";
+import type { SitePath } from "./sites.ts";
+
+export type Finding = Schemas["SiteFinding"];
+export type Area = Schemas["AreaState"]["area"];
+
+export const listSiteFindings = operation.GET("/orgs/{organizationId}/sites/{siteId}/findings");
+export const updateSiteFindingById = operation.PATCH(
+  "/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}",
+);
+export const listChangeRequestsForSiteFinding = operation.GET(
+  "/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}/change-requests",
+);
+export const fixSiteFindings = operation.POST(
+  "/orgs/{organizationId}/sites/{siteId}/findings/change-requests",
+);
+export const startSiteScan = operation.POST("/orgs/{organizationId}/sites/{siteId}/scans");
+export const getSiteHealth = operation.GET("/orgs/{organizationId}/sites/{siteId}/health");
+
+export const healthOf = (path: SitePath) => resource(`site/${path.siteId}/health`, () => getSiteHealth(path));

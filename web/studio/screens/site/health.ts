@@ -1,0 +1,65 @@
+/** Names of areas, severities, and kinds of findings. */
+import type { Schemas } from "../../../shared/client.ts";
+import { t } from "../../../shared/words.ts";
+import type { Area, Finding } from "../../api/findings.ts";
+import type { IconName } from "../../parts/Icon.svelte";
+
+type Kind = Finding["kind"];
+
+export const AREAS: Record<Area, { name: string; icon: IconName; kinds: readonly Kind[] }> = {
+  links: {
+    name: t("links"),
+    icon: "link",
+    kinds: ["broken-link", "broken-anchor", "missing-image", "removed-operation"],
+  },
+  freshness: { name: t("freshness"), icon: "clock", kinds: ["placeholder"] },
+  consistency: {
+    name: t("consistency"),
+    icon: "copy",
+    kinds: ["contradiction", "undefined-variable", "code-sample"],
+  },
+  style: { name: t("style"), icon: "edit", kinds: [] },
+  accessibility: { name: t("accessibility"), icon: "eye", kinds: ["alt-text"] },
+  findability: {
+    name: t("findability"),
+    icon: "search",
+    kinds: ["unlinked-page", "undocumented-operations"],
+  },
+};
+
+export const KINDS: Record<Kind, string> = {
+  "broken-link": t("linkToMissingPage"),
+  "broken-anchor": t("linkToMissingSection"),
+  "missing-image": t("imageOrFileIsMissing"),
+  "removed-operation": t("operationWasRemoved"),
+  placeholder: t("textIsUnfinished"),
+  contradiction: t("pagesContradictEachOther"),
+  "undefined-variable": t("undefinedVariable"),
+  "code-sample": t("codeSampleHasError"),
+  "alt-text": t("imageWithoutAltText"),
+  "unlinked-page": t("noPageLinksHere"),
+  "undocumented-operations": t("operationsDocumentedNowhere"),
+};
+
+export const SEVERITIES: Record<Finding["severity"], { name: string; icon: IconName; look: string }> = {
+  high: { name: t("severityHigh"), icon: "problem", look: "danger" },
+  medium: { name: t("severityMedium"), icon: "warning", look: "warning" },
+  low: { name: t("severityLow"), icon: "circle-dot", look: "plain" },
+};
+
+/** The points of a small line through these scores, in a box of this size. */
+export function lineThrough(scores: readonly number[], width: number, height: number): string {
+  const low = Math.min(...scores, 100);
+  const span = Math.max(...scores) - low || 1;
+  const step = scores.length > 1 ? width / (scores.length - 1) : 0;
+  return scores
+    .map((score, at) => `${(at * step).toFixed(1)},${(height - ((score - low) / span) * height).toFixed(1)}`)
+    .join(" ");
+}
+
+/** How a score changed: `+4`, `−6`, or `0`. */
+export function signed(change: number): string {
+  return change > 0 ? `+${change}` : change < 0 ? `−${-change}` : "0";
+}
+
+export type Health = Schemas["SiteHealth"];
