@@ -1,4 +1,4 @@
-/** What links and mentions can lead to, found by words: pages and their headings, and files of the space. */
+/** Finds targets of links and mentions by words: pages and their headings, and files of the space. */
 import type { EditorView } from "prosemirror-view";
 import { api, ask, askAll, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
@@ -12,20 +12,14 @@ import { headingsOf } from "./outline.ts";
 import { loadPage } from "./page.ts";
 import { words } from "./words.ts";
 
-/** How long lists of pages and files are good. */
+/** Milliseconds for which lists of headings and files are cached. */
 const GOOD = 20_000;
 const MOST_PAGES = 8;
 const MOST_FILES = 6;
 const MOST_HEADINGS = 3;
 const MOST_READ = 3;
 
-interface Listed {
-  title: string;
-  id: string;
-  line: string;
-}
-
-/** Asks again only after a while, and at once where it could not be asked. */
+/** Cache a result for a while. Failures aren't cached. */
 function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
   let known: { at: number; found: Promise<T> } | undefined;
   return () => {
@@ -38,12 +32,12 @@ function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** The anchor that readers know a heading by. */
+/** Return the anchor of a heading on sites. */
 export function anchorOf(text: string): string {
   return text.trim().toLowerCase().replace(/[^\p{L}\p{N}\p{M}\s_-]/gu, "").replace(/\s+/g, "-");
 }
 
-/** A heading as a link to it needs it. */
+/** Return the title and anchor of a heading block. */
 function headingOf(block: BlockJson): { title: string; anchor: string }[] {
   if (!/^heading-\d$/.test(block.type)) return [];
   const title = readTopBlock(block).textContent.trim();
@@ -59,23 +53,20 @@ export function findersOf(
 ): Finders {
   const path = { spaceId: space };
   const inChange = base.kind === "change" ? { ...path, changeRequestId: String(base.number) } : undefined;
-  /** All pages as they are here: what search finds is in main. */
-  const drafted = remembered(async (): Promise<Listed[]> => {
-    const { pages } = inChange
-      ? await ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content/pages", {
-        params: { path: inChange },
-      }))
-      : await ask(api.GET("/spaces/{spaceId}/content/pages", { params: { path } }));
-    const found: Listed[] = [];
-    const visit = (items: readonly Schemas["Pages"]["pages"][number][], above: string[]): void => {
-      for (const item of items) {
-        if (item.type === "document") found.push({ id: item.id, title: item.title, line: above.join(" / ") });
-        if ("pages" in item) visit(item.pages, [...above, item.title]);
-      }
-    };
-    visit(pages as readonly Schemas["Pages"]["pages"][number][], []);
-    return found;
-  });
+  /** Search the pages that the change request edits, then those of main. */
+  const searchPages = async (query: string): Promise<Schemas["SearchPage"][]> => {
+    const options = { query, limit: MOST_PAGES };
+    const [edited, published] = await Promise.all([
+      inChange
+        ? ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/search", {
+          params: { path: inChange, query: options },
+        }))
+        : { items: [] },
+      ask(api.GET("/spaces/{spaceId}/search", { params: { path, query: options } })),
+    ]);
+    const ids = new Set(edited.items.map(({ id }) => id));
+    return [...edited.items, ...published.items.filter(({ id }) => !ids.has(id))];
+  };
   const files = remembered(() =>
     askAll((query) =>
       inChange
@@ -86,7 +77,7 @@ export function findersOf(
     )
   );
   const documents = new Map<string, () => Promise<{ title: string; anchor: string }[]>>();
-  /** The headings of another page; none where it cannot be read now. */
+  /** Return the headings of another page; none if it can't be read now. */
   const drawnHeadings = (page: string): Promise<{ title: string; anchor: string }[]> => {
     const known = documents.get(page) ??
       remembered(async () => (await loadPage(space, base, page)).document.nodes.flatMap(headingOf));
@@ -110,22 +101,9 @@ export function findersOf(
   const pages = async (typed: string): Promise<Found[]> => {
     const wanted = typed.trim().toLowerCase();
     if (!wanted) return [];
-    const [known, searched] = await Promise.all([
-      drafted().catch((): Listed[] => []),
-      ask(
-        api.GET("/spaces/{spaceId}/search", { params: { path, query: { query: typed, limit: MOST_PAGES } } }),
-      )
-        .then(({ items }) => items, (): Schemas["SearchPage"][] => []),
-    ]);
-    const here = new Map(known.map((each) => [each.id, each]));
-    const rows = new Map<string, Listed>();
-    for (const each of known) if (each.title.toLowerCase().includes(wanted)) rows.set(each.id, each);
-    for (const { id } of searched) {
-      const page = here.get(id);
-      if (page) rows.set(id, page);
-    }
-    const best = [...rows.values()].slice(0, MOST_PAGES);
-    // Of the first ones all headings are known, also those that only this change request has.
+    const searched = await searchPages(typed).catch((): Schemas["SearchPage"][] => []);
+    const best = searched.slice(0, MOST_PAGES);
+    // The first pages are read, so that headings of this change request are found, too.
     const read = new Map(
       await Promise.all(
         best.slice(0, MOST_READ).map(async ({ id }) => [id, await drawnHeadings(id)] as const),
@@ -133,7 +111,7 @@ export function findersOf(
     );
     const sections = new Map(searched.map((each) => [each.id, each.sections]));
     const found: Found[] = [];
-    for (const { id, title, line } of best) {
+    for (const { id, title, path: line } of best) {
       found.push({ title, line, group: words.pages, icon: "file-lines", ref: { kind: "page", page: id } });
       const within = read.get(id)?.filter((each) => each.title.toLowerCase().includes(wanted)) ??
         (sections.get(id) ?? []).flatMap((each) => {

@@ -25,7 +25,7 @@ from . import styleguide_store as store
 from . import styleguide_wire as wire
 from .styleguides import create_styleguide, list_packages, run_styleguide
 
-operation = Area("findings").operation
+operation = Area("sites").operation
 
 _SITE = "/orgs/{organizationId}/sites/{siteId}"
 
