@@ -19,7 +19,7 @@ from settled import PATIENCE
 from tools import absent
 
 _NAMES = ("firefox-esr", "firefox")
-_SECONDS = 90
+_SECONDS = PATIENCE
 """How long a command, or what is waited for, may take."""
 _LOST_SECONDS = 10
 """After how long a search is begun anew: one that a page is left beneath is never answered."""
@@ -79,6 +79,19 @@ class Firefox:
             return []
         nodes: list[dict[str, Any]] = found["nodes"]
         return nodes
+
+    def send_header(self, name: str, value: str) -> None:
+        """Send a header with each request from now on."""
+        header = {"name": name, "value": {"type": "string", "value": value}}
+        self.ask("network.setExtraHeaders", headers=[header])
+
+    def wait_for(self, selector: str) -> dict[str, Any]:
+        """As ``select``, once it is there."""
+        until = time.monotonic() + _SECONDS
+        while not (found := self._locate("css", selector)):
+            assert time.monotonic() < until, f"no {selector} at {self.address}: {self.text()}"
+            time.sleep(0.05)
+        return found[0]
 
     def select(self, selector: str) -> dict[str, Any]:
         """The first element of a CSS selector, for those that have no role or, as fields of passwords, none of ARIA."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from serving import free_ports
+from settled import PATIENCE
 
 BASE = "dc=example,dc=org"
 PEOPLE, GROUPS = f"ou=people,{BASE}", f"ou=groups,{BASE}"
@@ -66,7 +67,7 @@ class Slapd:
         self._add_base()
 
     def _add_base(self) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 self.add(BASE, ["dcObject", "organization"], dc="example", o="Example")
@@ -115,4 +116,4 @@ class Slapd:
 
     def stop(self) -> None:
         self._process.terminate()
-        self._process.wait(30)
+        self._process.wait(PATIENCE)

@@ -150,6 +150,29 @@ def test_docstrings_of_functions_are_imperative(package: str) -> None:
     assert {place: text for place, text in docstrings.items() if _NO_VERB.match(text)} == {}
 
 
+_PUZZLE = re.compile(
+    # A docstring that starts with a parameter instead of a sentence.
+    r"\A\s*``\w"
+    # A question instead of the returned value.
+    r"|\b(?:Return|Returns|Yield) (?:what|how|who|where|why)\b"
+    # A parameter that is described by a fragment.
+    r"|``[\w.]+``: (?:of|that of|those of|up to|since|until|only|also|it|they|is|has)\b"
+)
+"""Patterns in docstrings that native readers must read twice."""
+
+
+@pytest.mark.parametrize("package", CHECKED)
+def test_docstrings_say_what_is_returned_and_what_parameters_are(package: str) -> None:
+    docstrings = {
+        f"{path.name}:{node.lineno}": text
+        for path in (_SOURCES / package).glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and (text := ast.get_docstring(node))
+    }
+    assert {place: text for place, text in docstrings.items() if _PUZZLE.search(" ".join(text.split()))} == {}
+
+
 _THIRD_PERSON = re.compile(r"[A-Z][a-z]+(?<!s)s (a|an|the|all|each|every|one|this|what)\b")
 """How a docstring starts that says what a function does instead of telling it to."""
 
@@ -292,8 +315,8 @@ def test_cells_of_tables_start_with_a_capital() -> None:
         f"{path.relative_to(ROOT)}: {cell.strip()[:60]}"
         for path in ROOT.glob("docs/**/*.md")
         if path.name not in ("memory.md", "architecture.md")
-        for row in _CELLS.findall(re.sub(r"`+[^`]*`+", "Code", _FENCED.sub("", path.read_text())))
-        for cell in row.split("|")
+        for row in _CELLS.findall(_FENCED.sub("", path.read_text()))
+        for cell in re.sub(r"`+[^`]*`+", "Code", row).split("|")
         if re.match(r"\[?[a-z]", cell.strip()) and not re.match(r"nginx|cURL", cell.strip())
     ]
     assert found == []

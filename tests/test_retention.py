@@ -88,8 +88,8 @@ def test_times_and_numbers_on_the_page_are_those_of_the_program() -> None:
     assert said["embeddings"].endswith(f"at most the {MAX_VECTORS:,} most recently used")
     assert said["site_answers"] == f"{ANSWER_LASTS // HOUR} hours"
     assert [f"{days} " in said["notifications"] for days in KEEP.values()] == [True, True, True]
-    assert said["sessions"] == f"{SESSION_LASTS // DAY} days, {SESSION_IDLE // DAY} days unused"
-    assert said["agent_clients"].endswith(f"{MAX_CLIENTS:,} at most")
+    assert said["sessions"] == f"{SESSION_LASTS // DAY} days, or {SESSION_IDLE // DAY} days without use"
+    assert said["agent_clients"].endswith(f"at most {MAX_CLIENTS:,} apps")
     assert said["uploads"] == f"{KEPT_FOR // HOUR} hours"
     assert said["prints"] == f"{PRINT_KEPT // DAY} days"
     assert said["unused"] == f"{WAIT // HOUR} hours"

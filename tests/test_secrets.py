@@ -34,6 +34,7 @@ NOT_SEALED = {
     ("content_references", "target_key"): "what a reference leads to",
     ("reference_targets", "target_key"): "what references lead to",
     ("events", "payload"): "ids",
+    ("site_findings", "key"): "identifies a finding from scan to scan",
     ("git_projects", "credential"): "of which kind it is",
     ("git_projects", "host_key"): "a public key",
     ("git_projects", "public_key"): "a public key",

@@ -75,17 +75,17 @@ log = logging.getLogger("octavo")
 
 _WRITE_LAST_USE = 10.0
 _WRITE_EVENTS = 5.0
-"""Seconds between writes of queued events. Each write causes cached pages to be checked again."""
+"""Seconds between writes of queued events. After each write, cached pages are checked again."""
 _WRITE_PRESENCE = 1.0
 _SAVE_LIVE = 1.0
 _OBSERVE = 5.0
 _TURN = 0.001
-"""Seconds for which a thread holds the interpreter while others wait for it."""
+"""Number of seconds for which a thread holds the interpreter while others wait for it."""
 _LINGER = 2.0
-"""Seconds for which connections end with their next response when another process takes over, before they are
-closed."""
+"""Number of seconds in which connections end after their next response when another process takes over,
+before they are closed."""
 _PATIENCE = 8.0
-"""Seconds for running requests to finish when the server stops."""
+"""Number of seconds for which running requests can finish when the server stops."""
 _PLAIN = "text/plain; charset=utf-8"
 
 
@@ -147,7 +147,7 @@ def _missing_page(installation: str, message: str) -> Answer:
 
 
 def _metrics_route(metrics: Metrics, token: str = "") -> Route:
-    """Return the route ``/metrics``; with a token, only callers with that token may read it."""
+    """Return the route ``/metrics``. If a token is set, only callers with that token can read it."""
 
     def answer(request: Request) -> Answer:
         given = request.headers.get(b"authorization", b"")
@@ -263,16 +263,14 @@ def _save_live(context: Context) -> None:
 
 
 def spare_collector() -> None:
-    """Exclude everything loaded until now from garbage collection, which would look through it again and
-    again."""
+    """Exclude all loaded objects from garbage collection, which would otherwise scan them repeatedly."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
 
 
 def take_short_turns() -> None:
-    """Make compute threads release the interpreter sooner, so that the event loop spends less time waiting for
-    them."""
+    """Make compute threads release the interpreter sooner, so that the event loop waits less."""
     sys.setswitchinterval(_TURN)
 
 
@@ -288,7 +286,7 @@ class ListenAddress(Struct, frozen=True):
 
 
 class Runtime:
-    """Applications and job worker of one process's roles, and data that is written periodically."""
+    """Applications and job worker for the roles of one process, and data that is written periodically."""
 
     def __init__(self, context: Context, roles: Sequence[Role], metrics: Metrics) -> None:
         self._context, self._metrics = context, metrics
@@ -325,7 +323,7 @@ class Runtime:
         self._metrics.observe_process(requests, self.hub.count, self._context.settings.connections)
 
     async def stop(self) -> None:
-        """Stop everything once listening has ended, and write queued data."""
+        """Stop everything after listening has ended, and write queued data."""
         for task in self._tasks:
             task.cancel()
         await asyncio.to_thread(self._end)
@@ -348,13 +346,13 @@ async def _repeat(seconds: float, work: Callable[[], object]) -> None:
 
 
 def create_api() -> Application:
-    """Return the API and the app for any ASGI server, with the settings of the environment. Jobs need
+    """Return the API and the app for any ASGI server, with settings from the environment. Jobs require
     ``octavo worker``."""
     return _create("api")
 
 
 def create_reader() -> Application:
-    """Return the reader of published sites for any ASGI server, with the settings of the environment."""
+    """Return the reader of published sites for any ASGI server, with settings from the environment."""
     return _create("reader")
 
 
@@ -387,8 +385,8 @@ def serve(
     SIGHUP does the same once another process has taken over: connections end with their next response, so
     that no request is refused.
 
-    ``say`` prints status lines for a person. Raises Unavailable when something can't be opened or a port is
-    taken, and BadRequest if two roles use the same port.
+    ``say``: the function that prints status lines for a person. Raises Unavailable if a part can't be opened
+    or a port is taken, and BadRequest if two roles use the same port.
     """
     logs.configure_for(settings)
     ports = {"api": address.port, "reader": address.reader_port}
@@ -410,7 +408,8 @@ def serve(
     metrics = Metrics()
     metrics.note_restarts(assigned.number + 1, assigned.deaths)
     begin_traces(metrics)
-    # The schema is that of the first worker of this version, though a newer version may have changed it.
+    # The database schema belongs to the first worker of this version, though a newer version may have changed
+    # it.
     context = open_context(settings, migrates=is_first)
     own = [role for role in roles if role != "worker" or assigned.number == 0]
     try:
@@ -452,7 +451,7 @@ async def _run(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGHUP, leave_and_stop)
-    # A worker whose parent was killed has to end itself.
+    # A worker whose parent was killed must end by itself.
     loop.add_reader(assigned.parent, stop.set)
     listeners = [
         PortListener(edge.application, *addresses[name], bounds) for name, edge in runtime.edges.items()
@@ -480,7 +479,7 @@ def _print_start(
     say: Callable[[str], None],
     context: Context,
 ) -> None:
-    """Print what people need to know and do after a start."""
+    """Print the information and the next steps that people need after a start."""
     keep_addresses(settings)
     started = first_start(context) if "api" in roles else None
     if started is not None:
@@ -496,8 +495,8 @@ def _print_start(
 
 
 def begin_traces(metrics: Metrics) -> None:
-    """Start to send traces, if the environment names a collector, and count the results. Raises Unavailable
-    if the configuration can't work."""
+    """Start to send traces if the environment specifies a collector, and count the results. Raises
+    Unavailable if the configuration can't work."""
     if tracing.is_wanted():
         from octavo.kit.observability.trace_export import Exporting
 
@@ -530,6 +529,6 @@ def _print_first_start(context: Context, started: FirstStart, say: Callable[[str
     if started.site_url:
         say(f"The manual is published at {started.site_url}")
     kept = context.settings.data_folder / "admin-token"
-    # Output that is no terminal is a log, which is kept and read by others.
+    # Output to a pipe or file is a log, which is stored and read by others.
     shown = f"{started.token}   (stored in {kept})" if sys.stdout.isatty() else f"stored in {kept}"
     say(f"Token  {shown}")

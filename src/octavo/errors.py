@@ -21,10 +21,11 @@ def format_size(size: int) -> str:
 
 
 class OctavoError(Exception):
-    """Error that is answered as ``{"error": {"code", "message", "reason", "field"}}``.
+    """Error that is returned as ``{"error": {"code", "message", "reason", "field"}}``.
 
-    ``status`` is the HTTP status. ``reason`` says in one stable word what happened: scripts compare it, never the
-    message. ``headers`` are sent with the answer. ``beside``: further members of the answer, next to ``error``.
+    ``status``: the HTTP status. ``reason``: a stable word for the cause, which scripts compare instead of the
+    message. ``headers``: the headers of the response. ``beside``: further members of the response, next to
+    ``error``.
     """
 
     status: ClassVar[int] = 500
@@ -48,13 +49,14 @@ class OctavoError(Exception):
 
     def with_message(self, message: str) -> Self:
         """Return the same error with another message."""
-        # Not copy.copy: it calls the class, and some of them take no message.
+        # This does not use copy.copy, which calls the class: some classes take no message.
         changed = type(self).__new__(type(self), message)
         changed.__dict__.update(self.__dict__, message=message)
         return changed
 
     def inside(self, path: str) -> Self:
-        """Return the same error about a part of a larger body: ``path`` goes before its field.
+        """Return the same error about a part of a larger body. ``path``: the path of the part, which is put
+        before the field.
 
         >>> BadRequest("title: this field is required").inside("changes[0]").message
         'changes[0].title: this field is required'
@@ -68,13 +70,13 @@ class BadRequest(OctavoError):
 
 
 class MissingField(BadRequest):
-    """A required field or parameter is missing."""
+    """Raised if a required field or parameter is missing."""
 
     reason = "required"
 
 
 class UnknownField(BadRequest):
-    """A field or parameter that the operation does not have."""
+    """Raised for a field or parameter that the operation does not have."""
 
     reason = "unknown_field"
 
@@ -85,7 +87,7 @@ class Unauthorized(OctavoError):
 
 
 class NotSignedIn(Unauthorized):
-    """The request has no valid token in the header Authorization and no valid session cookie."""
+    """Raised if the request has no valid token in the header Authorization and no valid session cookie."""
 
     reason = "sign_in_required"
 
@@ -96,7 +98,7 @@ class Forbidden(OctavoError):
 
 
 class ProofRequired(Forbidden):
-    """The caller has to confirm their identity again first (``POST /user/proof``)."""
+    """Raised if the caller has to confirm their identity again first (``POST /user/proof``)."""
 
     reason = "proof_required"
 
@@ -107,7 +109,7 @@ class NotFound(OctavoError):
 
 
 class BlockNotFound(NotFound):
-    """An edit of a page names a block that the page does not have, or no longer has."""
+    """Raised if an edit of a page contains a block that the page does not have, or no longer has."""
 
     reason = "block_not_found"
 
@@ -118,21 +120,23 @@ class MethodNotAllowed(OctavoError):
 
 
 class RequestTimeout(OctavoError):
-    """The body of the request arrived too slowly."""
+    """Raised if the body of the request arrived too slowly."""
 
     status = 408
     reason = "request_timeout"
 
 
 class Conflict(OctavoError):
-    """The request would change nothing, or someone else changed the same thing first."""
+    """Raised if the request conflicts with the current state, for example because someone else changed the
+    same content first."""
 
     status = 409
     reason = "conflict"
 
 
 class NoLongerKept(OctavoError):
-    """What the request builds on is no longer kept: start again from the current state."""
+    """Raised if the state that the request is based on is no longer stored. Start again from the current
+    state."""
 
     status = 410
     reason = "gone"
@@ -154,7 +158,7 @@ class UriTooLong(OctavoError):
 
 
 class Unprocessable(OctavoError):
-    """The request is well formed, but does not fit what it is about."""
+    """Raised if the request is well formed, but invalid for the object that it is about."""
 
     status = 422
     reason = "unprocessable"
@@ -166,21 +170,21 @@ class TooManyRequests(OctavoError):
 
 
 class BadGateway(OctavoError):
-    """Another server that the operation needs gave no usable answer."""
+    """Raised if another server that the operation needs returned no usable response."""
 
     status = 502
     reason = "bad_gateway"
 
 
 class Unavailable(OctavoError):
-    """A part that the operation needs is not configured or not reachable."""
+    """Raised if a part that the operation needs is not configured or not reachable."""
 
     status = 503
     reason = "unavailable"
 
 
 class Damaged(Unavailable):
-    """The database is damaged: what can still be read is shown, and nothing is written."""
+    """Raised if the database is damaged. Readable data is still shown, and nothing is written."""
 
     reason = "database_damaged"
 
@@ -189,7 +193,7 @@ class Damaged(Unavailable):
 
 
 class OutOfReach(Unavailable):
-    """The database or the file store does not respond; the same request may work in a moment."""
+    """Raised if the database or the file store does not respond. The same request may succeed in a moment."""
 
     reason = "temporarily_unavailable"
 
@@ -198,7 +202,7 @@ class OutOfReach(Unavailable):
 
 
 class OutOfRoom(OutOfReach):
-    """A disk is full. Reading still works."""
+    """Raised if a disk is full. Reading still works."""
 
     reason = "disk_full"
 

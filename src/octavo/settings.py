@@ -112,9 +112,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description=(
-                "Email address of the first administrator, who is created on the first start; further server"
-                " administrators after commas. Without it, the first administrator chooses an address in the"
-                " browser"
+                "Email address of the first administrator, who is created on the first start; further "
+                "server administrators after commas. By default, the first administrator chooses an "
+                "address in the browser"
             )
         ),
     ] = ""
@@ -144,7 +144,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=256,
-            description="Threads of a process that read for one organization; half as many more write",
+            description="Threads of a process that read for one organization; half as many additional threads write",
         ),
     ] = 8
     database_connections: Annotated[
@@ -442,7 +442,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @property
     def secrets(self) -> list[str]:
-        """Return all secret values: passwords, keys, and tokens, including those inside URLs."""
+        """Return all secret values: passwords, keys, and tokens, including the secrets inside URLs."""
         marked = [
             getattr(self, field.name)
             for field in msgspec.structs.fields(Settings)
@@ -481,10 +481,10 @@ def load(
     environ: Mapping[str, str] | None = None,
     defaults: Mapping[str, object] | None = None,
 ) -> Settings:
-    """Load settings from defaults (``defaults`` before those of the fields), then the file, the environment,
-    and ``overrides`` (None values are ignored).
+    """Load settings from defaults (``defaults`` take precedence over the fields' own), then the file, the
+    environment, and ``overrides`` (None values are ignored).
 
-    Raises SettingsError that names the setting.
+    Raises SettingsError with the name of the setting.
     """
     environ = os.environ if environ is None else environ
     values: dict[str, Any] = dict(defaults or {})
@@ -517,7 +517,7 @@ def load(
 
 
 def keep_addresses(settings: Settings) -> None:
-    """Store the URLs that are served, beside the data, for commands that print links."""
+    """Store the URLs of the running server beside the data, for commands that print links."""
     told = {"url": settings.url, "sites_url": settings.sites_url}
     path = settings.data_folder / _ADDRESSES
     written = path.with_suffix(".new")
@@ -526,7 +526,7 @@ def keep_addresses(settings: Settings) -> None:
 
 
 def kept_addresses(settings: Settings) -> dict[str, str]:
-    """Return the URLs that ``keep_addresses`` stored last; empty if it never did."""
+    """Return the URLs that ``keep_addresses`` stored last; empty if it stored none."""
     try:
         return msgspec.json.decode((settings.data_folder / _ADDRESSES).read_bytes(), type=dict[str, str])
     except (OSError, msgspec.MsgspecError):
@@ -539,7 +539,7 @@ def _nearest(name: str, known: list[str]) -> str:
 
 
 def _problems(settings: Settings) -> Iterator[str]:
-    """Yield what can't work in any case; each message starts with the variable's name."""
+    """Yield the problems of settings that can never work. Each message starts with the variable's name."""
     if settings.data_folder.exists() and not settings.data_folder.is_dir():
         yield f"OCTAVO_DATA: must be a folder, but {settings.data_folder} is a file"
     for name, url in (("OCTAVO_URL", settings.url), ("OCTAVO_SITES_URL", settings.sites_url)):
@@ -591,7 +591,7 @@ def _problems(settings: Settings) -> Iterator[str]:
         yield f"SSL_CERT_FILE: there is no file {authorities}"
     for name in ("admin_token", "metrics_token"):
         if 0 < len(getattr(settings, name)) < 32:
-            yield f"{PREFIX}{name.upper()}: must be at least 32 characters"
+            yield f"{PREFIX}{name.upper()}: must have at least 32 characters"
     if settings.metrics_address:
         split_address("OCTAVO_METRICS_ADDRESS", settings.metrics_address)
     for part in settings.allow_private_fetch.split(","):
@@ -629,16 +629,16 @@ def _database_address(url: str) -> Iterator[str]:
     if parts.scheme == "sqlite":
         if not url.startswith("sqlite:////") or not parts.path.strip("/"):
             yield (
-                "OCTAVO_DATABASE_URL: must have the absolute path of a file after sqlite:///, so four"
-                f" slashes (sqlite:////srv/octavo/octavo.db), got {url!r}"
+                "OCTAVO_DATABASE_URL: must have an absolute file path after sqlite:///, which results in "
+                f"four slashes (sqlite:////srv/octavo/octavo.db), got {url!r}"
             )
     elif parts.scheme not in _POSTGRESQL:
-        # Without the value: it may hold a password.
+        # The message omits the value, because it can contain a password.
         yield "OCTAVO_DATABASE_URL: must be sqlite:////path or postgresql://user:password@host/name"
 
 
 def _servers(url: str) -> list[str]:
-    """Return one URL for each server in a PostgreSQL URL; the first that responds is used.
+    """Return one URL for each server in a PostgreSQL URL. The first server that responds is used.
 
     >>> _servers("postgresql://me:pw@a:5432,b/docs?target_session_attrs=read-write")[1]
     'postgresql://me:pw@b/docs?target_session_attrs=read-write'
@@ -656,7 +656,8 @@ def _origin(url: str) -> tuple[str, str, int]:
 
 
 def split_address(name: str, text: str) -> tuple[str, int]:
-    """Split ``host:port``, with an IPv6 address in brackets. Raises SettingsError that names the variable.
+    """Split ``host:port``, with an IPv6 address in brackets. Raises SettingsError with the name of the
+    variable.
 
     >>> split_address("OCTAVO_METRICS_ADDRESS", "[::1]:9000")
     ('::1', 9000)

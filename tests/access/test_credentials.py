@@ -80,4 +80,4 @@ def test_ending_sessions_as_operator_is_audited(world):
     path = world.home.path("/orgs/{organizationId}/audit-events")
     event = world.get("admin", path)["items"][0]
     assert (event["action"], event["client"]) == ("session.ended", "command line")
-    assert "actor" not in event
+    assert event["actor"] == {"type": "system", "id": "system"}

@@ -203,7 +203,7 @@ def test_sign_in_links_require_an_account_with_sign_in(octavo: Shell) -> None:
 
 def test_an_integration_is_offered_by_its_name(octavo: Shell) -> None:
     code, _, err = octavo("integrations", "offer", "home-notes")
-    assert code == 1 and "Only public integrations" in err
+    assert code == 1 and "only public integrations" in err
     context = octavo.open()
     with context.db.write() as tx:
         tx.run("UPDATE integrations SET visibility = 'public' WHERE name = 'home-notes'")

@@ -288,6 +288,14 @@ def test_merge_rules_report_missing_conditions(space):
     rule({"rule": "require_change_request_description"}, says="no description")
     rule({"rule": "require_at_least_one_review"}, says="it has not been reviewed")
     rule({"rule": "require_agent_review"}, says="agent")
+    rule({"rule": "require_at_least_one_approved_review"}, says="it has not been approved")
+    rule({"rule": "require_author_to_merge"}, says="only its author")
+    alone = {
+        "rule": "custom",
+        "expression": "actor.id == changeRequest.createdBy.id",
+        "message": "Ask the author.",
+    }
+    rule(alone, says="Ask the author.")
     rule({"rule": "no_such_rule"}, says="does not support")
     rule({"rule": "require_specific_reviewers", "users": [world.users["admin"]]}, says="Admin")
     users = [world.users["admin"], world.users["reviewer"]]
@@ -302,6 +310,7 @@ def test_merge_rules_report_missing_conditions(space):
     for vague in ("changeRequest.subject", "reviews.length", "'yes'", "1", "null"):
         rule({"rule": "custom", "expression": vague}, says="neither true nor false")
     call("admin", "POST", f"{path}/reviews", json={"status": "changes-requested"})
+    rule({"rule": "require_at_least_one_approved_review"}, says="it has not been approved")
     rule({"rule": "require_all_reviews_approved"}, says="Admin")
     rule({"rule": "require_one_of_specific_reviewers", "users": users}, {"rule": "no"}, passes=True)
     space.edit_main(update(space.pages["A"], title="Other"))

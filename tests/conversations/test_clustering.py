@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from octavo.assistants.conversations.analysing import MAX_ISSUES, MAX_SUMMARY, MAX_TITLE, find_issues
+from octavo.assistants.conversations.analyzing import MAX_ISSUES, MAX_SUMMARY, MAX_TITLE, find_issues
 from octavo.assistants.conversations.clustering import Clustering, count_words, decode_words, encode_words
 from octavo.assistants.conversations.describing import describe
 from octavo.assistants.conversations.types import Part

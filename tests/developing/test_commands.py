@@ -115,18 +115,18 @@ def test_the_script_runs_locally_and_restarts_with_each_change(installed, tmp_pa
     with developing(installed, folder) as wait_for:
         wait_for("live is running")
         installed.write(space, "First")
-        seen = wait_for(f"info: [starter] the space {space} changed")
+        seen = wait_for(f"info: [starter] the space {space} has a new revision")
         wait_for("returned 200 after")
         good = script.read_text()
         script.write_text(good.replace("the space", "now the space"))
         seen = wait_for("reloaded", seen)
         installed.write(space, "Second")
-        seen = wait_for(f"now the space {space} changed", seen)
+        seen = wait_for(f"now the space {space} has a new revision", seen)
         script.write_text("export default {")
         seen = wait_for("not reloaded: The script couldn't be bundled", seen)
         wait_for("index.tsx:1: ", seen)
         installed.write(space, "Third")  # the last script that could be bundled stays in use
-        seen = wait_for(f"now the space {space} changed", seen)
+        seen = wait_for(f"now the space {space} has a new revision", seen)
         script.write_text("export default { async fetch() { throw new Error('on purpose'); } };")
         seen = wait_for("reloaded", seen)
         asked = {"componentId": "greeting", "props": {}}
@@ -194,7 +194,7 @@ def test_only_the_server_delivers_events(installed, tmp_path):
             ("publish", "{folder}", "--token-file", "{folder}/script.js"),
             "must be a file that contains only a token",
         ),
-        (("publish", "{folder}", "--token-file", "/nowhere"), "Use --token-file to name a file"),
+        (("publish", "{folder}", "--token-file", "/nowhere"), "Use --token-file with a file"),
         (("publish", "{folder}", "--env", "live"), "no environment 'live'. Available: none"),
         (("publish", "/nowhere"), "no manifest found"),
         (("new", "{folder}"), "already exists"),

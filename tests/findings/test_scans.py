@@ -125,7 +125,7 @@ def test_a_dismissed_finding_stays_dismissed(scene: ScanScene) -> None:
 def test_a_scan_checks_only_pages_that_changed(scene: ScanScene, monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[object] = []
     check_page = scanning.check_page
-    monkeypatch.setattr(scanning, "check_page", lambda document: checked.append(1) or check_page(document))
+    monkeypatch.setattr(scanning, "check_page", lambda *given: checked.append(1) or check_page(*given))
     scene.scan()
     assert len(checked) > 3
     checked.clear()

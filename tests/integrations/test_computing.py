@@ -226,7 +226,7 @@ ANSWERS = [
         """'{"pages":' + '[{"type":"document","title":"x","pages":'.repeat(3000) + '[]' + '}]'.repeat(3000) + '}'""",
         "returned an invalid answer",
     ),
-    ("revision", "'x'.repeat(8400000)", "bytes"),
+    ("revision", "'x'.repeat(8400000)", "8 MB"),
     ("document", "JSON.stringify({ pages: [] })", "document"),
     (
         "document",

@@ -215,7 +215,7 @@ def test_a_job_that_kills_its_workers_is_parked(database):
         tx.run("UPDATE jobs SET state = 'running', attempts = 2, lease = 'dead', lease_until = :t", t=now())
     assert Worker(database, None).run_pending() == 0
     with database.read() as tx:
-        assert "died" in list_jobs(tx, state="parked")[0][0].error
+        assert "crashed" in list_jobs(tx, state="parked")[0][0].error
 
 
 def test_schedules_fire_once_for_all_workers(database, clock):

@@ -105,7 +105,7 @@ def test_what_main_changed_comes_in_with_an_update(live, monkeypatch):
 
 
 def test_those_who_follow_a_page_get_steps_carets_and_saves(live):
-    path = f"/user/events?live={live.change}/{live.page}"
+    path = f"/user/events?space={live.space.id}&live={live.change}/{live.page}"
     with listening(live.world, "admin", path) as stream:
         client = live.open()
         client.send(insert("Typed. ", 1), caret={"anchor": 8, "head": 8})
@@ -113,16 +113,15 @@ def test_those_who_follow_a_page_get_steps_carets_and_saves(live):
         assert [batch["client"] for batch in heard.data["batches"]] == [client.id]
         assert stream.hear("caret", client=client.id).data["head"] == 8
         saved = live.save()
+        assert stream.hear("revision", revisionId=saved["revision"]).data["live"]
         told = stream.hear("saved").data
         assert (told["revision"], told["refused"]) == (saved["revision"], saved["refused"])
-        assert not told["elsewhere"]
         # Only what was written elsewhere is news for those who edit the page.
         live.space.write(
             live.change, "A", "# A\n\nTyped. First paragraph of A.\n\nSecond paragraph of all.\n"
         )
         head = live.space.change(live.change)["revision"]
-        saving.save_due(live.world.context)
-        assert stream.hear("saved", revision=head).data["elsewhere"]
+        assert "live" not in stream.hear("revision", revisionId=head).data
 
 
 @pytest.fixture

@@ -229,7 +229,7 @@ def test_the_error_of_a_provider_is_shown_in_its_words(
     server.answer = lambda request: body.encode()
     with world_with_model(sqlite_world, server), pytest.raises(ModelFailed) as failed:
         ask(sqlite_world)
-    assert str(failed.value) == f"The language model failed: it responded with an error: {shown}"
+    assert str(failed.value) == f"The language model failed: the provider returned an error: {shown}"
     server.failures = [(401, body)]
     with world_with_model(sqlite_world, server), pytest.raises(ModelFailed) as failed:
         ask(sqlite_world)

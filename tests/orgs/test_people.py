@@ -248,7 +248,11 @@ def test_members_are_listed_sorted_filtered_and_paged(world):
     found = world.get("reader", path, params={"search": "EDITOR@"})["items"]
     assert [member["id"] for member in found] == [world.users["editor"]]
     assert world.get("reader", path, params={"search": "%"})["count"] == 0
-    for sort in ("joinedAt", "lastSeenAt"):
+    names = [one["user"]["displayName"].lower() for one in everybody["items"]]
+    for order in ("asc", "desc"):
+        shown = world.get("reader", path, params={"sort": "name", "order": order})["items"]
+        assert [one["user"]["displayName"].lower() for one in shown] == sorted(names, reverse=order == "desc")
+    for sort in ("joinedAt", "lastSeenAt", "name"):
         for order in ("asc", "desc"):
             page, seen = None, []
             while True:

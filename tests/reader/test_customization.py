@@ -216,7 +216,7 @@ def test_the_manual_names_every_setting():
 
 
 def test_settings_without_effect_are_documented():
-    section = MANUAL.partition("## Without effect")[2]
+    section = MANUAL.partition("## Settings without effect")[2]
     assert {path for path in KEPT if f"`{path}`" not in section} == set()
 
 

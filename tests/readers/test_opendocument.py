@@ -348,7 +348,10 @@ def test_repetitions_are_bounded(read, monkeypatch):
     for _ in range(5):
         within = table.format("", within)
     for body in (table.format(" table:number-rows-repeated='1000000000'", p("x")), within):
-        assert read(odt(body)) == (None, [("not_converted", "kept as a file: it has too much content")])
+        assert read(odt(body)) == (
+            None,
+            [("not_converted", "kept as a file: the document has too much content")],
+        )
 
 
 def test_repeated_empty_content_is_bounded(read, monkeypatch):
@@ -360,7 +363,10 @@ def test_repeated_empty_content_is_bounded(read, monkeypatch):
         + f"<table:table>{row}<text:p>{silent}</text:p></table:table-cell></table:table-row></table:table>"
     )
     text, problems = read(content(noisy, "document"), "a.fodt")
-    assert (text, problems) == (None, [("not_converted", "kept as a file: it has too much content")])
+    assert (text, problems) == (
+        None,
+        [("not_converted", "kept as a file: the document has too much content")],
+    )
 
 
 def test_parts_of_a_document_are_bounded(read, monkeypatch):
@@ -369,7 +375,7 @@ def test_parts_of_a_document_are_bounded(read, monkeypatch):
     monkeypatch.setattr(converting, "MAX_UNPACKED", size)
     assert read(data)[1] == []
     monkeypatch.setattr(converting, "MAX_UNPACKED", size - 1)
-    assert "unpacks" in read(data)[1][0][1]
+    assert "unpacked file" in read(data)[1][0][1]
     monkeypatch.setattr(converting, "MAX_PAGE", 500)
     assert "of text" in read(content(p("Text"), "document"), "a.fodt")[1][0][1]
 

@@ -202,7 +202,7 @@ def test_scripts_that_misbehave_end_and_the_next_event_is_answered(host, body, s
 
 
 @pytest.mark.parametrize(
-    ("body", "says"), [("for (;;) {}", "in time"), ("await new Promise(() => {});", "answer")]
+    ("body", "says"), [("for (;;) {}", "in time"), ("await new Promise(() => {});", "respond")]
 )
 def test_scripts_that_never_answer_end_and_the_next_event_is_answered(host, body, says):
     test_scripts_that_misbehave_end_and_the_next_event_is_answered(host, body, says, seconds=1)

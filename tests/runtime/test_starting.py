@@ -51,7 +51,7 @@ def test_a_process_that_does_not_come_up_is_no_failure_of_the_script(monkeypatch
 def test_one_that_cannot_be_started_at_all_neither(monkeypatch):
     monkeypatch.setattr(process, "command", lambda: ["/no/such/program"])
     host = Host(1)
-    with pytest.raises(Unavailable, match="could not be started") as refused:
+    with pytest.raises(Unavailable, match="couldn't be started") as refused:
         run(host)
     assert "/no/such" not in str(refused.value), "visitors may see it"
     host.close()

@@ -13,7 +13,15 @@ import pytest
 from octavo.cli.main import main
 from octavo.errors import BadRequest
 from octavo.operations.admin.import_export import bring
-from octavo.operations.admin.site_checks import CheckLimits, Report, check_site, check_url
+from octavo.operations.admin.site_checks import (
+    CheckLimits,
+    PageReport,
+    Report,
+    SiteProblem,
+    check_site,
+    check_url,
+)
+from octavo.operations.admin.site_reports import markdown_report, sarif_report
 from octavo.sites.site.store import find_site_of_space
 from world import World
 
@@ -64,6 +72,23 @@ def test_a_site_of_ours_is_sound_until_a_page_is_not(world: World, tmp_path: Pat
     bounded = check_site(world.context, site_of(world, tmp_path / "again", SOUND), CheckLimits(addresses=3))
     assert [rule for rule, _ in rules(bounded)[""]] == ["bound"]
     assert report.external_left > 0 and bounded.problems == 1
+
+
+def test_findings_are_reported_with_what_visitors_see(world: World, tmp_path: Path) -> None:
+    files = SOUND | {"guide/deep.md": "# Deep\n\n## There\n\nTODO: write.\n"}
+    report = check_site(world.context, site_of(world, tmp_path / "todo", files), CheckLimits())
+    assert rules(report) == {
+        "deep": [("placeholder", "Text is unfinished: TODO: write. This text is unfinished.")]
+    }
+    sarif = json.loads(sarif_report(report, "1.0"))
+    (result,) = sarif["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("placeholder", "warning")
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("/deep")
+    assert sarif["runs"][0]["tool"]["driver"]["rules"] == [{"id": "placeholder"}]
+    hostile = Report(
+        "https://x.test/", 1, 0, 0, 1, [PageReport("a|b", [SiteProblem("link", "[x](y) | <b>")])]
+    )
+    assert markdown_report(hostile).splitlines()[-1] == "| a\\|b | link | \\[x\\]\\(y\\) \\| \\<b\\> |"
 
 
 HEAD = '<main><h1 id="a">Words</h1><a href="next#a">1</a>'

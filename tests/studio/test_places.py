@@ -68,7 +68,7 @@ def called() -> dict[str, frozenset[str]]:
 PROGRAMS = {
     "programs that check sites, and follow single findings": (
         "listSiteScans|getSiteScanById|get(SiteFindingStats|SiteFindingById)|listPagesForSiteFinding|"
-        "triggerChangeRequestsForSiteFinding"
+        "triggerChangeRequestsForSiteFinding|listSiteStyleguideRuns"
     ),
     "programs that want a whole tree at once": "listPages(In\\w+)?",
     "directories": ".*Scim.*",

@@ -168,7 +168,7 @@ def test_failed_deliveries_are_retried_in_order_and_parked_after_three_days(worl
     assert len(receiver.told()) == 1, "the second one waits behind the first"
     waiting = deliveries(world, hook, status="waiting")["items"]
     assert [row["attempts"] for row in waiting] == [0, 1]
-    assert waiting[1]["error"] == "answered 500: said" and "nextAttemptAt" in waiting[1]
+    assert waiting[1]["error"] == "returned 500: said" and "nextAttemptAt" in waiting[1]
     clock.advance(delivering.FIRST_RETRY + 1000)
     receiver.statuses.clear()
     work(world)
@@ -277,7 +277,7 @@ def test_redirects_are_not_followed(world, receiver):
     receiver.statuses["/hook"] = 302
     write(world, "One")
     work(world)
-    assert deliveries(world, hook)["items"][0]["error"] == "answered 302: said"
+    assert deliveries(world, hook)["items"][0]["error"] == "returned 302: said"
 
 
 @pytest.mark.sqlite_first

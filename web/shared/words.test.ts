@@ -89,7 +89,8 @@ describe.each(Object.entries(translations))("%s", (language, catalog) => {
       if (typeof text === "string") expect(placeholdersOf(text), key).toEqual(wanted);
       // A form for one or two things can leave out the number.
       else {for (const form of formsOf(text)) {
-          expect([...new Set([...placeholdersOf(form), "{count}"])].sort(), key).toEqual(wanted);
+          const optional = wanted.filter((one) => one === "{count}");
+          expect([...new Set([...placeholdersOf(form), ...optional])].sort(), key).toEqual(wanted);
         }}
     }
   });

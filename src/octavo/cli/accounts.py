@@ -88,7 +88,7 @@ def _confirm(question: str) -> None:
         return
     print(question, end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Failure("nothing was changed. Use --create to create the account without asking")
+        raise Failure("nothing was changed. Use --create to create the account without a confirmation")
 
 
 @TOKEN.command("list", _EMAIL)
@@ -130,12 +130,12 @@ def list_sessions(options: argparse.Namespace) -> int:
     option("--everyone", action="store_true", help="revoke all sessions of all people"),
 )
 def revoke_session(options: argparse.Namespace) -> int:
-    """Revoke a person's session, all of them, or those of everyone."""
+    """Revoke a person's session, all sessions of a person, or the sessions of everyone."""
     from octavo.operations.admin.credentials import end_sessions, end_sessions_of_everyone
 
     if not options.everyone:
         if options.email is None:
-            raise Failure("give --email, or use --everyone")
+            raise Failure("use --email, or --everyone")
         return _revoke(options, "session", end_sessions)
     if options.email is not None or options.id is not None or options.all:
         raise Failure("--everyone can't be used with --email, --all, or an ID")
@@ -175,7 +175,7 @@ def _camel(name: str) -> str:
 
 def _revoke(options: argparse.Namespace, what: str, end: Callable[[Context, str, str | None], int]) -> int:
     if (options.id is None) != options.all:
-        raise Failure("give an ID, or use --all")
+        raise Failure("specify an ID, or use --all")
     with opened(options) as context:
         ended = end(context, options.email, options.id)
     if options.id is not None and not ended:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from octavo.cli.commands import DONE, FAILED, QUIET, Failure, command, option
 from octavo.cli.opening import find_organization, load_settings, opened
-from octavo.cli.output import progress, say, show, warn
+from octavo.cli.output import progress, say, show, table, warn
 from octavo.cli.values import parse_duration, parse_moment, parse_positive, parse_seconds
 from octavo.errors import Damaged
 from octavo.kit.texts import counted
+
+if TYPE_CHECKING:
+    from octavo.operations.admin.lookup import Kind
 
 _DAY_MS = 24 * 60 * 60 * 1000
 
@@ -115,6 +118,17 @@ def _follow(options: argparse.Namespace) -> int:
 @command(
     "restore",
     option("file", metavar="FILE|PLACE", help="backup to restore; of a folder or bucket, the newest one"),
+    option("--list", action="store_true", help="list what the backup contains, and restore nothing"),
+    option(
+        "--organization",
+        metavar="ORG",
+        help="restore only this organization into this server: its ID, host name, or title in the backup",
+    ),
+    option("--space", metavar="SPACE", help="restore only this space, as a new one beside the present one"),
+    option("--site", metavar="SITE", help="restore only this site, as a new, unpublished one"),
+    option(
+        "--org", metavar="ORG", help="with --space or --site: organization to restore it to, if it differs"
+    ),
     option(
         "--until",
         type=parse_moment,
@@ -124,12 +138,18 @@ def _follow(options: argparse.Namespace) -> int:
     QUIET,
 )
 def restore(options: argparse.Namespace) -> int:
-    """Restore a backup into an empty server, on SQLite or PostgreSQL."""
+    """Restore a backup into an empty server, or one part of it into a running server."""
     from octavo.operations.admin import backup
     from octavo.operations.admin.backup_storage import BackupPlace
     from octavo.operations.admin.continuous_restore import holds_log, restore_followed
     from octavo.operations.admin.kept_backups import is_place, opened_backup
 
+    kinds: tuple[Kind, ...] = ("organization", "space", "site")
+    parts = {kind: getattr(options, kind) for kind in kinds if getattr(options, kind) is not None}
+    if options.list or parts:
+        return _restore_part(options, parts)
+    if options.org is not None:
+        raise Failure("--org can only be used with --space or --site")
     settings = load_settings(options)
     outcome: Any
     with progress(options, f"Restoring {options.file}") as advance:
@@ -143,6 +163,43 @@ def restore(options: argparse.Namespace) -> int:
                 outcome = backup.restore(settings, file, advance)
             text = f"Restored {counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')}"
     return _show_outcome(options, outcome, text)
+
+
+def _restore_part(options: argparse.Namespace, parts: dict[Kind, str]) -> int:
+    """List what a backup contains, or restore one part of it into this server."""
+    from datetime import UTC, datetime
+
+    from octavo.operations.admin.partial_restore import list_held, opened_copy, restore_part
+
+    if len(parts) + options.list != 1:
+        raise Failure("use one of --list, --organization, --space, and --site")
+    if options.org is not None and ("organization" in parts or options.list):
+        raise Failure("--org can only be used with --space or --site")
+    with opened(options) as context, progress(options, f"Reading {options.file}") as advance:
+        target = options.org and find_organization(context, options.org)
+        with opened_copy(context.settings, options.file, options.until, advance) as copy:
+            if options.list:
+                held = list_held(context, copy)
+            else:
+                ((kind, name),) = parts.items()
+                moment = options.until and datetime.fromtimestamp(options.until / 1000, UTC)
+                label = f"backup of {moment:%Y-%m-%d %H:%M}" if moment else "from backup"
+                part = restore_part(
+                    context, copy, kind, name, organization_id=target, label=label, progress=advance
+                )
+    if not options.list:
+        show(options, part, f"Restored the {part.kind} {part.title}, {part.id}")
+        return DONE
+    rows = [
+        (each.kind, each.id, each.title, each.organization, each.pages, each.changed_at, _here(each.present))
+        for each in held
+    ]
+    show(options, held, table(("kind", "id", "title", "organization", "pages", "changed", "here"), rows))
+    return DONE
+
+
+def _here(present: bool) -> str:
+    return "yes" if present else "no"
 
 
 def _show_outcome(options: argparse.Namespace, outcome: Any, text: str) -> int:

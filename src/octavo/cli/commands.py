@@ -1,6 +1,7 @@
-"""Commands: what each is called, what it takes, and the function that runs it, in one declaration.
+"""Commands: the name, the options, and the function of each, in one declaration.
 
-Modules that declare commands import heavy modules inside the functions that need them, so that help is instant.
+Modules that declare commands import heavy modules inside the functions that need them, so that help is
+instant.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Failure(Exception):
 
 
 class Option(NamedTuple):
-    """Option or argument of a command, as ``add_argument`` of argparse takes it."""
+    """Option or argument of a command, with the parameters of argparse's ``add_argument``."""
 
     names: tuple[str, ...]
     described: dict[str, Any]
@@ -43,8 +44,8 @@ QUIET = option("--quiet", action="store_true", help="hide the progress bar")
 
 
 class Command(NamedTuple):
-    """Command. ``common``: the options that it shares with others; ``epilog`` returns the text at the end of
-    the help; ``defaults``: values of options that it does not have."""
+    """Command. ``common``: the options that it shares with others; ``epilog``: the function that returns the
+    text at the end of the help; ``defaults``: the values of options that it does not have."""
 
     run: Run
     group: CommandGroup | None
@@ -72,5 +73,5 @@ class CommandGroup(NamedTuple):
 
 
 def command(name: str, *options: Option, **more: Any) -> Callable[[Run], Command]:
-    """Declare the decorated function as a command. ``more``: other fields of ``Command``."""
+    """Declare the decorated function as a command. ``more``: the other fields of ``Command``."""
     return lambda run: Command(run, None, name, options, **more)

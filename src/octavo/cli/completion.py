@@ -49,7 +49,7 @@ def _fish(parser: argparse.ArgumentParser) -> str:
             add(inner, (*way, name))
 
     add(parser, ())
-    # These commands take folders and files.
+    # These commands have folders and files as arguments.
     lines.append(
         "complete -c octavo -n '__fish_seen_subcommand_from import export publish backup restore verify' -F"
     )

@@ -69,7 +69,7 @@ def compare_specifications(options: argparse.Namespace) -> int:
         try:
             data = path.read_bytes()
         except OSError as unreadable:
-            # 1 means breaking changes, which an unreadable file must not look like.
+            # Exit code 1 means breaking changes, so an unreadable file must have a different one.
             warn(f"{path}: {unreadable.strerror}")
             return WRONG_USAGE
         compiled = compile_description(data)

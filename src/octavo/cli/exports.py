@@ -32,14 +32,14 @@ def export(options: argparse.Namespace) -> int:
     from octavo.operations.admin.lookup import find_named
 
     if (options.name is None) == (options.organization is None):
-        raise Failure("name a space or a site, or use --organization for a whole organization")
+        raise Failure("specify a space or a site, or use --organization for a whole organization")
     with opened(options) as context, progress(options, f"Exporting to {options.folder}"):
         if options.organization is not None:
             organization = find_organization(context, options.organization)
             moved = export_organization(context, organization, options.folder)
             show(options, moved, f"Exported {counted(moved.spaces, 'space')} to {options.folder}")
             return DONE
-        # A site often has the title of its space, and people who export files mean the space.
+        # A site often has the same title as its space, and people who export files usually mean the space.
         named = find_named(context, options.name, ["space", "site"], prefers="space")
         if named.kind == "space":
             outcome = export_space(context, named.id, options.folder, revision_id=options.revision)
@@ -107,13 +107,22 @@ def publish(options: argparse.Namespace) -> int:
         help="maximum size to download (default: %(default)s)",
     ),
     option("--seconds", type=parse_positive, default=900, help="maximum duration (default: %(default)s)"),
+    option(
+        "--format",
+        choices=("text", "markdown", "sarif"),
+        default="text",
+        help="form of the report; use sarif for annotations in code hosts (default: %(default)s)",
+    ),
     QUIET,
 )
 def check_site(options: argparse.Namespace) -> int:
     """Check links, images, and files for AI agents of a published site. Exits with 1 if there are
     problems."""
+    from importlib.metadata import version
+
     from octavo.operations.admin import site_checks
     from octavo.operations.admin.lookup import find_named
+    from octavo.operations.admin.site_reports import markdown_report, sarif_report
 
     bounds = site_checks.CheckLimits(
         addresses=options.addresses,
@@ -132,9 +141,16 @@ def check_site(options: argparse.Namespace) -> int:
                 with progress(options, f"Checking {site.title}") as advance:
                     report = site_checks.check_site(context, site.id, bounds, advance)
     except (BadRequest, NotFound) as error:
-        # 1 means that the site has problems, which a wrong URL must not look like.
+        # Exit code 1 means that the site has problems, so a wrong URL must have a different one.
         warn(str(error))
         return WRONG_USAGE
+    if options.format != "text" and not options.json:
+        print(
+            markdown_report(report)
+            if options.format == "markdown"
+            else sarif_report(report, version("octavo"))
+        )
+        return FAILED if report.problems else DONE
     lines = []
     for page in report.found:
         lines.append(page.page)

@@ -102,7 +102,7 @@ def _import_files(options: argparse.Namespace) -> int:
     from octavo.operations.admin.import_export import preview
 
     if is_organization(options.source):
-        # A new server may start with an exported organization.
+        # A new server can start with an exported organization.
         with opened(options, new=True) as context, progress(options, options.source) as advance:
             moved = import_organization(context, Path(options.source), advance)
         return _print_import(options, moved, moved)
@@ -144,15 +144,16 @@ def _import_pages(options: argparse.Namespace) -> int:
 
 
 def _read_token(path: Path | None) -> str:
-    """Read a token, which would be visible to everyone on the machine as an argument."""
+    """Read a token from a file or standard input. As an argument, it would be visible to everyone on the
+    machine."""
     if path is None:
-        raise Failure("--from: give a token of that API with --token-file")
+        raise Failure("--from: requires a token for that API. Use --token-file")
     try:
         token = sys.stdin.readline() if str(path) == "-" else path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise Failure(f"--token-file: {error}") from None
     if not token.strip():
-        raise Failure("--token-file: has no token")
+        raise Failure("--token-file: the file is empty. It must contain a token")
     return token.strip()
 
 
@@ -162,7 +163,7 @@ def _import_from_api(options: argparse.Namespace) -> int:
 
     if options.source is not None or options.space is not None or options.site is not None:
         raise Failure(
-            "--from: imports whole spaces and sites, so SOURCE, --space, and --site can't be used with it"
+            "--from: imports whole spaces and sites, so it can't be used with SOURCE, --space, or --site"
         )
     token = _read_token(options.token_file)
     if options.service == "octavo" and (options.from_space or options.user is not None):

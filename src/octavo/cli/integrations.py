@@ -48,7 +48,7 @@ def _api(options: argparse.Namespace) -> Iterator[ApiClient]:
         try:
             token = path.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise Failure(f"no token: {error}. Use --token-file to name a file with one") from None
+            raise Failure(f"no token: {error}. Use --token-file with a file that contains one") from None
     with ApiClient(options.url or settings.url, token) as api:
         yield api
 

@@ -21,7 +21,7 @@ JOBS = CommandGroup("jobs", "List, show, and retry background jobs.")
     option("--limit", type=parse_positive, default=100, help="maximum number to list (default: %(default)s)"),
 )
 def list_jobs(options: argparse.Namespace) -> int:
-    """List jobs. Parked jobs, which failed too often, come first."""
+    """List jobs. Failed jobs come first."""
     from octavo.operations.admin import job_list
 
     with opened(options) as context:
@@ -59,15 +59,15 @@ def show_job(options: argparse.Namespace) -> int:
 @JOBS.command(
     "retry",
     option("id", nargs="*", help="IDs of the jobs, as listed"),
-    option("--all", action="store_true", help="retry all parked jobs"),
+    option("--all", action="store_true", help="retry all failed jobs"),
     option("--kind", help="with --all: retry only jobs of this kind"),
 )
 def retry_jobs(options: argparse.Namespace) -> int:
-    """Run parked jobs again."""
+    """Run failed jobs again."""
     from octavo.operations.admin import job_list
 
     if bool(options.id) == options.all:
-        raise Failure("specify the IDs of parked jobs, or use --all")
+        raise Failure("specify the IDs of failed jobs, or use --all")
     if options.kind and not options.all:
         raise Failure("--kind can only be used with --all")
     with opened(options) as context:

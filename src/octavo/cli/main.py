@@ -54,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # Files that a command creates (SQLite, the file store, temporary files) are private to its user.
     os.umask(0o077)
     if isinstance(sys.stdout, TextIOWrapper):
-        # What its encoding lacks, such as names of files that are not Unicode, is escaped.
+        # Characters that the output's encoding lacks, such as those of file names that are not Unicode, are
+        # escaped.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = options.run(options)

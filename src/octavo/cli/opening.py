@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def load_settings(options: argparse.Namespace) -> Settings:
-    """Load the settings of a command that does not serve, with the URLs that the server was last started with."""
+    """Load the settings of a command that does not serve, with the URLs of the server's last start."""
     from octavo.settings import kept_addresses, load
 
     given = {"data": options.data}
@@ -22,7 +22,8 @@ def load_settings(options: argparse.Namespace) -> Settings:
 
 @contextmanager
 def opened(options: argparse.Namespace, *, new: bool = False) -> Iterator[Context]:
-    """Open the server's data. Raises Unavailable if there is none yet, unless ``new``."""
+    """Open the server's data. Raises Unavailable if there is none yet. ``new``: whether to create it
+    instead."""
     from octavo.operations.installation import close_context, open_context, require_installation
 
     settings = load_settings(options)

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 
 
 def show(options: argparse.Namespace, value: object, text: str | Callable[[], str]) -> None:
-    """Print a value: as JSON with ``--json``, otherwise ``text``, or what it returns."""
+    """Print a value: as JSON with ``--json``, otherwise as ``text``. ``text``: the text, or a function that
+    returns it."""
     if options.json:
         print_json(value)
     else:
@@ -48,7 +49,7 @@ def say(line: str) -> None:
 
 @contextmanager
 def progress(options: argparse.Namespace, what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on standard error. The function that this returns takes what is done and the total;
+    """Show a progress bar on standard error. The returned function takes the completed and the total number;
     until it is called, the bar only moves. A command without ``--quiet`` shows it only on a terminal."""
     if options.quiet if "quiet" in options else not sys.stderr.isatty():
         yield lambda done, total: None

@@ -63,7 +63,7 @@ def serve_api(options: argparse.Namespace) -> int:
 @command("reader", *_READER_OPTIONS, **_SERVING, defaults={"port": 8000})
 def serve_sites(options: argparse.Namespace) -> int:
     """Run only the published sites."""
-    # Its only port is that of sites; links to the app point to the usual port of the API.
+    # The command listens only on the port of sites; links to the app point to the usual port of the API.
     return _serve(options, "reader")
 
 
@@ -96,7 +96,7 @@ def _serve(options: argparse.Namespace, *roles: Role) -> int:
 
 
 def _supervise(options: argparse.Namespace) -> int:
-    """Run this command as the parent of its workers, which loads as little as it can."""
+    """Run this command as the parent of its workers, which loads as few modules as possible."""
     from octavo.kit.observability.logs import configure_for
     from octavo.kit.processes.supervision import Supervisor, command_of
     from octavo.kit.temporary import TemporaryFolder
@@ -112,6 +112,6 @@ def _load_settings(options: argparse.Namespace) -> Settings:
 
     given = {name: getattr(options, name) for name in ("data", "workers")}
     ports = {"url": options.port, "sites_url": options.reader_port}
-    # A server on other ports is reached at those.
+    # A server with other ports has URLs with these ports.
     defaults = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
     return load(given, options.config, defaults=defaults)

@@ -1,4 +1,4 @@
-"""Values of options: each function parses a text, and its error says what the option must be."""
+"""Values of options: each function parses a text, and its error describes the valid values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def parse_duration(text: str) -> int:
 
 
 def parse_moment(text: str) -> int:
-    """Return the moment of an ISO 8601 time, which is in UTC unless it says otherwise."""
+    """Return the moment of an ISO 8601 time. The time zone is UTC if the text contains none."""
     from octavo.kit.clock import parse_iso
 
     try:
@@ -30,7 +30,7 @@ def parse_moment(text: str) -> int:
 
 
 def parse_seconds(text: str) -> float:
-    """Return seconds, which are more than 0."""
+    """Parse a positive number of seconds."""
     if not re.fullmatch(r"\d{1,6}(\.\d{1,3})?", text) or not float(text):
         raise ArgumentTypeError(f"must be a number of seconds such as 5 or 0.5, got {text!r}")
     return float(text)

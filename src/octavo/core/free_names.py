@@ -15,7 +15,8 @@ def free_name(
     counting up would make n names take n squared. If numbers are missing in between, it may not be the
     smallest.
 
-    >>> free_name("a", {"a", "a-1"}.__contains__) 'a-2'
+    >>> free_name("a", {"a", "a-1"}.__contains__)
+    'a-2'
     """
     if not is_taken(wanted):
         return wanted

@@ -36,8 +36,8 @@ def mask(text: str) -> str:
     """Return the text with email addresses, phone and card numbers, and the secrets that ``mask_secrets``
     finds masked.
 
-    >>> mask("Write to ann@example.org or +49 30 1234567, card 4111 1111 1111 1111.") 'Write to [email] or
-    [phone], card [card].'
+    >>> mask("Write to ann@example.org or +49 30 1234567, card 4111 1111 1111 1111.")
+    'Write to [email] or [phone], card [card].'
     """
     text = mask_secrets(text)
     text = _EMAIL.sub(EMAIL, text)

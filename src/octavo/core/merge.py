@@ -414,7 +414,7 @@ class _Merge:
             # Its other children were deleted too and stay deleted, unless they are in the list themselves.
 
     def _break_cycles(self) -> bool:
-        """Undo moves of theirs that form a cycle with moves of ours: the page returns to its position in
+        """Undo moves in ``theirs`` that form a cycle with moves in ``ours``: the page returns to its position in
         ours. Return whether there were any."""
         if not any(base and ours and base.parent != ours.parent for base, ours, _ in self.three.values()):
             return False
@@ -458,7 +458,7 @@ class _Merge:
         return []
 
     def _newcomers(self, seat: Callable[[Any], Any]) -> tuple[set[Any], list[Page]]:
-        """Return the positions that pages have in ours, and the pages, by id, whose position comes from
+        """Return the positions that are taken in ours, and the pages, sorted by ID, that get their position from
         theirs."""
         seats, new = set(), []
         for id, page in sorted(self.pages.items()):
@@ -568,7 +568,7 @@ class _Merge:
         return replace(ours, **new)
 
     def _number_names(self) -> None:
-        """Append a number to variables of theirs whose names are used by other variables of ours."""
+        """Append a number to variables in ``theirs`` whose names are used by other variables in ``ours``."""
         seats = {
             item.name
             for id, item in self.out.items.items()

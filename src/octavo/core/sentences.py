@@ -61,7 +61,8 @@ def stem(word: str) -> str:
     """Return the stem of a folded word of basic letters, and an Arabic or Hebrew one without its article and
     the prepositions written together with it. Other words are unchanged.
 
-    >>> stem("القالب"), stem("והתבנית") ('قالب', 'תבנית')
+    >>> stem("القالب"), stem("והתבנית")
+    ('قالب', 'תבנית')
     """
     if not (word.isascii() and word.isalpha()):
         return _PREFIXES.sub("", word, count=1) if "\u0590" <= word[:1] <= "\u06ff" else word
@@ -97,7 +98,8 @@ def stems(text: str) -> list[str]:
 def content_words(text: str) -> list[str]:
     """Return the significant words of a text in their original form.
 
-    >>> content_words("How do I export my invoices?") ['export', 'invoices']
+    >>> content_words("How do I export my invoices?")
+    ['export', 'invoices']
     """
     return [word for _, word in _stemmed(text)]
 

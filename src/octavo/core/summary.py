@@ -201,7 +201,7 @@ class _Reader:
             return
         if level != 2:
             self.problem(
-                line, "heading_level", "groups must be level-2 headings; this heading is read as one"
+                line, "heading_level", "groups must be level-2 headings; this heading was treated as one"
             )
         slug = pin[1] or None if pin else None
         self.group = SummaryEntry(kind="group", title=title, slug=slug, line=line, end=self.at)
@@ -266,7 +266,7 @@ class _Reader:
             return entry
         name, _, anchor = target.partition("#")
         if not name:
-            self.problem(line, "anchor_only", f"{target!r} is not the name of a file; kept as text")
+            self.problem(line, "anchor_only", f"{target!r} is not a file name; the link was kept as text")
             return entry
         href = entry_path(unquote(name))
         if href is None:

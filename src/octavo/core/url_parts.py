@@ -111,7 +111,8 @@ def escape_address(text: str) -> str:
 def write_authority(host: str, port: int | None = None) -> str:
     """Return a host and a port in the form used in URLs.
 
-    >>> write_authority("::", 8000), write_authority("docs.example") ('[::]:8000', 'docs.example')
+    >>> write_authority("::", 8000), write_authority("docs.example")
+    ('[::]:8000', 'docs.example')
     """
     name = f"[{host}]" if ":" in host else host
     return name if port is None else f"{name}:{port}"

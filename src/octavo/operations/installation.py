@@ -206,7 +206,7 @@ def find_unready(context: Context) -> str | None:
 
 
 def describe_rebuild(context: Context) -> str | None:
-    """Return how far the rebuild after an upgrade is; None if there is nothing to rebuild."""
+    """Return the progress of the rebuild after an upgrade; None if there is nothing to rebuild."""
     with context.db.read() as tx:
         unfinished = list_rebuilds(tx)
     return f"rebuilding after an upgrade: {percent_done(unfinished)}%" if unfinished else None

@@ -27,6 +27,20 @@ def _fixed(world: World, place: Place) -> None:
     assert world.call(place.admin, "POST", path).status_code == 202
 
 
+def _with_styleguide(world: World, place: Place) -> None:
+    """A style guide of the site with rules, and something that breaks them."""
+    path = place.path("/spaces/{spaceId}/content")
+    document = {"markdown": "You can simply utilize it.\n"}
+    body = {"changes": [{"operation": "update_page", "page": place["pageId"], "document": document}]}
+    assert world.call(place.admin, "POST", path, json=body).status_code == 200
+    world.post(place.admin, place.path(f"{_SITE}/styleguide"), {"template": "plain-english"})
+
+
+def _with_run(world: World, place: Place) -> None:
+    _with_styleguide(world, place)
+    world.post(place.admin, place.path(f"{_SITE}/styleguide/runs"), {"spaces": [place["spaceId"]]})
+
+
 _EDITORS = {"comment": 403, "read": 403}
 
 SAMPLES = {
@@ -43,5 +57,12 @@ SAMPLES = {
     "updateSiteFindingById": Sample(before=_scanned, body={"status": "canceled"}),
     "listPagesForSiteFinding": Sample(before=_scanned),
     "listChangeRequestsForSiteFinding": Sample(before=_fixed),
+    "listStyleguideTemplates": Sample(),
+    "listOrganizationStyleguides": Sample(before=_with_styleguide),
+    "createSiteStyleguideById": Sample(body={"template": "plain-english"}),
+    "createSiteStyleguideRun": Sample(
+        before=_with_styleguide, body=lambda place: {"spaces": [place["spaceId"]]}, outcomes=_EDITORS
+    ),
+    "listSiteStyleguideRuns": Sample(before=_with_run),
     "triggerChangeRequestsForSiteFinding": Sample(before=_scanned, outcomes=_EDITORS),
 }

@@ -188,7 +188,7 @@ def nested(depth: int) -> Any:
                 )
             ),
             (
-                "document.nodes[0].nodes[0].data.ref.url: this kind of URL is not allowed; use http, "
+                "document.nodes[0].nodes[0].data.ref.url: this kind of URL is not allowed. Use http, "
                 "https, mailto, tel, or a relative URL"
             ),
         ),

@@ -68,7 +68,7 @@ BOMB = (
     ("source", "line", "reason"),
     [
         ("---\na: [1\nb: 2\n---\n# T\n", 3, "expected ',' or ']'"),
-        (BOMB, 2, "more than 50000 values"),
+        (BOMB, 2, "more than 50,000 values"),
         ("---\na: &a\n  - *a\n---\n# T\n", 2, "nested"),
         ("---\n&a\n<<: *a\n---\n# T\n", 2, "nested"),
         ("---\n- a\n---\n# T\n", 2, "keys and values"),

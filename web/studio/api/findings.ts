@@ -20,4 +20,23 @@ export const fixSiteFindings = operation.POST(
 export const startSiteScan = operation.POST("/orgs/{organizationId}/sites/{siteId}/scans");
 export const getSiteHealth = operation.GET("/orgs/{organizationId}/sites/{siteId}/health");
 
+export const createSiteStyleguideById = operation.POST("/orgs/{organizationId}/sites/{siteId}/styleguide");
+export const createSiteStyleguideRun = operation.POST(
+  "/orgs/{organizationId}/sites/{siteId}/styleguide/runs",
+);
+export const listStyleguideTemplates = operation.GET("/orgs/{organizationId}/styleguide-templates");
+export const listOrganizationStyleguides = operation.GET("/orgs/{organizationId}/styleguides");
+
+export const styleguideTemplatesOf = (organizationId: string) =>
+  resource(
+    `organization/${organizationId}/styleguide-templates`,
+    () => listStyleguideTemplates({ organizationId }),
+  );
+
+export const styleguidesOf = (organizationId: string) =>
+  resource(
+    `organization/${organizationId}/styleguides`,
+    () => listOrganizationStyleguides({ organizationId }),
+  );
+
 export const healthOf = (path: SitePath) => resource(`site/${path.siteId}/health`, () => getSiteHealth(path));

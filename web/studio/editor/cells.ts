@@ -17,12 +17,10 @@ import type { Mappable } from "prosemirror-transform";
 import type { EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";
+import { cellPosition, columnsOf, headless } from "./grid.ts";
 import {
-  cellPosition,
-  columnsOf,
   deleteColumns,
   deleteRows,
-  headless,
   insertColumn,
   insertRow,
   moveColumns,

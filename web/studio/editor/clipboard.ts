@@ -14,7 +14,8 @@ import { readCells } from "../document/parsing.ts";
 import { CellSelection, cellsOf } from "./cells.ts";
 import { withKeys } from "./blockkeys.ts";
 import { arrange, harmless } from "./pasted.ts";
-import { headless, newTable, pasteCells, type PastedCell, textOfCell } from "./tablecommands.ts";
+import { headless } from "./grid.ts";
+import { newTable, pasteCells, type PastedCell, textOfCell } from "./tablecommands.ts";
 import { words } from "./words.ts";
 
 const OWN = "application/x-octavo-slice";

@@ -34,8 +34,10 @@ import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
 import { deleteBlock, duplicateBlock, holds, intoBlock, moveBlock, selectBlock, turnInto } from "./blocks.ts";
 import { uniqueKeys } from "./keys.ts";
+import { resizeImage, writeCaption } from "./resizing.ts";
 import { moveChosenRows, selectCells } from "./cells.ts";
-import { addRow, cellPosition, goToCell, newTable, spotOf } from "./tablecommands.ts";
+import { cellPosition } from "./grid.ts";
+import { addRow, goToCell, newTable, spotOf } from "./tablecommands.ts";
 import { code, finishing, typingRules } from "./typing.ts";
 import { reveal } from "./views.ts";
 import { words } from "./words.ts";
@@ -316,12 +318,15 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
     Escape: selectBlock,
     "Alt-ArrowUp": chainCommands(moveChosenRows(-1), moveBlock(-1)),
     "Alt-ArrowDown": chainCommands(moveChosenRows(1), moveBlock(1)),
+    "Alt-ArrowLeft": resizeImage(-1),
+    "Alt-ArrowRight": resizeImage(1),
     Enter: chainCommands(
       beginCode,
       beginTable,
       beginHint,
       newLine,
       leaveTitle,
+      writeCaption,
       writeBelow,
       nextItem,
       newlineInCode,

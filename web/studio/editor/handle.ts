@@ -7,7 +7,7 @@ import { blockOf, deleteBlock, duplicateBlock, isMovable, moveBlock, type Turn, 
 import { h } from "./dom.ts";
 import { type MenuItem, openMenu } from "./menu.ts";
 import { chosen } from "./remarks.ts";
-import { openSettings } from "./settings.ts";
+import { openSettings } from "./opening.ts";
 import { keyName, type ToolbarOptions } from "./toolbar.ts";
 import { words } from "./words.ts";
 

@@ -1,30 +1,51 @@
 /** The link box: type or paste a URL, or find a page. */
 import { type EditorState, TextSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
+import { t } from "../../shared/words.ts";
 import { safeUrl, urlOf } from "../document/drawing.ts";
 import { schema, uid } from "../document/schema.ts";
 import type { Data, Ref } from "../document/types.ts";
 import { h, place, set } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
+import type { Lookup } from "./lookup.ts";
 import { words } from "./words.ts";
 
 export interface Found {
   title: string;
   line?: string;
+  group?: string;
+  icon?: string;
+  /** It is a part of what stands above it. */
+  within?: boolean;
   ref: Ref;
 }
 
-/** Find pages by words; the screen provides the search. */
+/** Find pages and their headings by words; the screen provides the search. */
 export type FindPages = (words: string) => Promise<Found[]>;
 
-const finders = new WeakMap<EditorView, FindPages>();
+export interface Finders {
+  lookup: Lookup;
+  pages: FindPages;
+  /** Files of the space, or only its images. */
+  files: (words: string, image?: boolean) => Promise<Found[]>;
+}
 
-export function findWith(view: EditorView, find: FindPages): void {
-  finders.set(view, find);
+const finders = new WeakMap<EditorView, Finders>();
+
+export function findWith(view: EditorView, found: Finders): void {
+  finders.set(view, found);
 }
 
 export function pagesFor(view: EditorView, typed: string): Promise<Found[]> {
-  return finders.get(view)?.(typed) ?? Promise.resolve([]);
+  return finders.get(view)?.pages(typed) ?? Promise.resolve([]);
+}
+
+export function findFiles(view: EditorView, typed: string, image?: boolean): Promise<Found[]> {
+  return finders.get(view)?.files(typed, image) ?? Promise.resolve([]);
+}
+
+export function lookupOf(view: EditorView): Lookup | undefined {
+  return finders.get(view)?.lookup;
 }
 
 /** Return the link around the caret or the selection: its range and attributes. */
@@ -97,11 +118,24 @@ function mark(view: EditorView, from: number, to: number): void {
 
 let close: (() => void) | undefined;
 
-/** Ask for the target of the selected text. */
-export function openLink(view: EditorView): void {
+export interface TargetBox {
+  title: string;
+  /** What the field begins with. */
+  value: string;
+  find: (typed: string) => Promise<Found[]>;
+  take: (found: Found) => void;
+  /** Remove the link; without it, there is no button. */
+  remove?: () => void;
+  onclose?: () => void;
+}
+
+/** Open a box that finds link targets; a typed URL comes first. */
+export function openTargets(
+  view: EditorView,
+  beside: HTMLElement | { left: number; top: number; bottom: number },
+  { title, value, find, take, remove, onclose }: TargetBox,
+): void {
   close?.();
-  const before = linkAt(view.state);
-  const { from, to } = before ?? view.state.selection;
   const input = h("input", {
     type: "text",
     role: "combobox",
@@ -112,22 +146,29 @@ export function openLink(view: EditorView): void {
     spellcheck: "false",
     autocomplete: "off",
   });
-  input.value = urlOf(before?.data.ref) ?? "";
-  const list = h("div", { role: "listbox", id: "link-choices", "aria-label": words.pages });
+  input.value = value;
+  const list = h("div", { role: "listbox", id: "link-choices", "aria-label": title });
+  const told = h("p", { class: "link-nothing", role: "status" });
   const box = h(
     "div",
-    { class: "menu link-box", role: "dialog", "aria-label": words.link },
+    { class: "menu link-box", role: "dialog", "aria-label": title },
     h("div", { class: "link-row" }, input),
     list,
+    told,
   );
-  if (before) {
+  const done = (): void => {
+    close?.();
+    if (beside instanceof HTMLElement && beside.isConnected) beside.focus();
+    else view.focus();
+  };
+  if (remove) {
     box.firstElementChild!.append(
       h("button", {
         type: "button",
         title: words.removeLink,
         "aria-label": words.removeLink,
         onclick: () => {
-          view.dispatch(view.state.tr.removeMark(before.from, before.to, schema.marks.link!));
+          remove();
           done();
         },
       }, drawIcon("link-slash")),
@@ -136,54 +177,60 @@ export function openLink(view: EditorView): void {
   let choices: Found[] = [];
   let active = 0;
   let asked = 0;
-  const done = (): void => {
-    close?.();
-    view.focus();
-  };
-  const take = (at: number): void => {
+  const choose = (at: number): void => {
     const choice = choices[at];
-    if (choice) setLink(view, from, to, choice.ref, choice.title);
-    done();
+    close?.();
+    if (choice) take(choice);
+    if (beside instanceof HTMLElement && beside.isConnected) beside.focus();
   };
   const draw = (): void => {
-    list.replaceChildren(
-      ...choices.map((choice, at) =>
+    let group: string | undefined;
+    const rows = choices.flatMap((choice, at) => {
+      const row = h(
+        "div",
+        {
+          role: "option",
+          id: `link-choice-${at}`,
+          class: choice.within ? "completion within" : "completion",
+          "aria-selected": String(at === active),
+          onclick: () => choose(at),
+        },
+        choice.icon ? h("span", { class: "completion-sign bare" }, drawIcon(choice.icon)) : null,
         h(
-          "div",
-          {
-            role: "option",
-            class: "completion",
-            "aria-selected": String(at === active),
-            onclick: () => take(at),
-          },
-          h(
-            "span",
-            { class: "completion-text" },
-            h("span", { class: "completion-title" }, choice.title),
-            choice.line ? h("small", {}, choice.line) : null,
-          ),
-        )
-      ),
-    );
-    list.children[active]?.scrollIntoView({ block: "nearest" });
+          "span",
+          { class: "completion-text" },
+          h("span", { class: "completion-title" }, choice.title),
+          choice.line ? h("small", {}, choice.line) : null,
+        ),
+      );
+      const named = choice.group && choice.group !== group
+        ? [h("div", { class: "menu-group", role: "presentation" }, choice.group)]
+        : [];
+      group = choice.group;
+      return [...named, row];
+    });
+    list.replaceChildren(...rows);
+    set(input, { "aria-activedescendant": choices.length ? `link-choice-${active}` : null });
+    list.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   };
   const look = (): void => {
     const typed = input.value.trim();
     const address = addressOf(typed);
     const own: Found[] = address
-      ? [{ title: address, line: words.address, ref: { kind: "url", url: address } }]
+      ? [{ title: address, line: words.address, icon: "link", ref: { kind: "url", url: address } }]
       : [];
     choices = own;
     active = 0;
+    told.textContent = "";
+    set(input, { "aria-invalid": null });
     draw();
     const mine = ++asked;
-    if (!address) {
-      pagesFor(view, typed).then((found) => {
-        if (mine !== asked) return;
-        choices = [...own, ...found];
-        draw();
-      }, () => {});
-    }
+    find(typed).then((found) => {
+      if (mine !== asked) return;
+      choices = [...own, ...found];
+      if (typed && !choices.length) told.textContent = t("noResultsForQuery", { query: typed });
+      draw();
+    }, () => {});
   };
   input.addEventListener("input", look);
   box.addEventListener("keydown", (event) => {
@@ -192,7 +239,7 @@ export function openLink(view: EditorView): void {
       active = (active + step + choices.length) % choices.length;
       draw();
     } else if (event.key === "Enter" && event.target === input) {
-      if (choices.length) take(active);
+      if (choices.length) choose(active);
       else set(input, { "aria-invalid": "true" });
     } else if (event.key === "Escape") done();
     else return;
@@ -204,15 +251,36 @@ export function openLink(view: EditorView): void {
   };
   document.addEventListener("mousedown", outside, true);
   document.body.append(box);
-  mark(view, from, to);
   close = () => {
     document.removeEventListener("mousedown", outside, true);
-    globalThis.CSS?.highlights?.delete(MARKED);
     box.remove();
     close = undefined;
+    onclose?.();
   };
-  place(box, view.coordsAtPos(from));
+  place(box, beside instanceof HTMLElement ? beside.getBoundingClientRect() : beside);
   input.select();
   input.focus();
   look();
+}
+
+/** Asks where what is chosen should lead. */
+export function openLink(view: EditorView): void {
+  const before = linkAt(view.state);
+  const { from, to } = before ?? view.state.selection;
+  const chosen = view.state.doc.textBetween(from, to, " ").trim();
+  openTargets(view, view.coordsAtPos(from), {
+    title: words.link,
+    // Words that are chosen are often what the page is called.
+    value: urlOf(before?.data.ref) ?? (before || chosen.length > 60 ? "" : chosen),
+    async find(typed) {
+      const [pages, files] = await Promise.all([pagesFor(view, typed), typed ? findFiles(view, typed) : []]);
+      return [...pages, ...files];
+    },
+    take: ({ ref, title }) => setLink(view, from, to, ref, title),
+    ...(before
+      ? { remove: () => view.dispatch(view.state.tr.removeMark(before.from, before.to, schema.marks.link!)) }
+      : {}),
+    onclose: () => globalThis.CSS?.highlights?.delete(MARKED),
+  });
+  mark(view, from, to);
 }

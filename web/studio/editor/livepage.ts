@@ -56,8 +56,8 @@ export interface LiveOptions extends LivePlace {
   /** Called if the server has text that couldn't be placed. */
   onaside: () => void;
   oncaret: (caret: Schemas["Caret"]) => void;
-  /** The page was saved, except blocks with these keys, which can't be saved. `revision`: what it was saved as, if told. */
-  onsaved: (refused: readonly string[], revision?: string) => void;
+  /** The page was saved, except blocks with these keys, which can't be saved. */
+  onsaved: (refused: readonly string[]) => void;
   /** The server accepts no more changes; unsent ones are left for another tab. */
   onend: () => void;
 }
@@ -187,7 +187,6 @@ export class LivePage {
     if (this.dirty) await this.#post();
     if (this.#ended || this.#together.version <= this.#saved) return;
     const found = await ask(api.POST(`${LIVE}/save`, { params: pathOf(this.options) }));
-    // As which revision is told by an event: what the answer names may have been written elsewhere.
     this.#isSaved(found.version, found.refused);
   }
 
@@ -238,17 +237,16 @@ export class LivePage {
     if (news.kind === "ready") void this.#ask().catch(() => {});
     else if (news.kind === "live-reset") void this.#reload().catch((problem) => this.#end(problem));
     else if (news.kind === "saved") {
-      this.#isSaved(news.version!, news.refused!, news.elsewhere ? undefined : news.revision);
+      this.#isSaved(news.version!, news.refused);
     } else if (news.kind === "steps") this.#take(news.batches!);
     else if (news.kind === "caret" && news.client !== this.client) {
       this.options.oncaret(news as Schemas["Caret"]);
     }
   }
 
-  #isSaved(version: number, refused: readonly string[] = [], revision?: string): void {
+  #isSaved(version: number, refused: readonly string[] = []): void {
     this.#saved = Math.max(this.#saved, version);
-    if (revision !== undefined) live.made(revision);
-    this.options.onsaved(refused, revision);
+    this.options.onsaved(refused);
   }
 
   #apply(transaction: Transaction | undefined): void {

@@ -13,9 +13,10 @@ export function headingsOf(view: EditorView): Heading[] {
       const level = LEVELS[node.type.name];
       const position = start + offset;
       if (level !== undefined && node.textContent) {
-        const id = String(
-          (node.attrs.meta as { id?: string } | null)?.id ?? node.attrs.key ?? `heading-${found.length}`,
-        );
+        const given: string | null = (node.attrs.meta as { id?: string } | null)?.id ?? node.attrs.key;
+        // Both halves of a heading that was split have its id until they are saved.
+        const isTaken = found.some(({ id }) => id === given);
+        const id = given === null || isTaken ? `:${found.length}` : given;
         const element = view.nodeDOM(position);
         if (element instanceof HTMLElement) found.push({ id, level, text: node.textContent, element });
       } else if (

@@ -198,13 +198,30 @@ function offsetIn(was: Node, now: Node, from: number, to: number): number {
   if (head === null || from <= head) return wholeLetter(now, Math.min(from, now.content.size));
   const tail = was.content.findDiffEnd(now.content)!;
   const end = now.content.size - (was.content.size - to);
-  return wholeLetter(now, to >= tail.a && end >= head ? end : Math.min(head, now.content.size));
+  const isBehind = /^\s/.test(textOf(was).slice(from, to));
+  // Where the same space ends one side and begins the other, words with a space before them come in front of it.
+  if (to >= tail.a && (end >= head || isBehind)) return wholeLetter(now, end);
+  return wholeWord(now, Math.min(head, now.content.size), isBehind ? 1 : -1);
 }
+
+const textOf = (block: Node): string => block.textBetween(0, block.content.size, undefined, "\ufffc");
 
 /** Return an offset in a block, moved before the letter that it would split. */
 function wholeLetter(block: Node, offset: number): number {
-  const code = block.textBetween(0, block.content.size, undefined, "\ufffc").charCodeAt(offset);
+  const code = textOf(block).charCodeAt(offset);
   return code >= 0xdc00 && code <= 0xdfff ? offset - 1 : offset;
+}
+
+/** A letter of a script that separates words by spaces. */
+const LETTER = /[^\P{L}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|\p{N}/u;
+
+/** Return an offset in a block, moved out of the word that it would split, to its start (-1) or end (1). */
+function wholeWord(block: Node, offset: number, side: -1 | 1): number {
+  const text = textOf(block);
+  const isWithin = (at: number): boolean => LETTER.test(text[at] ?? "") && LETTER.test(text[at - 1] ?? "");
+  let at = wholeLetter(block, offset);
+  while (isWithin(at)) at += side;
+  return at;
 }
 
 /** Insert blocks after the one at a position. */

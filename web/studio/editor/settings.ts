@@ -1,16 +1,22 @@
 /**
- * The settings of a block in a small form next to it, generated from the table of node types: every field of every type
- * can be set.
+ * The settings of a block in a form, generated from the table of node types: every field of every type can be set. The
+ * screen shows it in its side panel (`opening.ts`); a screen without one shows it next to the block.
  */
+import type { Node } from "prosemirror-model";
+import type { Transaction } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
+import { same } from "../document/convert.ts";
 import { documentType } from "../document/schema.ts";
 import { type FieldType, table } from "../document/table.ts";
-import type { Data, Ref } from "../document/types.ts";
-import { senderOf, type Upload } from "./uploads.ts";
+import type { Data, Json, Ref } from "../document/types.ts";
 import { words } from "./words.ts";
 import { h, place } from "./dom.ts";
-import { LANGUAGES } from "./languages.ts";
+import { fileField } from "./filefield.ts";
+import { languageName, LANGUAGES } from "./languages.ts";
+import { lookupOf, openTargets, pagesFor } from "./linking.ts";
+import { settingsHost } from "./opening.ts";
+import { drawIcon } from "./icons.ts";
 
 const LABELS: Record<string, string> = {
   align: t("alignment"),
@@ -22,9 +28,7 @@ const LABELS: Record<string, string> = {
   fullWidth: t("fullWidth"),
   expandable: t("collapseLongCode"),
   collapsedLineCount: t("linesBeforeCollapsing"),
-  info: t("codeBlockOptions"),
-  ref: t("url"),
-  refDark: t("urlForDarkMode"),
+  ref: t("link"),
   width: t("width"),
   height: t("height"),
   withFrame: t("frame"),
@@ -85,66 +89,321 @@ const HIDDEN = new Set([
   "start",
   "highlighted",
   "kind:unknown",
+  "info",
 ]);
 
-let open: HTMLElement | undefined;
-
-export function closeSettings(): void {
-  open?.remove();
-  open = undefined;
+interface Open {
+  view: EditorView;
+  position: number;
+  /** Draw the form again with the current values. */
+  draw: () => void;
+  close: () => void;
 }
 
-/** Open the form of the node at a position, next to an element. Each change is a separate edit. */
-export function openSettings(view: EditorView, position: number | undefined, beside: HTMLElement): void {
+let open: Open | undefined;
+
+/** Milliseconds without typing before a field is set. */
+const PAUSE = 400;
+/** Set the field with text that is not set yet. */
+let unsent: (() => void) | undefined;
+
+/** Set a field after a pause in typing, and before anything else happens to the form. */
+function whileTyped(input: HTMLInputElement | HTMLTextAreaElement, send: () => void): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const now = (): void => {
+    clearTimeout(timer);
+    if (unsent === now) unsent = undefined;
+    send();
+  };
+  input.addEventListener("input", (event) => {
+    clearTimeout(timer);
+    unsent = now;
+    if (!(event as InputEvent).isComposing) timer = setTimeout(now, PAUSE);
+  });
+  input.addEventListener("change", now);
+}
+
+/** Close the form if it belongs to this view. */
+export function closeSettings(view = open?.view): void {
+  if (open && open.view === view) open.close();
+}
+
+/** Keep the form with its block, show changes by others, and close it when the block is deleted. */
+export function followSettings(view: EditorView, transaction: Transaction): void {
+  if (open?.view !== view) return;
+  const before = transaction.before.nodeAt(open.position);
+  const { pos, deletedAfter } = transaction.mapping.mapResult(open.position, 1);
+  const now = transaction.doc.nodeAt(pos);
+  if (deletedAfter || now === null || now.type !== before?.type) {
+    unsent = undefined;
+    return closeSettings();
+  }
+  open.position = pos;
+  if (now.attrs !== before.attrs) open.draw();
+}
+
+/** Show the form of the node at a position. Each change is a separate edit. */
+export function showSettings(view: EditorView, position: number | undefined, beside: HTMLElement): void {
   closeSettings();
   if (position === undefined || !view.editable) return;
   const node = view.state.doc.nodeAt(position);
   const type = node === null ? undefined : documentType(node);
-  if (node === null || type === undefined) return;
-  const row = (node.isInline ? table.inlines : table.blocks)[type]!;
-  const set = (name: string, field: FieldType, value: unknown): void => {
-    const now = view.state.doc.nodeAt(position);
-    if (now?.type !== node.type) return closeSettings();
-    const where = field.meta ? "meta" : "data";
-    const fields = { ...(now.attrs[where] as Data | null), [name]: value } as Record<string, unknown>;
-    const kept = Object.fromEntries(
-      Object.entries(fields).filter(([, each]) => each !== undefined && each !== ""),
-    );
-    view.dispatch(view.state.tr.setNodeAttribute(position, where, kept));
+  if (node === null || type === undefined || !fieldsOf(type).length) return;
+  const title = titleOf(type, node);
+  const host = settingsHost();
+  const form = h("div", {
+    class: host ? "block-settings" : "menu block-settings",
+    role: host ? null : "dialog",
+    "aria-label": host ? null : title,
+  });
+  const draw = (): void => {
+    unsent?.();
+    const now = open && view.state.doc.nodeAt(open.position);
+    if (!now) return;
+    const focused = form.contains(document.activeElement)
+      ? document.activeElement as HTMLInputElement
+      : undefined;
+    const name = focused?.dataset.field;
+    const [start, end] = [focused?.selectionStart, focused?.selectionEnd];
+    form.replaceChildren(...drawFields(view, type, now));
+    const again = name && form.querySelector<HTMLInputElement>(`[data-field="${CSS.escape(name)}"]`);
+    if (!again) return;
+    again.focus();
+    if (typeof start === "number" && typeof end === "number") again.setSelectionRange(start, end);
   };
-  const fields = Object.entries(row.data).filter(([name]) =>
+  const stop = new AbortController();
+  const close = (): void => {
+    unsent?.();
+    stop.abort();
+    open = undefined;
+    if (host) host(undefined);
+    else form.remove();
+  };
+  open = { view, position, draw, close };
+  draw();
+  const leave = (): void => {
+    close();
+    view.focus();
+  };
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    event.stopPropagation();
+    leave();
+  });
+  if (host) host({ title, element: form, close: leave });
+  else {
+    document.body.append(form);
+    place(form, beside.getBoundingClientRect());
+    document.addEventListener("mousedown", (event) => {
+      const target = event.target as Element;
+      if (!form.contains(target) && !target.closest(".menu")) close();
+    }, { signal: stop.signal, capture: true });
+  }
+  // Once the screen has put it somewhere.
+  setTimeout(() =>
+    form.querySelector<HTMLElement>("input:not(.hidden-text), select, textarea, button")?.focus()
+  );
+}
+
+const TITLES: Record<string, string> = {
+  code: t("code"),
+  image: t("image"),
+  images: t("image"),
+  "inline-image": t("image"),
+  file: t("file"),
+  embed: t("embed"),
+  hint: t("hint"),
+  math: t("formula"),
+  "inline-math": t("formula"),
+  table: t("table"),
+  "content-ref": t("pageLink"),
+  button: t("button"),
+  icon: t("icon"),
+  mention: t("mention"),
+  expression: t("expression"),
+  "tabs-item": t("tab"),
+  tabs: t("tabs"),
+  "stepper-step": t("step"),
+  column: t("column"),
+  if: t("condition"),
+  update: t("update"),
+  "heading-1": t("heading1"),
+  "heading-2": t("heading2"),
+  "heading-3": t("heading3"),
+  paragraph: t("paragraph"),
+  "list-ordered": t("numberedList"),
+  drawing: t("drawing"),
+  "openapi-operation": t("apiOperation"),
+  "openapi-schemas": t("apiSchemas"),
+  swagger: t("apiOperation"),
+  integration: t("integration"),
+  prompt: t("prompt"),
+};
+
+function titleOf(type: string, node: Node): string {
+  if (type === "code") {
+    const language = languageName(String((node.attrs.data as Data).syntax ?? ""));
+    return language ? `${t("code")}: ${language}` : t("code");
+  }
+  return TITLES[type] ?? t("block");
+}
+
+function fieldsOf(type: string): [string, FieldType][] {
+  const row = table.blocks[type] ?? table.inlines[type];
+  return Object.entries(row?.data ?? {}).filter(([name]) =>
     !HIDDEN.has(name) && !HIDDEN.has(`${name}:${type}`)
   );
-  const inputs = fields.map(([name, field]) => {
+}
+
+/** Changes a field of the block that the form is of, or of the one around it. */
+function setField(view: EditorView, name: string, field: FieldType, value: unknown, outer = false): void {
+  if (!open) return;
+  const at = outer ? view.state.doc.resolve(open.position).before() : open.position;
+  const now = view.state.doc.nodeAt(at)!;
+  const where = field.meta ? "meta" : "data";
+  if (same((now.attrs[where] as Data | null)?.[name] as Json | undefined, value as Json | undefined)) return;
+  const fields = { ...(now.attrs[where] as Data | null), [name]: value } as Record<string, unknown>;
+  const kept = Object.fromEntries(
+    Object.entries(fields).filter(([, each]) => each !== undefined && each !== ""),
+  );
+  view.dispatch(view.state.tr.setNodeAttribute(at, where, kept));
+  if (outer) open.draw();
+}
+
+function drawFields(view: EditorView, type: string, node: Node): HTMLElement[] {
+  const found = fieldsOf(type).map(([name, field]) => {
     const source = (field.meta ? node.attrs.meta : node.attrs.data) as Data | null;
-    const made = control(name, field, source?.[name], (value) => set(name, field, value));
-    const send = field.kind === "ref" && WITH_FILES.has(type) ? senderOf(view) : undefined;
-    return send ? withFile(made, type, send, (value) => set(name, field, value)) : made;
+    const change = (value: unknown): void => setField(view, name, field, value);
+    return drawField(view, type, name, field, source?.[name], change);
   });
-  if (!inputs.length) return;
-  const form = h("div", {
-    class: "menu block-settings",
-    role: "dialog",
-    "aria-label": LABELS[type] ?? type.replaceAll("-", " "),
-  }, ...inputs);
-  open = form;
-  document.body.append(form);
-  place(form, beside.getBoundingClientRect());
-  form.querySelector<HTMLElement>("input, select, textarea")?.focus();
-  const stop = (event: Event): void => {
-    if (event instanceof KeyboardEvent) {
-      if (event.key !== "Escape" && !(event.key === "Enter" && event.target instanceof HTMLInputElement)) {
-        return;
-      }
-      event.preventDefault();
-      view.focus();
-    } else if (form.contains(event.target as globalThis.Node)) return;
-    closeSettings();
-    document.removeEventListener("mousedown", stop, true);
-    document.removeEventListener("keydown", stop, true);
+  if (type !== "image") return found;
+  // An image stands alone or with others in a block that says how it is placed.
+  const around = view.state.doc.resolve(open!.position).parent;
+  const outer = Object.entries(table.blocks.images!.data).filter(([name]) => !HIDDEN.has(name));
+  return [
+    ...found,
+    ...outer.map(([name, field]) =>
+      drawField(
+        view,
+        "images",
+        name,
+        field,
+        (around.attrs.data as Data)[name],
+        (value) => setField(view, name, field, value, true),
+      )
+    ),
+  ];
+}
+
+const WITH_FILES = new Set(["image", "inline-image", "file", "drawing"]);
+
+function drawField(
+  view: EditorView,
+  type: string,
+  name: string,
+  field: FieldType,
+  value: unknown,
+  change: (value: unknown) => void,
+): HTMLElement {
+  if (field.kind === "ref" && WITH_FILES.has(type)) {
+    const image = type !== "file";
+    const label = name === "refDark"
+      ? t("dark")
+      : type === "image" || type === "inline-image"
+      ? t("light")
+      : t("file");
+    return fileField(view, {
+      label,
+      value: value as Ref | undefined,
+      image,
+      optional: !field.required,
+      change,
+    });
+  }
+  if (field.kind === "ref") {
+    return targetField(view, LABELS[name] ?? name, value as Ref | undefined, !field.required, change);
+  }
+  if (name === "alt") return altField(value, change);
+  return control(name, field, value, change);
+}
+
+/** Where something leads, by the name of that: never as an id. */
+function targetField(
+  view: EditorView,
+  label: string,
+  value: Ref | undefined,
+  optional: boolean,
+  change: (value: unknown) => void,
+): HTMLElement {
+  const name = h(
+    "span",
+    { class: "target-name" },
+    value?.kind === "url" ? String(value.url) : value ? "…" : t("none"),
+  );
+  if (value && value.kind !== "url") {
+    lookupOf(view)?.target(value).then((target) => {
+      name.textContent = target.title ?? words.notFound;
+      name.classList.toggle("broken", target.broken === true);
+    }, () => (name.textContent = words.notFound));
+  }
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "target",
+      "data-field": label,
+      "aria-label": `${label}: ${t("chooseLink")}`,
+      onclick: () =>
+        openTargets(view, button, {
+          title: label,
+          value: value?.kind === "url" ? String(value.url) : "",
+          find: (typed) => pagesFor(view, typed),
+          take: ({ ref }) => ref && change(ref),
+        }),
+    },
+    drawIcon("link"),
+    name,
+  );
+  return h(
+    "div",
+    { class: "field" },
+    h("span", {}, label),
+    h(
+      "div",
+      { class: "target-row" },
+      button,
+      optional && value
+        ? h("button", {
+          type: "button",
+          class: "icon-button",
+          title: t("remove"),
+          "aria-label": `${label}: ${t("remove")}`,
+          onclick: () => change(undefined),
+        }, drawIcon("xmark"))
+        : null,
+    ),
+  );
+}
+
+/** Most letters of a description that screen readers read well. */
+const ALT = 250;
+
+function altField(value: unknown, change: (value: unknown) => void): HTMLElement {
+  const area = h("textarea", { rows: 3, "data-field": "alt" });
+  area.value = String(value ?? "");
+  const told = h("small", { class: "field-help" });
+  const count = (): void => {
+    const words = area.value.trim().length;
+    told.textContent = words
+      ? t("altTextCount", { count: words, most: ALT })
+      : t("describeImageForScreenReaders");
+    told.classList.toggle("warning", !words);
   };
-  document.addEventListener("mousedown", stop, true);
-  document.addEventListener("keydown", stop, true);
+  area.addEventListener("input", count);
+  whileTyped(area, () => change(area.value.trim() || undefined));
+  count();
+  return h("label", { class: "field" }, h("span", {}, t("altText")), area, told);
 }
 
 function control(
@@ -155,57 +414,45 @@ function control(
 ): HTMLElement {
   const label = LABELS[name] ?? name;
   if (field.kind === "bool") {
-    const box = h("input", { type: "checkbox", onchange: () => change(box.checked || undefined) });
+    const box = h("input", {
+      type: "checkbox",
+      "data-field": name,
+      onchange: () => change(box.checked || undefined),
+    });
     box.checked = value === true;
     return h("label", { class: "field check" }, box, h("span", {}, label));
   }
   const input = field.choices ? chooser(field, value) : textOf(name, field, value);
-  input.addEventListener("change", () => {
-    const read = readValue(field, input.value, value);
+  input.dataset.field = name;
+  const send = (): void => {
+    const read = readValue(field, input.value);
     input.setAttribute("aria-invalid", String(read === WRONG));
     if (read !== WRONG) change(read);
-  });
+  };
+  if (input instanceof HTMLSelectElement) input.addEventListener("change", send);
+  else whileTyped(input, send);
   return h("label", { class: "field" }, h("span", {}, label), input);
 }
 
-const WITH_FILES = new Set(["image", "inline-image", "file", "drawing"]);
-
-/** A file field with an upload button. */
-function withFile(
-  label: HTMLElement,
-  type: string,
-  send: Upload,
-  change: (value: unknown) => void,
-): HTMLElement {
-  const files = h("input", {
-    type: "file",
-    class: "file-choice",
-    accept: type === "file" ? null : "image/*",
-    "aria-label": `${label.textContent}: ${words.chooseFile}`,
-  });
-  const name = h("span", {}, words.chooseFile);
-  const choice = h("label", { class: "file-row" }, name, files);
-  files.addEventListener("change", () => {
-    const file = files.files?.[0];
-    if (!file) return;
-    name.textContent = `${words.uploading} ${file.name}`;
-    send(file).then((sent) => {
-      change({ kind: "file", file: sent.file });
-      label.querySelector("input")!.value = file.name;
-      name.textContent = words.chooseFile;
-    }, (problem: Error) => {
-      name.textContent = problem.message;
-    });
-  });
-  return h("div", { class: "field-with-file" }, label, choice);
-}
+/** The labels of choices; a missing one is already a name. */
+const CHOICES: Record<string, string> = {
+  ...words.alignments,
+  ...words.colors,
+  ...words.hints,
+  scroll: t("scroll"),
+  wrap: t("wrap"),
+  original: t("originalSize"),
+  line: t("lineHeight"),
+  primary: t("primary"),
+  secondary: t("secondary"),
+};
 
 function chooser(field: FieldType, value: unknown): HTMLSelectElement {
   const choices = field.required ? field.choices! : ["", ...field.choices!];
   const select = h(
     "select",
     {},
-    ...choices.map((each) => h("option", { value: each }, each || t("default"))),
+    ...choices.map((each) => h("option", { value: each }, each ? CHOICES[each] ?? each : t("default"))),
   );
   select.value = String(value ?? choices[0]);
   return select;
@@ -233,12 +480,6 @@ function textOf(name: string, field: FieldType, value: unknown): HTMLInputElemen
 
 function shown(field: FieldType, value: unknown): string {
   if (value === undefined || value === null) return "";
-  if (field.kind === "ref") {
-    const ref = value as Ref;
-    return ref.kind === "url"
-      ? String(ref.url)
-      : Object.entries(ref).filter(([name]) => name !== "kind").map(([, each]) => each).join("/");
-  }
   if (field.kind === "length" && typeof value === "object") {
     const { unit, value: number } = value as { unit: string; value: number };
     return `${number}${unit}`;
@@ -248,16 +489,13 @@ function shown(field: FieldType, value: unknown): string {
 
 const WRONG = Symbol("wrong");
 
-function readValue(field: FieldType, text: string, before: unknown): unknown {
+function readValue(field: FieldType, text: string): unknown {
   const words = text.trim();
   if (words === "") return field.required && field.kind === "text" ? "" : field.required ? WRONG : undefined;
   switch (field.kind) {
     case "number":
     case "int":
       return Number.isFinite(Number(words)) && Number(words) >= 0 ? Number(words) : WRONG;
-    case "ref":
-      // A selected page or file stays selected until its text is edited.
-      return words === shown(field, before) ? before : { kind: "url", url: words };
     case "length": {
       const found = /^(\d+(?:\.\d+)?)\s*(%|px|)$/.exec(words);
       if (found === null) return WRONG;

@@ -7,13 +7,10 @@ import { safeUrl } from "../document/drawing.ts";
 import { schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";
 import { withoutKeys } from "./blocks.ts";
+import { cellPosition, type Column, columnsOf, headless } from "./grid.ts";
 import { withKeys } from "./blockkeys.ts";
 
-export interface Column extends Data {
-  type: string;
-}
-
-/** Return the table around a position: its position, and the row and column. The header is row 0. */
+/** The table around a position: its position, and the row and column. The header is row 0. */
 export interface Spot {
   table: Node;
   position: number;
@@ -37,19 +34,6 @@ export function spotOf({ selection }: EditorState): Spot | undefined {
     };
   }
   return undefined;
-}
-
-export function columnsOf(table: Node): Column[] {
-  return childrenOf(table.firstChild!).map((heading) => heading.attrs.column as Column);
-}
-
-/** Return the position where a cell starts. */
-export function cellPosition(table: Node, position: number, row: number, column: number): number {
-  let at = position + 1;
-  for (let number = 0; number < row; number++) at += table.child(number).nodeSize;
-  at++;
-  for (let number = 0; number < column; number++) at += table.child(row).child(number).nodeSize;
-  return at;
 }
 
 function newCell(column: Column): Node {
@@ -101,11 +85,6 @@ export function insertRow(table: Node, position: number, number: number, column 
     }
     return true;
   };
-}
-
-/** Whether the head of a table is hidden. */
-export function headless(table: Node): boolean {
-  return (table.attrs.data.view as Data).hideHeader === true;
 }
 
 /** Calls with each row and its place, the last one first: so that changes move nothing that comes later. */

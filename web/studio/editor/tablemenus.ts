@@ -5,10 +5,11 @@ import { t } from "../../shared/words.ts";
 import { schema } from "../document/schema.ts";
 import { table as types } from "../document/table.ts";
 import type { Data } from "../document/types.ts";
+import { setData } from "./blockdata.ts";
 import { CellSelection, selectRows } from "./cells.ts";
 import { type MenuItem, openMenu } from "./menu.ts";
+import { type Column } from "./grid.ts";
 import {
-  type Column,
   deleteColumns,
   deleteRows,
   duplicateColumns,
@@ -22,7 +23,6 @@ import {
   sortRows,
 } from "./tablecommands.ts";
 import { keyName } from "./toolbar.ts";
-import { setData } from "./views.ts";
 import { words } from "./words.ts";
 
 /** What can be done with the rows of chosen cells. */
@@ -48,6 +48,17 @@ export function rowItems(cells: CellSelection, run: (command: Command) => void):
     ...(cells.wholeRows ? [] : [item(t("selectRows"), selectRows, { keys: "Shift Space" })]),
     item(t("deleteRows"), deleteRows(table, position, top, bottom), { danger: true, off: bottom === 0 }),
   ];
+}
+
+/** Adds a row or a column at the end of the table at a position. */
+export function growTable(view: EditorView, position: number, kind: "row" | "column"): void {
+  const table = view.state.doc.nodeAt(position);
+  if (table === null || table.type !== schema.nodes.table) return;
+  const command = kind === "row"
+    ? insertRow(table, position, table.childCount)
+    : insertColumn(table, position, table.firstChild!.childCount);
+  command(view.state, view.dispatch);
+  view.focus();
 }
 
 /** The menu of a row, which is chosen with it. `position`: of the table. */

@@ -9,10 +9,12 @@ import type { Data } from "../document/types.ts";
 import { h, set, sign } from "./dom.ts";
 import type { Asset } from "./lookup.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { cellPosition, type Column, columnsOf, insertColumn, insertRow } from "./tablecommands.ts";
-import { openColumnMenu, openRowMenu } from "./tablemenus.ts";
+import { cellPosition, type Column, columnsOf } from "./grid.ts";
 import { drawPicture } from "./views.ts";
 import { words } from "./words.ts";
+
+/** What only who writes needs. */
+const commands = () => import("./tablemenus.ts");
 
 type Position = () => number | undefined;
 
@@ -54,11 +56,7 @@ class TableView implements NodeView {
       onclick: () => {
         const at = this.position();
         if (at === undefined) return;
-        const command = kind === "row"
-          ? insertRow(this.node, at, this.node.childCount)
-          : insertColumn(this.node, at, this.node.firstChild!.childCount);
-        command(this.view.state, this.view.dispatch);
-        this.view.focus();
+        void commands().then(({ growTable }) => growTable(this.view, at, kind));
       },
     }, "+");
   }
@@ -77,7 +75,8 @@ class TableView implements NodeView {
       onmousedown: (event: Event) => event.preventDefault(),
       onclick: () => {
         const at = this.position();
-        if (at !== undefined && row > 0) openRowMenu(this.view, at, row, grip);
+        if (at === undefined || row < 1) return;
+        void commands().then(({ openRowMenu }) => openRowMenu(this.view, at, row, grip));
       },
     });
     this.dom.addEventListener("mousemove", (event) => {
@@ -202,7 +201,10 @@ class HeadingView implements NodeView {
         tabindex: "-1",
         title: words.column,
         "aria-label": words.column,
-        onclick: (event: MouseEvent) => openColumnMenu(view, position(), event.currentTarget as HTMLElement),
+        onclick: (event: MouseEvent) => {
+          const beside = event.currentTarget as HTMLElement;
+          void commands().then(({ openColumnMenu }) => openColumnMenu(view, position(), beside));
+        },
       }, sign("chevron")));
     }
     this.update = (next) => next.type === node.type && next.attrs.column === column;

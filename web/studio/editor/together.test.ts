@@ -779,6 +779,29 @@ test("a paragraph comes back with what was typed in it, and it is known who dele
   expect(rescues).toMatchObject([{ kind: "restored", by: "other" }]);
 });
 
+test("words that are put back stay whole, and split none", () => {
+  const at = paragraph("Some words that stand here.");
+  const { together, state, rescues } = person(at, paragraph("two"));
+  let here = state;
+  for (const letter of " very") {
+    const typed = here.tr.insertText(letter, 11 + here.doc.content.size - state.doc.content.size);
+    together.written(typed);
+    here = here.apply(typed);
+  }
+  expect(here.doc.firstChild!.textContent).toBe("Some words very that stand here.");
+  // Somebody else moved the paragraph, and wrote it anew but for the beginning of a word.
+  const now = at.copy(Fragment.from(schema.text("Some wonders are there")));
+  const moved = new Transform(state.doc);
+  moved.delete(0, at.nodeSize).insert(5, now);
+  const batch = { ...from(moved.steps[0]!), version: 2, steps: moved.steps.map((step) => step.toJSON()) };
+  const after = here.apply(together.receive(here, [batch])!);
+  expect(childrenOf(after.doc).map((node) => node.textContent)).toEqual([
+    "two",
+    "Some wonders very are there",
+  ]);
+  expect(rescues).toEqual([]);
+});
+
 test("a step that the server cannot apply is undone, and its words are set aside", () => {
   const { together, state, rescues } = person(paragraph("one"));
   const typed = state.tr.insertText("x", 4).insertText("y", 5);

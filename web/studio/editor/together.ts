@@ -285,8 +285,16 @@ export class Together {
       const kept = mapped !== null && !isBlind && fits(made, mapped);
       if (!kept) {
         if (isBlind && was.step instanceof ReplaceStep) deleteWithin(made, left);
-        const remover = (): string | undefined => removerOf(mapping, count - at, count, was.step, ordered);
-        this.#rescue(made, was, made.mapping.slice(done).map(way.map(placeOf(was.step), -1), -1), remover);
+        const [first, place] = [count - at, made.mapping.slice(done).map(way.map(placeOf(was.step), -1), -1)];
+        const remover = (): string | undefined => removerOf(mapping, first, count, was.step, ordered);
+        let { step } = was;
+        // Letters typed one after another stay together.
+        for (let next = at + 1; next < count && next !== out && next !== this.sent; at = next++) {
+          const more = withInsertion(step, this.pending[next]!.step);
+          if (!more) break;
+          step = more;
+        }
+        this.#rescue(made, { ...was, step }, place, remover);
       }
       made.steps.slice(done).forEach((step, number) => {
         mapping.appendMap(step.getMap(), kept ? count - 1 - at : undefined);
@@ -372,6 +380,11 @@ export class Together {
 function bringsKnown(step: Step, before: Node): boolean {
   return step instanceof ReplaceStep && !step.slice.openStart &&
     step.slice.content.content.some((node) => byKey(before, node.attrs.key));
+}
+
+/** Return a step and an insertion right behind its content as one step; undefined if they can't be. */
+function withInsertion(step: Step, next: Step): Step | undefined {
+  return next instanceof ReplaceStep && next.from === next.to ? step.merge(next) ?? undefined : undefined;
 }
 
 interface StepJson {

@@ -8,7 +8,7 @@ import { h } from "./dom.ts";
 import { findEmoji } from "./emoji.ts";
 import { drawIcon } from "./icons.ts";
 import { findInserts, type Insert } from "./inserts.ts";
-import type { FindPages, Found } from "./linking.ts";
+import type { Finders, FindPages, Found } from "./linking.ts";
 import { reusableBlock, type Shared } from "./reusing.ts";
 import { keyName } from "./toolbar.ts";
 import { words } from "./words.ts";
@@ -23,6 +23,7 @@ export interface People {
 
 export interface Sources {
   pages: FindPages;
+  files: Finders["files"];
   people: (words: string) => Promise<People[]>;
   askFor: AskFor;
   /** The data that pages of the space share. */
@@ -59,12 +60,16 @@ function insertion(insert: Insert, askFor: AskFor, typed: string): Choice {
   };
 }
 
-function pageLink(found: Found, sign: string): Choice {
+function targetLink(found: Found): Choice {
   return {
     title: found.title,
     line: found.line,
-    group: words.pages,
-    sign: h("span", { class: "completion-sign bare" }, drawIcon(sign)),
+    group: found.group,
+    sign: h(
+      "span",
+      { class: found.within ? "completion-sign bare within" : "completion-sign bare" },
+      drawIcon(found.icon ?? "link"),
+    ),
     take(view, from, to) {
       const mark = schema.marks.link!.create({ uid: uid(), data: { ref: found.ref } });
       const transaction = view.state.tr.replaceWith(from, to, [
@@ -132,7 +137,7 @@ function embedding(url: string): Choice[] {
   ];
 }
 
-export function triggers({ pages, people, askFor, shared }: Sources): Trigger[] {
+export function triggers({ pages, files, people, askFor, shared }: Sources): Trigger[] {
   return [
     {
       pattern: /^(https?:\/\/[^\s\ufffc]+)$/,
@@ -158,7 +163,7 @@ export function triggers({ pages, people, askFor, shared }: Sources): Trigger[] 
           ...contents.filter((each) => all || each.title.toLowerCase().includes(wanted)).slice(0, 6).map(
             reusable,
           ),
-          ...found.slice(0, 4).map((each) => pageLink(each, "file-lines")),
+          ...found.slice(0, 4).map(targetLink),
         ];
       },
     },
@@ -203,9 +208,12 @@ export function triggers({ pages, people, askFor, shared }: Sources): Trigger[] 
       hint: () => null,
       find: () => [],
       async more(typed) {
-        const [who, where] = await Promise.all([
+        const wanted = typed.trim().toLowerCase();
+        const [who, where, kept, common] = await Promise.all([
           people(typed).catch(() => []),
           typed ? pages(typed).catch(() => []) : [],
+          typed ? files(typed).catch(() => []) : [],
+          typed ? shared().then((each) => Object.entries(each.variables)).catch(() => []) : [],
         ]);
         const mention = (view: EditorView, from: number, to: number, data: Record<string, unknown>): void => {
           const node = schema.nodes.mention!.create({ data });
@@ -219,10 +227,16 @@ export function triggers({ pages, people, askFor, shared }: Sources): Trigger[] 
             take: (view, from, to) =>
               mention(view, from, to, { ref: { kind: "user", user: each.id }, label: each.name }),
           })),
-          ...where.slice(0, 5).map((each): Choice => ({
-            ...pageLink(each, "file-lines"),
-            take: (view, from, to) => mention(view, from, to, { ref: each.ref, label: each.title }),
+          ...[...where.slice(0, 8), ...kept.slice(0, 4)].map((each): Choice => ({
+            ...targetLink(each),
+            // A file has no title of its own in text, and a heading none but its words: both are links.
+            ...(each.ref?.kind === "page"
+              ? { take: (view, from, to) => mention(view, from, to, { ref: each.ref, label: each.title }) }
+              : {}),
           })),
+          ...common.filter(([name]) => name.toLowerCase().includes(wanted)).slice(0, 4).map(([name, value]) =>
+            expression(`space.vars.${name}`, value)
+          ),
         ];
       },
     },

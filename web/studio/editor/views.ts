@@ -28,11 +28,12 @@ import { schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";
 import { copyText } from "../parts/copying.ts";
 import { sizeOf } from "../parts/sizes.ts";
+import { COLUMN, setData } from "./blockdata.ts";
 import { h, set, sign } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { languageName } from "./languages.ts";
 import { type Asset, isLost, type Lookup, type Target } from "./lookup.ts";
-import { openSettings } from "./settings.ts";
+import { openSettings } from "./opening.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { words } from "./words.ts";
 
@@ -41,20 +42,6 @@ type Position = () => number | undefined;
 
 function dataOf(node: Node): Data {
   return node.attrs.data as Data;
-}
-
-/** Change fields of a node's data; undefined removes a field. */
-export function setData(
-  view: EditorView,
-  position: number | undefined,
-  fields: Record<string, unknown>,
-): void {
-  const node = position === undefined ? null : view.state.doc.nodeAt(position);
-  if (node === null) return;
-  const data = Object.fromEntries(
-    Object.entries({ ...dataOf(node), ...fields }).filter(([, value]) => value !== undefined),
-  );
-  view.dispatch(view.state.tr.setNodeAttribute(position!, "data", data));
 }
 
 /** A view that renders itself again if more than its content changed. */
@@ -197,10 +184,19 @@ class HintView extends Drawn {
   }
 }
 
+function linesOf(code: Node): string {
+  const lines: string[] = [];
+  code.forEach((line) => lines.push(line.textContent));
+  return lines.join("\n");
+}
+
 class CodeView extends Drawn {
   dom: HTMLElement;
   override contentDOM: HTMLElement;
   #caption: HTMLElement;
+  /** What its lines draw, where they are a diagram. */
+  #drawn = h("div", { class: "diagram-drawn", contenteditable: "false" });
+  #drawing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(...given: ConstructorParameters<typeof Drawn>) {
     super(...given);
@@ -208,6 +204,42 @@ class CodeView extends Drawn {
     this.#caption = h("figcaption", { contenteditable: "false" });
     this.dom = h("figure", {}, h("pre", {}, this.contentDOM));
     this.#show();
+    void this.#draw();
+  }
+
+  override update(node: Node): boolean {
+    const before = this.node;
+    const same = super.update(node);
+    if (same && !before.eq(node)) {
+      clearTimeout(this.#drawing);
+      this.#drawing = setTimeout(() => void this.#draw(), REDRAW);
+    }
+    return same;
+  }
+
+  /** A diagram stands above its source; with a mistake in it the last one stays, and says so. */
+  async #draw(): Promise<void> {
+    const isDiagram = String(dataOf(this.node).syntax ?? "").toLowerCase() === "mermaid";
+    this.dom.classList.toggle("with-diagram", isDiagram);
+    if (!isDiagram) return this.#drawn.remove();
+    const code = linesOf(this.node);
+    const { diagramImage, drawDiagram } = await import("./diagrams.ts");
+    const found = await drawDiagram(code);
+    if (code !== linesOf(this.node)) return;
+    this.#drawn.classList.toggle("wrong", found === undefined);
+    if (found) this.#drawn.replaceChildren(diagramImage(found, code));
+    const state = h(
+      "span",
+      { class: found ? "diagram-state" : "diagram-state wrong", role: "status" },
+      found ? words.valid : words.invalidDiagram,
+    );
+    this.#drawn.querySelector(".diagram-state")?.remove();
+    if (this.editable) this.#drawn.append(state);
+    this.dom.prepend(this.#drawn);
+  }
+
+  destroy(): void {
+    clearTimeout(this.#drawing);
   }
 
   #show(): void {
@@ -215,6 +247,7 @@ class CodeView extends Drawn {
     const lines = this.node.childCount;
     this.dom.className = classes(
       "code",
+      this.dom.classList.contains("with-diagram") && "with-diagram",
       data.title ? "titled" : null,
       data.overflow === "wrap" && "wrap",
       data.lineNumbers === true && "numbered",
@@ -226,7 +259,7 @@ class CodeView extends Drawn {
       ...(data.title ? [h("span", { class: "code-title" }, String(data.title))] : []),
       ...(language ? [h("span", { class: "code-language" }, language)] : []),
     );
-    if (data.title || language) this.dom.prepend(this.#caption);
+    if (data.title || language) this.dom.querySelector(":scope > pre")!.before(this.#caption);
     else this.#caption.remove();
     this.dom.querySelector(":scope > .copy")?.remove();
     const tools = this.editable
@@ -251,9 +284,7 @@ class CodeView extends Drawn {
   }
 
   async #copy(button: HTMLElement): Promise<void> {
-    const lines: string[] = [];
-    this.node.forEach((line) => lines.push(line.textContent));
-    await copyText(lines.join("\n"));
+    await copyText(linesOf(this.node));
     button.classList.add("done");
     set(button, { "aria-label": words.copied });
     setTimeout(() => button.classList.remove("done"), 2000);
@@ -265,8 +296,6 @@ class CodeView extends Drawn {
   }
 }
 
-/** The width of a page's text in pixels. */
-const COLUMN = 736;
 /** The maximum width of a card's image if two are next to each other. */
 const CARD = 360;
 /** The maximum height of images in lines and cells. */
@@ -397,6 +426,9 @@ class CaptionedView extends Drawn {
       this.contentDOM,
     );
     if (this.editable) {
+      if (type === "image") {
+        void import("./resizing.ts").then((made) => made.resizable(this.view, this.position, shown));
+      }
       shown.append(
         h("button", {
           type: "button",
@@ -872,15 +904,53 @@ class PictureView extends Drawn {
   }
 }
 
-/** A formula as it is written; readers see it rendered. A double click edits it. */
+/** Milliseconds without typing before a drawing is updated. */
+const REDRAW = 150;
+
+/** Show a formula. An invalid one keeps its last drawing, or its source, and says so. */
+async function showFormula(place: HTMLElement, formula: string, block: boolean): Promise<void> {
+  const { setFormula } = await import("./formulas.ts");
+  const found = setFormula(formula, block);
+  if ("drawn" in found) {
+    place.replaceChildren(found.drawn);
+    set(place, { title: null, class: block ? "math" : "inline-math" });
+  } else {
+    set(place, { title: found.wrong || null });
+    place.classList.add("wrong");
+  }
+}
+
+/** A formula as readers see it. The pencil and a double click open its source. */
 class FormulaView extends Drawn {
   dom: HTMLElement;
+  #shown: HTMLElement;
 
   constructor(...given: ConstructorParameters<typeof Drawn>) {
     super(...given);
-    const shown = h("pre", { class: "formula" }, h("code", {}, String(dataOf(this.node).formula ?? "")));
-    this.dom = h("div", { class: "captioned", contenteditable: "false" }, shown);
+    this.#shown = h("div", { class: "math" }, h("code", {}, this.#formula));
+    this.dom = h("div", { class: "captioned", contenteditable: "false" }, this.#shown);
+    void showFormula(this.#shown, this.#formula, true);
+    if (!this.editable) return;
     this.dom.addEventListener("dblclick", () => openSettings(this.view, this.position(), this.dom));
+    this.dom.append(
+      h("button", {
+        type: "button",
+        class: "block-tool",
+        title: words.editFormula,
+        "aria-label": words.editFormula,
+        onclick: (event: MouseEvent) =>
+          openSettings(this.view, this.position(), event.currentTarget as HTMLElement),
+      }, sign("edit")),
+    );
+  }
+
+  get #formula(): string {
+    return String(dataOf(this.node).formula ?? "");
+  }
+
+  protected override changed(): boolean {
+    void showFormula(this.#shown, this.#formula, true);
+    return true;
   }
 }
 
@@ -977,8 +1047,11 @@ class InlineView extends Drawn {
         }, () => {});
         return shown;
       }
-      case "inline_math":
-        return h("code", { class: "inline-formula" }, String(data.formula ?? ""));
+      case "inline_math": {
+        const shown = h("span", { class: "inline-math" }, h("code", {}, String(data.formula ?? "")));
+        void showFormula(shown, String(data.formula ?? ""), false);
+        return shown;
+      }
       case "expression":
         return this.#expression(String(data.expression ?? ""));
       case "held":

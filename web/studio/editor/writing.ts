@@ -28,12 +28,15 @@ import type { KeptPage } from "./kept.ts";
 import { LivePage, openLive } from "./livepage.ts";
 import { asNew, makeReusable } from "./reusing.ts";
 import { type NoteWords, noting, openNote } from "./noting.ts";
-import { type FindPages, findWith, openLink } from "./linking.ts";
+import { findWith, openLink } from "./linking.ts";
 import type { Lookup } from "./lookup.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
+import { showSettingsWith } from "./opening.ts";
 import { chosen } from "./remarks.ts";
 import { SavedText } from "./savedtext.ts";
 import { Sender } from "./sender.ts";
+import { closeSettings, followSettings, showSettings } from "./settings.ts";
+import { findersOf } from "./targets.ts";
 import { toolbar } from "./toolbar.ts";
 import { triggers } from "./triggers.ts";
 import { words } from "./words.ts";
@@ -46,8 +49,6 @@ const LOOK_TOO = 120_000;
 const SAID = 6_000;
 /** How long to wait for a response before a save counts as unanswered. */
 const ANSWER = 30_000;
-/** How long after a revision the event may arrive that says it is a save of live editing. */
-const SAVING = 1_000;
 
 const FIELDS = ["title", "description"] as const;
 
@@ -142,6 +143,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const left = await leftDrafts(space, change, page).catch((): Draft[] => []);
   const opened = subject.changes ? undefined : await openLive(place);
   void loadEmoji();
+  showSettingsWith(showSettings);
 
   let view: EditorView | undefined;
   let showFields: (fields: Fields) => void = () => {};
@@ -220,8 +222,6 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   // --- the text ---
 
-  /** The revisions that are saves of live editing. */
-  const savedAs = new Set<string>();
   const common = {
     tab,
     ...(draft?.live ? { kept: draft.live } : {}),
@@ -249,8 +249,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         if (followed === user.id) showCaret(view, user.id);
       }
     },
-    onsaved(refused, revision) {
-      if (revision !== undefined) savedAs.add(revision);
+    onsaved(refused) {
       options.onsaved?.();
       showRefused(refused);
     },
@@ -303,19 +302,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     sender.changed();
   }
 
-  const findPages: FindPages = async (typed) => {
-    if (!typed.trim()) return [];
-    const found = await ask(
-      api.GET("/spaces/{spaceId}/search", {
-        params: { path: { spaceId: space }, query: { query: typed, limit: 8 } },
-      }),
-    );
-    return found.items.map((each) => ({
-      title: each.title,
-      line: each.ancestors.map((one) => one.title).join(" / "),
-      ref: { kind: "page", page: each.id },
-    }));
-  };
+  const finders = findersOf(space, base, options.lookup, () => view);
 
   let organization: string | undefined;
   const people = async (typed: string) => {
@@ -368,18 +355,15 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const waitNoMore = onSignedIn(again);
   const deafen = live.hear((news) => {
     if (news.kind === "ready" || news.kind === "reset") void look().catch(() => {});
-    if (news.kind !== "revision" || news.changeRequestId !== loaded.change) return;
+    // What the page was opened with, such as its creation, and saves of live editing contain nothing new.
+    if (opened && news.kind === "revision" && news.revisionId! <= opened.revision) return;
+    if (news.kind !== "revision" || news.changeRequestId !== loaded.change || news.live) return;
     if (livePage && news.pageIds && !news.pageIds.includes(page)) return;
     const by = news.user?.id === session.user.value?.id
       ? words.yourself
       : news.user?.displayName ?? words.someone;
-    if (!livePage) return void look(by).catch(() => {});
-    // A save of live editing contains nothing new.
-    setTimeout(() => {
-      if (stopped || savedAs.has(news.revisionId!)) return;
-      say(by);
-      void look().catch(() => {});
-    }, SAVING);
+    if (livePage) say(by);
+    void look(by).catch(() => {});
   });
   addEventListener("online", again, { signal });
   addEventListener("offline", () => livePage?.offline(), { signal });
@@ -427,7 +411,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     plugins: [
       completing(
         triggers({
-          pages: findPages,
+          pages: finders.pages,
+          files: finders.files,
           people,
           shared: () => options.lookup.shared(),
           askFor: (target, what) => askForFile(target, what, (files, at) => sendFiles(target, files, at)),
@@ -484,7 +469,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     attach(attached, onfields) {
       view = attached;
       showFields = onfields;
-      findWith(view, findPages);
+      findWith(view, finders);
       sendWith(view, upload);
       tell();
       text.attach(view);
@@ -495,13 +480,17 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       if (draft) sender.changed();
       if (left.length) takeRest().catch(onproblem);
     },
-    changed: (transaction) => text.changed(transaction),
+    changed(transaction) {
+      text.changed(transaction);
+      if (view) followSettings(view, transaction);
+    },
     changedFields(next) {
       fields = next;
       sender.changed();
     },
     stop() {
       stopped = true;
+      if (view) closeSettings(view);
       deafen();
       waitNoMore();
       clearTimeout(saying);

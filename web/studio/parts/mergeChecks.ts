@@ -29,6 +29,11 @@ const SENTENCES: Record<Check["check"], (one: Check, conflicts: number) => [stri
     t("latestVersionReviewed"),
     t("latestVersionHasntBeenReviewed"),
   ],
+  require_at_least_one_approved_review: () => [
+    t("latestVersionHasBeenApproved"),
+    t("latestVersionHasntBeenApproved"),
+  ],
+  require_author_to_merge: () => [t("authorMerges"), t("onlyAuthorCanMerge")],
   require_all_reviews_approved: (one) => [
     t("allReviewsApproved"),
     one.missing ? t("namesRequestedChanges", { names: names(one) }) : t("changesRequested"),
@@ -51,7 +56,7 @@ const SENTENCES: Record<Check["check"], (one: Check, conflicts: number) => [stri
   allow_bypass: () => ["", ""],
   custom: (
     one,
-  ) => [one.expression ?? "", t("conditionNotMetColon", { condition: one.expression ?? "" })],
+  ) => [one.expression ?? "", one.message ?? t("conditionNotMetColon", { condition: one.expression ?? "" })],
   unknown: (one) => [t("ruleNotSupported"), one.reason ?? ""],
 };
 

@@ -5,6 +5,7 @@ import { address } from "../addresses.ts";
 import { createChangeRequest } from "../api/changes.ts";
 import type { Base } from "../editor/base.ts";
 import { current } from "./current.svelte.ts";
+import { live } from "./live.svelte.ts";
 import { refresh } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
 
@@ -21,12 +22,12 @@ export async function changeContent(
 ): Promise<Answer> {
   const rest = { body, ...(signal ? { signal } : {}) };
   const answer = base.kind === "change"
-    ? await ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
+    ? ask(api.POST("/spaces/{spaceId}/change-requests/{changeRequestId}/content", {
       params: { path: { spaceId: space, changeRequestId: String(base.number) }, query: { compat: false } },
       ...rest,
     }))
-    : await ask(api.POST("/spaces/{spaceId}/content", { params: { path: { spaceId: space } }, ...rest }));
-  return answer as Answer;
+    : ask(api.POST("/spaces/{spaceId}/content", { params: { path: { spaceId: space } }, ...rest }));
+  return await live.making(answer) as Answer;
 }
 
 /** Open a new change request with a new page. A page without `title` is named first. */

@@ -44,7 +44,8 @@ export interface News {
   version?: number;
   revision?: string;
   refused?: string[];
-  elsewhere?: boolean;
+  /** A revision is a save of a page that is edited live. */
+  live?: boolean;
   client?: string;
   anchor?: number | null;
   head?: number | null;
@@ -92,6 +93,7 @@ class Live {
   #leaving: ReturnType<typeof setTimeout> | undefined;
   #listeners = new Set<Listener>();
   #made = new Set<string>();
+  #making = 0;
 
   constructor() {
     document.addEventListener("visibilitychange", () => {
@@ -136,6 +138,16 @@ class Live {
   hear(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Until the response, no one knows whether a revision is from this tab. */
+  async making<Made>(response: Promise<Made>): Promise<Made> {
+    this.#making++;
+    try {
+      return await response;
+    } finally {
+      this.#making--;
+    }
   }
 
   /** This tab created that revision and shows it. */
@@ -187,13 +199,21 @@ class Live {
       this.#retry();
       // The handler checks whether the person is still signed in.
       session.user.refresh({ force: true }).catch(() => {});
-    } else if (news.kind === "revision" && news.user?.id === session.user.value?.id) {
-      if (!this.#made.has(news.revisionId!)) {
-        setTimeout(() => this.#made.has(news.revisionId!) || this.#tell(news), OWN);
-      }
+    } else if (news.kind === "revision" && !news.live && news.user?.id === session.user.value?.id) {
+      const tell = (): void => {
+        if (this.#made.has(news.revisionId!)) return;
+        if (this.#making) setTimeout(tell, OWN);
+        else this.#tell(news);
+      };
+      setTimeout(tell, OWN);
       return;
     }
     this.#tell(news);
+  }
+
+  /** Return whether an event is only about the page that is edited here. */
+  #edits({ changeRequestId, pageIds }: News): boolean {
+    return pageIds !== undefined && pageIds.every((page) => this.#page === `${changeRequestId}/${page}`);
   }
 
   #tell(news: News): void {
@@ -201,8 +221,10 @@ class Live {
     if (news.kind === "revision" && news.changeRequestId === undefined) {
       for (const below of ["/main/", "/revisions"]) outdate(space + below);
       outdate(`${space}/`, { alone: true });
-    } else if (news.kind === "revision") outdate(`${space}/changes/`);
-    else if (news.kind === "review") {
+    } else if (news.kind === "revision") {
+      // The editor refreshes what its own saves change.
+      if (!news.live || !this.#edits(news)) outdate(`${space}/changes/`);
+    } else if (news.kind === "review") {
       for (const below of ["/changes/", "/list"]) outdate(space + below);
       outdate(`${space}/`, { alone: true });
       outdate("org/");

@@ -41,8 +41,8 @@ def get_own(call: Call, org: OrgAccess, conversation_id: str) -> wire.AgentConve
 def provision(
     call: Call, org: OrgAccess, conversation_id: str, body: wire.ProvisionAgentConversation | None
 ) -> None:
-    """Prepare a conversation with an ID of your choice. It may be repeated. Then ask questions in it with
-    `conversation` of `askInOrganization`. The last 200 conversations of a person are kept."""
+    """Prepare a conversation with an ID of your choice; the request can be repeated. Then ask questions in it
+    with `conversation` of `askInOrganization`. Octavo keeps the last 200 conversations of a person."""
     about = body.about if body is not None else None
     with call.db.write() as tx:
         change_id = None

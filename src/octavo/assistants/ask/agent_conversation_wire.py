@@ -20,8 +20,8 @@ class ConversationSubject(Struct, rename="camel"):
 
 
 class ProvisionAgentConversation(Struct, rename="camel"):
-    """Conversation to prepare. ``about``: a change request, whose other editors see the conversation; an Octavo
-    extension."""
+    """Conversation to prepare. ``about``: the change request that it is about, whose other editors see the
+    conversation; an Octavo extension."""
 
     about: ConversationSubject | UnsetType = UNSET
 
@@ -31,8 +31,8 @@ class UpdateAgentConversation(Struct):
 
 
 class AgentConversation(Struct, rename="camel", kw_only=True):
-    """Conversation with the assistant. ``shared``: whether people who can see the change request see that there is
-    this conversation."""
+    """Conversation with the assistant. ``shared``: whether people who can see the change request also see
+    that this conversation exists."""
 
     id: str
     shared: bool

@@ -1,7 +1,8 @@
 """Conversations of people with the assistant of their organization.
 
-A conversation has the questions that a person asked, so that later ones can refer to them. It belongs to the person.
-One about a change request is also listed to everyone who can see that change request, without its questions.
+A conversation has the questions that a person asked, so that later ones can refer to them. It belongs to the
+person. A conversation about a change request is also listed for everyone who can see that change request,
+without its questions.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 class AgentConversationRow(Struct, frozen=True):
-    """Conversation. ``questions``: oldest first."""
+    """Conversation. ``questions``: its questions, oldest first."""
 
     organization_id: str
     user_id: str
@@ -107,8 +108,8 @@ def list_conversations_of_change(
 
 
 def get_conversation_of_change(tx: Transaction, change: ChangeAccess, id: str) -> AgentConversationRow:
-    """Return the caller's own conversation about a change request. Raises Forbidden for one of someone else, and
-    NotFound."""
+    """Return the caller's own conversation about a change request. Raises Forbidden for another person's
+    conversation, and NotFound."""
     rows = tx.all(
         f"SELECT {_ROW} FROM agent_conversations WHERE change_id = :change AND id = :id",
         change=change.change_id,
@@ -124,8 +125,8 @@ def get_conversation_of_change(tx: Transaction, change: ChangeAccess, id: str) -
 
 
 def provision(tx: Transaction, org: OrgAccess, id: str, change_id: str | None) -> None:
-    """Create a conversation unless it exists. Raises BadRequest for an invalid id, and Conflict for one that is
-    about another change request."""
+    """Create a conversation unless it exists. Raises BadRequest for an invalid id, and Conflict for an
+    existing conversation about another change request."""
     if not _ID.fullmatch(id):
         raise BadRequest("conversationId: must be 1 to 100 letters, digits, hyphens, and underscores")
     found = find_conversation(tx, org, id)

@@ -56,7 +56,8 @@ _FOREIGN = "the answer isn't in the language of the question"
 
 
 class AnswerWords(Struct, frozen=True):
-    """Texts of an answer besides passages, in the language of the asker. ``about``: asks about ``{title}``."""
+    """Texts of an answer besides passages, in the language of the asker. ``about``: the text of a question
+    about ``{title}``."""
 
     no_model: str
     no_reply: str
@@ -77,8 +78,9 @@ ENGLISH = AnswerWords(
 
 
 class ComposedAnswer(Struct, frozen=True):
-    """Answer. ``cited``: the passages it is based on. ``is_good``: whether it answers the question. ``written``: by
-    a model, which refers to passages by their numbers in ``cited``, from 1."""
+    """Answer. ``cited``: the passages it is based on. ``is_good``: whether it answers the question.
+    ``written``: the document that a model wrote, which refers to passages by their numbers in ``cited``,
+    starting at 1."""
 
     document: Document
     cited: tuple[Passage, ...]
@@ -88,7 +90,7 @@ class ComposedAnswer(Struct, frozen=True):
 
 
 class AskedQuestion(Struct, frozen=True):
-    """Question with the earlier ones that give it context."""
+    """Question with the earlier questions that give it context."""
 
     question: str
     before: Sequence[str]

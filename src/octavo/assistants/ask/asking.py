@@ -1,4 +1,5 @@
-"""A question from start to end: retrieve, answer, and record what could not be answered."""
+"""A question from start to end: retrieve passages, answer, and record questions that could not be
+answered."""
 
 from __future__ import annotations
 
@@ -17,9 +18,9 @@ from .retrieving import retrieve
 
 
 class QuestionAsker(Struct, frozen=True):
-    """Asker of a question. ``user_id``: empty for a visitor of a site. ``material``: the content for answers.
-    ``words``: texts of an answer besides passages. ``recorded``: whether unanswered questions are stored.
-    ``answered``: called when an answer is complete."""
+    """Asker of a question. ``user_id``: the user, or empty for a visitor of a site. ``material``: the content
+    for answers. ``words``: the texts of an answer besides passages. ``recorded``: whether unanswered
+    questions are stored. ``answered``: the function called when an answer is complete."""
 
     organization_id: str
     user_id: str

@@ -27,7 +27,7 @@ from octavo.sites.site.visible_sections import sight_of
 
 
 class QuotedPage(Struct, frozen=True):
-    """Page to quote. ``titles``: from the top level down to its own."""
+    """Page to quote. ``titles``: the titles from the top level down to the page itself."""
 
     revision_id: str
     titles: tuple[str, ...]
@@ -99,7 +99,7 @@ _GROUPS = 6
 
 
 class VisitorMaterial:
-    """Content that a site shows to a visitor. ``only``: the site spaces to use, None for all."""
+    """Content that a site shows to a visitor. ``only``: the site spaces to use; None for all."""
 
     def __init__(
         self, context: Context, tx: Transaction, visitor: Visitor, only: Sequence[str] | None

@@ -62,7 +62,7 @@ def rank(asked: Mapping[str, str], candidates: Sequence[Candidate]) -> list[Scor
 
 
 def _compute_overlap(named: set[str], weights: Mapping[str, float]) -> float:
-    """Return how much question and name overlap: 0 to 1."""
+    """Return the overlap of question and name: 0 to 1."""
     shared = sum(weight for word, weight in weights.items() if word in named)
     return shared / sum(weights.values()) * len(named & weights.keys()) / (len(named) or 1)
 

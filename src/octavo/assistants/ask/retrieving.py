@@ -21,16 +21,17 @@ _TERMS = 16
 """Maximum words of a question that are searched for; longer questions mostly give background."""
 _EXCERPT = 600
 _TEXT = 4000
-"""Characters of a passage when quoted, and when given to a model."""
+"""Maximum number of characters of a passage when quoted, and when sent to a model."""
 ENOUGH = 0.6
 """Share of a question's words that a passage must contain to answer it."""
 _EACH = 3
-"""Passages of one page."""
+"""Maximum number of passages from one page."""
 
 
 class Passage(Struct, frozen=True):
-    """Section of a page. ``url``: of the page for the asker; ``anchor`` None before its first heading. ``covers``:
-    the share of the question's words that it contains with its titles, 0 to 1."""
+    """Section of a page. ``url``: the URL of the page for the asker. ``anchor``: the anchor of the section;
+    None before the first heading. ``covers``: the share of the question's words that the section and its
+    titles contain, 0 to 1."""
 
     space_id: str
     page_id: str
@@ -56,8 +57,8 @@ class Passage(Struct, frozen=True):
 def retrieve(
     tx: Transaction, material: AnswerMaterial, question: str, context: Sequence[str] = ()
 ) -> list[Passage]:
-    """Return the passages, best first. ``context``: earlier questions, which count if the question alone says too
-    little."""
+    """Return the passages, best first. ``context``: the earlier questions, which are used if the question
+    alone contains too few words."""
     said = question
     if len(set(stems(question))) < 2:
         said = "\n".join([question, *context[-1:]])

@@ -241,7 +241,7 @@ def _site_asker(
 
 
 def _answer_counter(site: SiteAccess | VisitedSite) -> Callable[[Transaction], None] | None:
-    """Return what counts an answer at the site's channels, if an integration asks."""
+    """Return the function that counts an answer for the site's channels, if an integration asks."""
     match site:
         case SiteAccess(actor=Script(installation_id=str() as installation_id)):
             return lambda tx: count_answer(tx, site.site_id, installation_id)

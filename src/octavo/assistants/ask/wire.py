@@ -57,7 +57,7 @@ class AskContext(Struct, rename="camel"):
 
 
 class AskSite(Struct):
-    """Question at a site. ``scope``: where to search; ``context``: the asker's location."""
+    """Question at a site. ``scope``: the site spaces to search; ``context``: the asker's location."""
 
     question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=NOT_BLANK)]
     scope: DefaultScope | SpecificScope | WholeScope
@@ -65,7 +65,7 @@ class AskSite(Struct):
 
 
 class SiteQuestionsQuery(Struct, rename="camel"):
-    """``spaceId``: only of the site spaces that show this space."""
+    """Query of suggested questions. ``spaceId``: the space whose site spaces to use."""
 
     site_space_id: str | None = None
     space_id: str | None = None
@@ -161,8 +161,8 @@ class MessageInput(Struct):
 
 
 class RespondInSite(Struct, rename="camel"):
-    """Request to the assistant. The last message is the question. ``model`` is only a preference; ``tools`` of the
-    caller aren't called."""
+    """Request to the assistant. The last message is the question. ``model``: a preference that the server can
+    ignore. ``tools``: the caller's tools, which are never called."""
 
     input: Annotated[list[MessageInput], Meta(min_length=1, max_length=20)]
     previous_response_id: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
@@ -203,7 +203,7 @@ class ResponseSuggestion(Struct, rename="camel", tag_field="type", tag="response
 
 
 class ResponseMetadata(Struct):
-    """Response as it is referred to. ``previous``: the one that it continues."""
+    """Reference to a response. ``previous``: the response that it continues."""
 
     id: str
     previous: str | UnsetType = UNSET

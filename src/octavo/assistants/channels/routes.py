@@ -29,9 +29,9 @@ def list_channels(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wir
 
 @operation("createSiteChannel", "POST", _ALL, needs=Can.ADMIN, status=201, errors=(400, 409))
 def create_channel(call: Call, site: SiteAccess, body: wire.CreateSiteChannel) -> wire.SiteChannel:
-    """Create a channel: a place such as Slack where the assistant of the site answers. It is `pending` until an
-    integration for the service is installed on the site. Requires the administrator role in every space of the site,
-    because answers come from all of them."""
+    """Create a channel: a place such as Slack where the assistant of the site answers. It is `pending` until
+    an integration for the service is installed on the site. Requires the role `create` or higher in every
+    space of the site, because answers come from all of them."""
     type = wire.type_of(body.type)
     patterns = wire.read_patterns(type, body.setup_settings)
     with call.db.write() as tx:
@@ -54,11 +54,11 @@ def get_channel(call: Call, site: SiteAccess, site_channel_id: str) -> wire.Site
 def update_channel(
     call: Call, site: SiteAccess, site_channel_id: str, body: wire.UpdateSiteChannel
 ) -> wire.SiteChannel:
-    """Update where a channel answers, and in which role."""
+    """Update the settings of a channel: the places where it answers, and its role."""
     with call.db.write() as tx:
         before = store.get_channel(tx, site.site_id, site_channel_id)
         if body.type is not UNSET and wire.type_of(body.type) != before.type:
-            raise BadRequest("type: can't change; create another channel")
+            raise BadRequest("type: can't be changed. Create another channel instead.")
         patterns, role = before.patterns, before.role
         if body.setup_settings is not UNSET:
             patterns = wire.read_patterns(before.type, body.setup_settings)

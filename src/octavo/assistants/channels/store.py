@@ -1,7 +1,7 @@
 """Channels of sites: rows in, frozen records out.
 
-A channel says where the assistant of a site may answer. What is said there comes through an integration, which asks
-the site as any other script does.
+A channel defines where the assistant of a site answers. Questions from there arrive through an integration,
+which calls the API of the site like any other script.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ MAX_CHANNELS = 20
 
 
 class ChannelRow(Struct, frozen=True):
-    """Channel. ``patterns``: channels, teams, or repositories where it answers; empty: all of them. ``answers``: the
-    number of answers given there. ``active``: whether an integration with its name is active on the site."""
+    """Channel. ``patterns``: the channels, teams, or repositories where it answers; empty for all.
+    ``answers``: the number of answers given there. ``active``: whether an integration with its name is active
+    on the site."""
 
     id: str
     site_id: str
@@ -86,7 +87,7 @@ def create_channel(
     tx: Transaction, site: SiteAccess, type: ChannelType, patterns: list[str], role: ChannelRole
 ) -> ChannelRow:
     """Create a channel. Raises Conflict if the site has too many."""
-    # The lock makes two that come at once count each other.
+    # The lock makes simultaneous requests count each other's channels.
     tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site.site_id)
     if (
         tx.value("SELECT count(*) FROM site_channels WHERE site_id = :site", site=site.site_id)
@@ -125,7 +126,7 @@ def update_channel(
 
 
 def delete_channel(tx: Transaction, site: SiteAccess, channel_id: str) -> bool:
-    """Delete a channel. Return False if there is none."""
+    """Delete a channel. Return False if it doesn't exist."""
     before = find_channel(tx, site.site_id, channel_id)
     if before is None:
         return False
@@ -135,7 +136,8 @@ def delete_channel(tx: Transaction, site: SiteAccess, channel_id: str) -> bool:
 
 
 def count_answer(tx: Transaction, site_id: str, installation_id: str) -> None:
-    """Count an answer that an integration asked a site for, at the site's channels of that integration."""
+    """Count an answer to a question that an integration asked, for the site's channels of that
+    integration."""
     tx.run(
         """UPDATE site_channels SET answers = answers + 1 WHERE site_id = :site AND type = (
              SELECT i.name FROM integration_installations n JOIN integrations i ON i.id = n.integration_id

@@ -36,8 +36,8 @@ _REGISTER = {
 
 
 class ChannelSetup(Struct, rename="camel", kw_only=True):
-    """Where a channel answers. ``allowedChannels`` is for Slack and Discord, ``allowedTeams`` for Linear, and
-    ``allowedRepositories`` for GitHub. ``*`` matches anything; without any, it answers everywhere."""
+    """Settings of a channel. ``allowedChannels`` applies to Slack and Discord, ``allowedTeams`` to Linear,
+    and ``allowedRepositories`` to GitHub. ``*`` matches any text; an empty list allows all."""
 
     allowed_channels: Names | UnsetType = UNSET
     allowed_teams: Names | UnsetType = UNSET
@@ -51,7 +51,7 @@ class CreateSiteChannel(Struct, rename="camel", kw_only=True):
 
 
 class UpdateSiteChannel(Struct, rename="camel", kw_only=True):
-    """Changed settings of a channel. ``type`` may be repeated, and can't change."""
+    """Changed settings of a channel. ``type`` can be repeated, but not changed."""
 
     type: WireType | UnsetType = UNSET
     setup_settings: ChannelSetup | UnsetType = UNSET
@@ -63,8 +63,9 @@ class ChannelUrls(Struct):
 
 
 class SiteChannel(Struct, rename="camel", kw_only=True):
-    """Place outside of Octavo where the assistant of a site answers. ``status``: `active` once an integration with the
-    name of the service is active on the site. ``message``: what is missing until then; an Octavo extension."""
+    """Place outside of Octavo where the assistant of a site answers. ``status``: `active` once an integration
+    with the name of the service is active on the site. ``message``: the missing steps until then; an Octavo
+    extension."""
 
     id: str
     type: WireType
@@ -83,16 +84,15 @@ def type_of(type: WireType) -> ChannelType:
 
 
 def read_patterns(type: str, setup: ChannelSetup | UnsetType) -> list[str]:
-    """Return where the channel answers. Raises BadRequest for settings of another type."""
+    """Return the patterns of places where the channel answers. Raises BadRequest for settings of another
+    type."""
     if setup is UNSET:
         return []
     own = _ALLOWED[type]
     for name in _ALLOWED.values():
         if name != own and getattr(setup, name) is not UNSET:
             head, _, rest = name.partition("_")
-            raise BadRequest(
-                f"setupSettings.{head}{rest.title()}: channels of {_NAMES[type]} don't have this"
-            )
+            raise BadRequest(f"setupSettings.{head}{rest.title()}: not available for {_NAMES[type]} channels")
     found = getattr(setup, own)
     return [] if found is UNSET else list(dict.fromkeys(found))
 

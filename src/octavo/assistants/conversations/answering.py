@@ -19,8 +19,8 @@ _ENOUGH = 0.5
 
 
 class Answering(Struct, frozen=True):
-    """Page for a cluster. ``path``: in its space. ``covers``: the share of the query words that it contains, 0
-    to 1."""
+    """Page for a cluster. ``path``: the path in its space. ``covers``: the share of the query words that it
+    contains, 0 to 1."""
 
     space_id: str
     page_id: str
@@ -34,7 +34,7 @@ class Answering(Struct, frozen=True):
 
 
 def find_answering(tx: Transaction, org: OrgAccess, cluster: ClusterRow) -> list[Answering]:
-    """Return the pages, best first; only those of spaces the caller can see."""
+    """Return the pages, best first. Only pages of spaces that the caller can see are included."""
     asked = list(dict.fromkeys(stems(cluster.label)))[:_TERMS]
     if not asked:
         return []

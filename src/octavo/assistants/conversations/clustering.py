@@ -1,8 +1,9 @@
 """Clustering of issues about the same subject: each joins the most similar cluster, or starts a new one.
 
-Incremental: an issue is processed once, a cluster keeps its id, and the stored data of a cluster is how often each
-word occurs in its issues. Words are weighted by their rarity among all issues (TF-IDF). If a model has given
-vectors, issues and clusters are also compared by these. Pure; callers read and write the rows."""
+Clustering is incremental: an issue is processed once, a cluster keeps its id, and its stored data is the
+frequency of each word in its issues. Words are weighted by their rarity among all issues (TF-IDF). If a model
+provides vectors, issues and clusters are also compared by these. Pure; callers read and write the rows.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +22,11 @@ from .embeddings import ClusterMeanings, IssueMeaning, Scale
 SIMILAR = 0.28
 """Minimum cosine for an issue to belong to a cluster."""
 _WORDS = 1 << 16
-"""Number of words that can be distinguished; others share a number."""
+"""Number of words that can be distinguished; further words share a number."""
 _KEPT = 80
-"""Words stored per cluster, the most frequent ones."""
+"""Number of words stored per cluster: the most frequent words."""
 _CANDIDATES = 60
-"""Clusters that an issue is compared with: those that share its rarest words."""
+"""Number of clusters that an issue is compared with: the clusters that share its rarest words."""
 _WORD = 3
 """Weight of a word compared with a pair of adjacent words."""
 
@@ -54,7 +55,8 @@ def count_words(title: str, text: str) -> Counter[int]:
 
 
 class Clustering:
-    """Clusters of an organization in memory. ``scale``: how to interpret vectors of issues, if any."""
+    """Clusters of an organization in memory. ``scale``: the scale for interpreting vectors of issues, if
+    any."""
 
     def __init__(self, issues: int, words: Mapping[int, int], scale: Scale | None = None) -> None:
         self.issues = issues

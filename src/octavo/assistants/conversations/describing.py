@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from octavo.core.sentences import content_words, fold, shorten, stems
 
-from .analysing import Issue
+from .analyzing import Issue
 from .clustering import Clustering, count_words
 
 MAX_LABEL = 80
@@ -71,7 +71,7 @@ def key_phrases(texts: Sequence[str]) -> list[str]:
         for size in (1, 2):
             for at in range(len(roots) - size + 1):
                 key = tuple(roots[at : at + size])
-                # Words of a pair must really be adjacent, or nobody would recognize the phrase.
+                # Words of a pair must be adjacent in the text; otherwise, no one would recognize the phrase.
                 if size == 2 and fold(" ".join(words[at : at + 2])) not in fold(text):
                     continue
                 seen.add(key)

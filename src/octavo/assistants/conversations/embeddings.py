@@ -46,7 +46,7 @@ class IssueMeaning(Struct, frozen=True):
 
 
 class Scale(Struct, frozen=True):
-    """Cosines that a model gives for unrelated questions, and for the same question in other words."""
+    """Cosines of a model's vectors for unrelated questions, and for the same question in other words."""
 
     unrelated: float
     same: float
@@ -124,8 +124,8 @@ def read_meanings(embedder: Embedder | None, texts: Sequence[str]) -> list[Issue
 
 
 def read_scale(embedder: Embedder | None) -> Scale | None:
-    """Return how to interpret the vectors of a model; None without one, if it fails, or if its vectors don't show
-    similarity."""
+    """Return the scale for interpreting the vectors of a model; None if there is no model, if it fails, or if
+    its vectors don't show similarity."""
     meanings = read_meanings(embedder, [text for pair in _PAIRS for text in pair])
     if meanings is None:
         return None

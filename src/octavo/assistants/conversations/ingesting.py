@@ -46,8 +46,8 @@ def ingest(
     source: str,
     conversations: Sequence[ConversationInput],
 ) -> int:
-    """Store conversations that are new or changed, by id and source. Returns how many. If two have the same id, the
-    later one counts."""
+    """Store conversations that are new or changed, by id and source. Returns the number of stored
+    conversations. If two have the same id, the later one is used."""
     hide = mask if settings.mask_conversations else _keep_unmasked
     changed = sum(_store(tx, hide, organization_id, source, given) for given in conversations)
     if changed:

@@ -15,7 +15,7 @@ from octavo.kit.scheduling import deadlines
 from octavo.kit.work.jobs import advance, job
 
 from . import store
-from .analysing import Issue, find_issues
+from .analyzing import Issue, find_issues
 from .clustering import Clustering, count_words, decode_words, encode_words
 from .describing import describe
 from .embeddings import IssueMeaning, Scale, read_meanings, read_scale
@@ -26,9 +26,9 @@ from .types import Part
 
 BATCH = 500
 MAX_CLUSTERS = 20_000
-"""Clusters that issues are compared with: the most recently changed ones."""
+"""Maximum number of clusters that issues are compared with: the most recently changed ones."""
 _EXAMPLES = 30
-"""Issues used to describe a cluster."""
+"""Number of issues used to describe a cluster."""
 
 
 class BatchOutdated(Exception):
@@ -104,8 +104,8 @@ def _analyze(
     issues: Sequence[Sequence[Issue]],
     meanings: Sequence[IssueMeaning | None],
 ) -> _Batch:
-    """Return the issues of a batch with the clusters that they join. ``issues``: of each conversation;
-    ``meanings``: of each issue. Writes nothing."""
+    """Return the issues of a batch with the clusters that they join. ``issues``: the issues of each
+    conversation; ``meanings``: the meaning of each issue. Writes nothing."""
     kept = store.list_issue_ids(tx, [row.id for row in conversations])
     found: list[tuple[NewIssue, Issue]] = []
     for row, own in zip(conversations, issues, strict=True):
@@ -124,7 +124,7 @@ def _analyze(
         if near is None:
             begun[new.cluster_id] = at
         clustering.join(new.cluster_id, counted[at], meanings[at])
-    # Compare issues again that came before anything similar.
+    # Compare the issues again that were processed before any similar issue.
     for cluster_id, at in begun.items():
         if clustering.sizes[cluster_id] == 1:
             clustering.dissolve(cluster_id)

@@ -116,7 +116,8 @@ def put_conversation(
 ) -> bool:
     """Insert or replace a conversation. Returns False if nothing differs.
 
-    ``created_at`` None: when it was first sent."""
+    ``created_at``: its time; None for the time when it was first sent.
+    """
     moment = now()
     return bool(
         tx.run(
@@ -207,7 +208,7 @@ def set_processed(tx: Transaction, conversations: Sequence[ConversationRow]) -> 
 
 
 class NewIssue(Struct):
-    """Issue to store; ``id`` is that of the issue it replaces, if any."""
+    """Issue to store. ``id``: the id of the issue it replaces, if any."""
 
     id: str
     conversation: ConversationRow
@@ -331,7 +332,7 @@ def list_recent_issues(tx: Transaction, cluster_id: str, limit: int) -> list[tup
 
 
 class UnnamedIssue(Struct, frozen=True):
-    """Issue without a model's name. ``parts``: of its conversation, as JSON."""
+    """Issue without a name from a model. ``parts``: the parts of its conversation, as JSON."""
 
     id: str
     title: str
@@ -504,7 +505,7 @@ def write_vocabulary(
 
 
 class NewCluster(Struct):
-    """Cluster to store, new or existing; ``vector`` in its stored form."""
+    """Cluster to store, new or existing. ``vector``: the vector in its stored form."""
 
     id: str
     label: str
@@ -542,8 +543,8 @@ def list_unnamed_clusters(tx: Transaction, organization_id: str, limit: int) -> 
 
 
 def name_cluster(tx: Transaction, cluster_id: str, issues: int, said: tuple[str, str] | None) -> None:
-    """Set the label and summary that a model gave a cluster with this number of issues; None: it gave
-    none."""
+    """Set the label and summary that a model returned for a cluster with this number of issues; None if it
+    returned none."""
     tx.run("UPDATE issue_clusters SET named_issues = :issues WHERE id = :id", id=cluster_id, issues=issues)
     if said is not None:
         tx.run(
@@ -626,7 +627,7 @@ def complete_tasks(tx: Transaction, change_id: str) -> None:
 
 
 def remove_tasks_of_space(tx: Transaction, space_id: str) -> None:
-    """Remove the tasks of a space that is deleted or transferred, and unlink its change requests from clusters."""
+    """Remove the tasks of a deleted or transferred space, and unlink its change requests from clusters."""
     clusters = tx.all("SELECT cluster_id FROM agent_tasks WHERE space_id = :space", space=space_id)
     tx.run("DELETE FROM agent_tasks WHERE space_id = :space", space=space_id)
     forget_clusters(tx, space_id)
@@ -683,7 +684,7 @@ def list_tasks(
 
 
 class ConversationTotals(Struct, frozen=True):
-    """Totals. ``tasks``: by status."""
+    """Totals. ``tasks``: the number of tasks by status."""
 
     conversations: int
     issues: int

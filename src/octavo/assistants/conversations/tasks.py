@@ -46,8 +46,9 @@ def create(
     description: str = "",
     instructions: Mapping[str, object] | None = None,
 ) -> TaskRow:
-    """Create a task in a space. Without a title it gets that of its cluster; ``instructions`` are a document as
-    JSON. Raises NotFound and Forbidden for the space, NotFound for the cluster, BadRequest."""
+    """Create a task in a space. Without a title, it gets the title of its cluster. ``instructions``: the
+    instructions, a document as JSON. Raises NotFound and Forbidden for the space, NotFound for the cluster,
+    BadRequest."""
     space = space_access(tx, org.actor, Can.EDIT, space_id)
     if space.organization_id != org.organization_id:
         raise NotFound(f"space: there is no space with the ID {space_id!r} in this organization.")

@@ -1,7 +1,8 @@
-"""Titles and summaries from a language model, if one is configured: of issues, and of clusters whenever they have
-doubled.
+"""Titles and summaries of issues, and of clusters whenever they have doubled, from a language model, if one
+is configured.
 
-Analysis has already given all of them texts, which stay if the model is out of budget or fails."""
+The analysis has already generated texts for all of them, which stay if the model is out of budget or fails.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +20,17 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.work.jobs import enqueue, job, renew
 
 from . import store
-from .analysing import MAX_SUMMARY, MAX_TITLE
+from .analyzing import MAX_SUMMARY, MAX_TITLE
 from .describing import MAX_LABEL
 from .types import Part
 
 JOB = "nameConversations"
 _AT_ONCE = 10
-"""Issues or clusters in one call of a model."""
+"""Number of issues or clusters in one call of a model."""
 _TEXT = 2000
-"""Characters of a conversation that it reads."""
+"""Maximum number of characters of a conversation that the model reads."""
 _EXAMPLES = 12
-"""Issues of a cluster that it reads."""
+"""Maximum number of issues of a cluster that the model reads."""
 _TASK = (
     "You get a JSON object of {what}. Answer with a JSON object that has the same keys, each with "
     "an object of two plain"
@@ -106,7 +107,7 @@ def _name_clusters(context: Context, model: Model) -> bool:
 
 
 def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, IssueName]:
-    """Return the names that a model gives, without missing and invalid ones. Raises as Model.complete."""
+    """Return the names that a model returns, without missing and invalid ones. Raises like Model.complete."""
     numbers = {str(number): id for number, id in enumerate(texts, 1)}
     name = {
         "type": "object",

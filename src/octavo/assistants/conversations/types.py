@@ -39,13 +39,13 @@ class Metadata(Struct, rename="camel"):
         if self.url is not UNSET:
             parts = read_address(self.url)
             if parts is None or not parts.is_web:
-                raise ValueError("url: expected an http or https URL")
+                raise ValueError("url: must be an http or https URL")
         if self.created_at is not UNSET and not 1970 < self.created_at.year < 9999:
             raise ValueError("createdAt: must be between the years 1971 and 9998")
 
 
 class ConversationInput(Struct):
-    """Conversation to submit. ``id``: from its source; a conversation with the same ID is replaced."""
+    """Conversation to submit. ``id``: the id from its source; a conversation with the same ID is replaced."""
 
     id: Annotated[str, Meta(min_length=1, max_length=255)]
     parts: Annotated[list[Part], Meta(max_length=1000)]

@@ -28,7 +28,8 @@ Source = Annotated[str, Meta(pattern=SOURCE)]
 
 
 class IngestQuery(Struct):
-    """Query of an ingestion. ``source``: of the conversations. For integrations it is their installation."""
+    """Query of an ingestion. ``source``: the source of the conversations. For integrations, it is their
+    installation."""
 
     source: Source | UnsetType = UNSET
 
@@ -46,8 +47,8 @@ ClusterOrder = Literal["updatedAt", "issues", "conversations", "tasksTotal", "ta
 
 
 class ClustersQuery(PageQuery, kw_only=True):
-    """Query of clusters. ``status``: pending or running analysis. Clusters appear after analysis, so no cluster has
-    these."""
+    """Query of clusters. ``status``: the status of clusters; `pending` and `running` match nothing, because
+    clusters appear only after the analysis."""
 
     order: Order = "desc"
     order_by: ClusterOrder = "updatedAt"
@@ -118,7 +119,8 @@ class ClusterUrls(Struct):
 
 
 class Cluster(Struct, rename="camel", kw_only=True):
-    """Cluster of issues. ``weekly_pulse``: issues in each of the last 13 weeks, oldest first."""
+    """Cluster of issues. ``weekly_pulse``: the number of issues in each of the last 13 weeks, oldest
+    first."""
 
     object: Literal["issues-cluster"] = "issues-cluster"
     id: str
@@ -160,7 +162,7 @@ class TasksQuery(PageQuery, kw_only=True):
 
 
 class CreateTask(Struct):
-    """Task to create in a space. Without a ``title`` it gets that of its cluster."""
+    """Task to create in a space. ``title``: the title; by default, the title of its cluster."""
 
     space: str
     cluster: str | UnsetType = UNSET

@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import Literal
 
 import msgspec
 
@@ -31,14 +32,14 @@ _HISTORY = re.compile(
     r"change-?\s?log|release|history|what.?s.new|migrat|upgrad|news|roadmap|blog|archive|version", re.I
 )
 _SHARE = 0.8
-"""Least similarity of an anchor that is proposed instead of a missing one."""
+"""Minimum similarity of an anchor that is proposed instead of a missing one."""
 _MOST_OPERATIONS = 50
 
 
 def gather_findings(
     tx: Transaction, organization_id: str, view: SpaceView, checks: Mapping[str, CheckedPage]
 ) -> list[Found]:
-    """Return the findings of a space. ``checks``: of its pages, by ID."""
+    """Return the findings of a space. ``checks``: the check of each of its pages, by ID."""
     gathering = _Gathering(tx, organization_id, view, checks)
     return list(gathering.run())
 
@@ -160,13 +161,20 @@ class _Gathering:
     def _faults(self) -> Iterator[Found]:
         for page_id, checked in self._checks.items():
             groups: dict[tuple[FindingKind, str], list[Evidence]] = {}
+            severities: dict[tuple[FindingKind, str], Severity | Literal[""]] = {}
             for fault in checked.faults:
-                if fault.kind == "style":
-                    continue
                 key = (fault.kind, fault.subject)
                 groups.setdefault(key, []).append(Evidence(page_id, fault.quote, fault.message, fault.fix))
+                severities[key] = fault.severity
             for (kind, subject), evidence in groups.items():
-                yield self._found(kind, [page_id, subject], evidence)
+                title = subject if kind == "style" else ""
+                yield self._found(
+                    kind,
+                    [page_id, subject],
+                    evidence,
+                    title=title,
+                    severity=severities[kind, subject] or None,
+                )
 
     def _variables(self) -> Iterator[Found]:
         missing: dict[str, list[Evidence]] = {}
@@ -178,7 +186,7 @@ class _Gathering:
                     self._view.variables if scope == "space" else page.variables if page is not None else {}
                 )
                 if variable not in known:
-                    # A variable of a page is another one on each page.
+                    # A variable of a page has a different value on each page.
                     subject = name if scope == "space" else f"{name} {page_id}"
                     quote = f"{scope}.vars.{variable}"
                     missing.setdefault(subject, []).append(
@@ -201,7 +209,7 @@ class _Gathering:
         for found in find_contradictions(pages):
             values = list(dict.fromkeys(place.statement.value for place in found.places))
             evidence = [Evidence(place.page, place.statement.text) for place in found.places]
-            # One of each side comes first, because the list is cut.
+            # The list starts with one page for each value, because it is truncated.
             evidence.sort(key=lambda each: each.quote != found.places[-1].statement.text)
             yield self._found(
                 "contradiction",

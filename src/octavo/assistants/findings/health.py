@@ -9,7 +9,7 @@ from .store import AreaHealth, Health
 from .types import Found
 
 _WEIGHTS: dict[Severity, float] = {"low": 0.25, "medium": 0.6, "high": 1.0}
-"""How much of a page a finding takes from the score."""
+"""Share of a page that a finding subtracts from the score."""
 _SHARES: dict[Area, float] = {
     "links": 0.25,
     "freshness": 0.2,
@@ -24,7 +24,7 @@ _SHARES: dict[Area, float] = {
 def measure_health(pages: int, found: Iterable[Found]) -> Health:
     """Return the health of a site with this number of pages and these open findings.
 
-    Each page counts as much as its worst finding in an area. Findings without a page count as one.
+    The score of a page depends on its worst finding in an area. Findings without a page count like one page.
     """
     lost: dict[Area, dict[str, float]] = {area: {} for area in AREAS}
     open_: dict[Area, int] = dict.fromkeys(AREAS, 0)

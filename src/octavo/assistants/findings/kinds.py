@@ -26,12 +26,13 @@ FindingKind = Literal[
     "contradiction",
     "removed-operation",
     "undocumented-operations",
+    "style",
 ]
 SEVERITIES: dict[Severity, int] = {"low": 1, "medium": 2, "high": 3}
 
 
 class KindOfFinding(Struct, frozen=True):
-    """Kind of finding. ``title``: that of its findings."""
+    """Kind of finding. ``title``: the title of its findings."""
 
     type: FindingType
     severity: Severity
@@ -59,4 +60,5 @@ KINDS: dict[FindingKind, KindOfFinding] = {
     "undocumented-operations": KindOfFinding(
         "content-gap", "low", "findability", "Operations are documented nowhere"
     ),
+    "style": KindOfFinding("other", "low", "style", "Style guide"),
 }

@@ -12,13 +12,15 @@ from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
 
-from . import store, wire
+from . import store, styleguide_routes, wire
 from .editing import set_finding_status
 from .fixing import fix_findings
 from .scanning import request_scan
 from .store import FindingFilter
 
-operation = Area("findings").operation
+operation = Area("sites").operation
+
+__all__ = ["styleguide_routes"]
 
 _SITE = "/orgs/{organizationId}/sites/{siteId}"
 _SCANS = f"{_SITE}/scans"
@@ -30,7 +32,7 @@ _MOST_SCANS = 100
 
 @operation("listSiteScans", "GET", _SCANS, needs=Can.VIEW)
 def list_scans(call: Call, site: SiteAccess, query: wire.ScansQuery) -> Listing[wire.SiteScan]:
-    """List the scans of a site, newest first. Scans cover all topics, so `topic` leaves none."""
+    """List the scans of a site, newest first. Scans cover all topics, so the filter `topic` returns none."""
     with call.db.read() as tx:
         found = store.list_scans(
             tx, site.site_id, query.limit, query.page, query.status, topic=query.topic is not None
@@ -40,7 +42,7 @@ def list_scans(call: Call, site: SiteAccess, query: wire.ScansQuery) -> Listing[
 
 @operation("startSiteScan", "POST", _SCANS, needs=Can.EDIT, status=202)
 def start_scan(call: Call, site: SiteAccess) -> wire.SiteScan:
-    """Start a scan of a site. If one is already waiting to start, that one is returned."""
+    """Start a scan of a site. If a scan is already waiting to start, it is returned instead."""
     with call.db.write() as tx:
         row = request_scan(tx, site)
     shown = wire.present_scan(call, site.organization_id, row)
@@ -58,8 +60,8 @@ def get_scan(call: Call, site: SiteAccess, site_scan_id: str) -> wire.SiteScan:
 
 @operation("getSiteHealth", "GET", f"{_SITE}/health", needs=Can.VIEW)
 def get_health(call: Call, site: SiteAccess) -> wire.SiteHealth:
-    """Get the health of a site: scores by area, and how they developed. Scores cover all spaces of the site; the
-    numbers of findings only those that you can see."""
+    """Get the health of a site: the current and past scores by area. Scores cover all spaces of the site; the
+    numbers of findings include only findings that you can see."""
     with call.db.read() as tx:
         scans = store.list_latest_scans(tx, site.site_id, _MOST_SCANS)
         latest = store.list_scans(tx, site.site_id, 1, None).rows
@@ -102,8 +104,8 @@ def get_stats(call: Call, site: SiteAccess, query: wire.FindingStatsQuery) -> wi
 
 @operation("listSiteFindings", "GET", _FINDINGS, needs=Can.VIEW)
 def list_findings(call: Call, site: SiteAccess, query: wire.FindingsQuery) -> Listing[wire.SiteFinding]:
-    """List the findings of a site in the spaces that you can see, the latest first. `severity` as order lists the most
-    severe first, `sources` those with the most pages."""
+    """List the findings of a site in the spaces that you can see, the latest first. The order `severity`
+    lists the most severe first; the order `sources`, the findings with the most pages."""
     with call.db.read() as tx:
         found = store.list_findings(tx, site, query.filter, query.limit, query.page, query.order_by)
         items = wire.present_findings(call, tx, site.organization_id, found.rows)
@@ -178,8 +180,9 @@ def list_changes(
     errors=(404, 409),
 )
 def trigger_changes(call: Call, site: SiteAccess, site_finding_id: str) -> None:
-    """Create a draft change request with the fix of a finding, which the list of its change requests contains.
-    Requires the editor role in its space. A finding without an automatic fix is refused."""
+    """Create a draft change request with the fix of a finding. The list of the finding's change requests
+    contains it. Requires the editor role in its space. Returns an error for a finding without an automatic
+    fix."""
     with call.db.read() as tx:
         row = store.get_finding(tx, site, site_finding_id)
     fix_findings(call.context, site, [row])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from octavo.content.references.viewing import SpaceView, load_view, source_document
 from octavo.content.revisions.store import main_state
 from octavo.core.checks.faults import CheckedPage
@@ -17,14 +19,16 @@ from octavo.kit.scheduling import deadlines
 from octavo.kit.work import jobs
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
-from octavo.sites.site.store import find_site
+from octavo.organization.spaces.store import find_place
+from octavo.sites.site.store import find_site, get_site
 from octavo.sites.site.structure.store import load_structure
 
 from . import store
 from .gathering import gather_findings
 from .health import measure_health
-from .kinds import FindingStatus
-from .store import ScanRow, StoredFinding
+from .kinds import FindingKind, FindingStatus, Severity
+from .store import FindingRow, ScanRow, StoredFinding
+from .styleguides import ReadRules, read_rules
 from .types import Found
 
 _PAGES = 50
@@ -35,8 +39,8 @@ JOB = "scanSite"
 
 
 def start_scan(tx: Transaction, site_id: str, organization_id: str, cause: store.ScanCause) -> ScanRow:
-    """Start a scan of a site, or return the one that waits to start."""
-    # The lock makes two that come at once find each other.
+    """Start a scan of a site, or return the scan that is waiting to start."""
+    # The lock makes simultaneous requests find each other's scans.
     tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site_id)
     scan = store.find_pending_scan(tx, site_id)
     if scan is None:
@@ -62,17 +66,21 @@ def request_scan(tx: Transaction, site: SiteAccess) -> ScanRow:
 
 
 def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str) -> None:
-    """Run a scan. Deleted sites, spaces, and pages are skipped; what changes meanwhile causes another scan."""
+    """Run a scan. Deleted sites, spaces, and pages are skipped; changes made in the meantime cause another
+    scan."""
     with context.db.write() as tx:
         if not store.update_scan(tx, scan_id, status="running", started_at=now()):
             jobs.finish(tx)
             return
         jobs.advance(tx)
+    with context.db.read() as tx:
+        site = find_site(tx, site_id)
+        rules = read_rules(tx, site.styleguide_id if site is not None else None)
     found: dict[str, Found] = {}
     pages = 0
     for space_id in _list_spaces(context, site_id):
         try:
-            checked = check_space(context, space_id)
+            checked = check_space(context, space_id, rules)
             with context.db.read() as tx:
                 view = load_view(tx, main_state(tx, space_id))
                 pages += sum(1 for _ in view.every.documents())
@@ -88,8 +96,41 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
         jobs.finish(tx)
 
 
+class SiteFault(Struct, frozen=True):
+    """Open finding of a site, for reports. ``path``: the path of its first page below
+    the URL of the site."""
+
+    kind: FindingKind
+    severity: Severity
+    path: str
+    text: str
+
+
+def scan_now(context: Context, site_id: str) -> list[SiteFault]:
+    """Scan a site in this thread, and return its open findings, the most severe first."""
+    with context.db.write() as tx:
+        site = get_site(tx, site_id)
+        scan = store.insert_scan(tx, site_id, "manual")
+    scan_site(context, site_id, site.organization_id, scan.id)
+    found: list[SiteFault] = []
+    with context.db.read() as tx:
+        for row in store.list_open(tx, site_id):
+            said = row.evidence[0] if row.evidence else None
+            text = f"{row.title}: {said.quote} {said.message}".strip() if said is not None else row.title
+            found.append(SiteFault(row.kind, row.severity, _path_of(tx, site_id, row), text))
+    return found
+
+
+def _path_of(tx: Transaction, site_id: str, row: FindingRow) -> str:
+    if row.space_id is None or not row.evidence:
+        return ""
+    tree = load_view(tx, main_state(tx, row.space_id)).every
+    page = tree.page(row.evidence[0].page)
+    return (find_place(tx, row.space_id, site_id) or "") + (tree.url_path(page) if page is not None else "")
+
+
 def fail_scan(context: Context, scan_id: str, message: str) -> None:
-    """Record why a scan failed."""
+    """Record the reason why a scan failed."""
     with context.db.write() as tx:
         store.update_scan(tx, scan_id, status="failed", finished_at=now(), failure=message[:1000])
 
@@ -100,22 +141,23 @@ def _list_spaces(context: Context, site_id: str) -> list[str]:
     return sorted({row.space_id for row in rows})
 
 
-def check_space(context: Context, space_id: str) -> dict[str, CheckedPage]:
-    """Check the pages of a space that changed since the last time. Return the results of all, by page."""
+def check_space(context: Context, space_id: str, rules: ReadRules) -> dict[str, CheckedPage]:
+    """Check the pages of a space that changed since the last scan, or all if the rules did. Return the results of all
+    pages, by ID."""
     with context.db.read() as tx:
         view = load_view(tx, main_state(tx, space_id))
         known = store.read_fingerprints(tx, space_id)
     wanted = {
         page.id: fingerprint
         for page in view.every.all_pages()
-        if page.kind == "document" and not page.computed and (fingerprint := _fingerprint(page.body))
+        if page.kind == "document" and not page.computed and (fingerprint := _fingerprint(page.body, rules))
     }
     changed = [page_id for page_id, fingerprint in wanted.items() if known.get(page_id) != fingerprint]
     gone = sorted(known.keys() - wanted.keys())
     for start in range(0, len(changed), _PAGES):
         deadlines.check()
         batch = changed[start : start + _PAGES]
-        made = _check_pages(context, view, batch)
+        made = _check_pages(context, view, batch, rules)
         with context.db.write() as tx:
             store.put_checks(
                 tx, space_id, {page_id: (wanted[page_id], checked) for page_id, checked in made.items()}
@@ -129,11 +171,13 @@ def check_space(context: Context, space_id: str) -> dict[str, CheckedPage]:
     return {page_id: checked for page_id, checked in checks.items() if page_id in wanted}
 
 
-def _fingerprint(body: str | None) -> str:
-    return hashlib.sha256(f"{VERSION} {body}".encode()).hexdigest() if body else ""
+def _fingerprint(body: str | None, rules: ReadRules) -> str:
+    return hashlib.sha256(f"{VERSION} {rules.digest} {body}".encode()).hexdigest() if body else ""
 
 
-def _check_pages(context: Context, view: SpaceView, page_ids: Iterable[str]) -> dict[str, CheckedPage]:
+def _check_pages(
+    context: Context, view: SpaceView, page_ids: Iterable[str], rules: ReadRules
+) -> dict[str, CheckedPage]:
     made: dict[str, CheckedPage] = {}
     with context.db.read() as tx:
         for page_id in page_ids:
@@ -144,7 +188,7 @@ def _check_pages(context: Context, view: SpaceView, page_ids: Iterable[str]) -> 
                 document = source_document(tx, view.state.space_id, page)
             except LookupError:
                 continue  # The text was removed together with its page, or its space.
-            made[page_id] = check_page(document)
+            made[page_id] = check_page(document, rules.rules)
     return made
 
 
@@ -181,7 +225,8 @@ def _write_findings(context: Context, site_id: str, scan_id: str, found: dict[st
 
 
 def _next_status(row: StoredFinding) -> FindingStatus:
-    """Return the status of a finding that was found again: one that was fixed is open again, a dismissed one stays."""
+    """Return the status of a finding that was found again: a fixed finding is open again, and a dismissed one
+    stays dismissed."""
     return "open" if row.status == "done" else row.status
 
 

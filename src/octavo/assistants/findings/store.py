@@ -47,7 +47,7 @@ class Health(Struct, frozen=True):
 
 
 class ScanRow(Struct, frozen=True):
-    """Scan. ``low``, ``medium``, and ``high``: numbers of findings that it created."""
+    """Scan. ``low``, ``medium``, and ``high``: the numbers of findings that it created."""
 
     id: str
     site_id: str
@@ -64,7 +64,8 @@ class ScanRow(Struct, frozen=True):
 
 
 class FindingRow(Struct, frozen=True):
-    """Finding. ``pages`` and ``changes``: how many pages it concerns, and change requests were created for it."""
+    """Finding. ``pages``: the number of pages that it concerns. ``changes``: the number of change requests
+    created for it."""
 
     id: str
     site_id: str
@@ -162,7 +163,8 @@ def list_scans(
     *,
     topic: bool = False,
 ) -> Slice[ScanRow]:
-    """Return the scans of a site, newest first. ``topic``: only those of a topic, which there are none of."""
+    """Return the scans of a site, newest first. ``topic``: whether to return only scans of a topic, which
+    don't exist."""
     where = (" AND s.status = :status" if status else "") + (" AND 1 = 0" if topic else "")
     return list_page(
         tx,
@@ -190,7 +192,7 @@ def list_latest_scans(tx: Transaction, site_id: str, limit: int) -> list[ScanRow
 
 
 def find_last_scans(tx: Transaction, site_ids: Iterable[str]) -> dict[str, int]:
-    """Return when the last scan of each of these sites finished, in milliseconds."""
+    """Return the time when the last scan of each of these sites finished, in milliseconds."""
     rows = tx.all(
         """SELECT site_id, max(finished_at) FROM site_scans WHERE site_id IN :sites AND status = 'done'
            GROUP BY site_id""",
@@ -228,7 +230,7 @@ def prune(tx: Transaction, site_id: str) -> None:
 
 
 def read_fingerprints(tx: Transaction, space_id: str) -> dict[str, str]:
-    """Return what each page of a space was checked with, by page."""
+    """Return the fingerprint of each page's last check in a space, by page."""
     return dict(
         tx.all("SELECT page_id, fingerprint FROM page_checks WHERE space_id = :space", space=space_id)
     )
@@ -272,7 +274,7 @@ def delete_checks(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> No
 
 
 class FindingFilter(Struct, frozen=True, kw_only=True):
-    """Filter of lists and statistics. ``page``: ID of a page that they concern."""
+    """Filter of lists and statistics. ``page``: the ID of a page that findings concern."""
 
     status: FindingStatus | None = None
     types: Sequence[FindingType] = ()
@@ -285,7 +287,7 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
     page: str | None = None
     change: str | None = None
     nothing: bool = False
-    """Whether the filter names something that no finding has."""
+    """Whether the filter contains a value that no finding has."""
 
     def where(self) -> tuple[str, _Parameters]:
         """Return SQL conditions on ``site_findings f``, with their parameters."""
@@ -328,7 +330,7 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
 
 
 def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
-    """Return SQL for findings of this site that the caller can see: those of spaces that they can see."""
+    """Return SQL for the findings of this site in spaces that the caller can see."""
     among = "s.deleted_at IS NULL AND s.id IN (SELECT space_id FROM site_spaces WHERE site_id = :site)"
     found = select_visible_spaces(site.organization, among, site=site.site_id)
     visible = [
@@ -375,6 +377,16 @@ def list_findings(
     )
 
 
+def list_open(tx: Transaction, site_id: str) -> list[FindingRow]:
+    """Return all open findings of a site for reports, the most severe first."""
+    rows = tx.all(
+        f"""SELECT {_FINDING} FROM site_findings f WHERE f.site_id = :site AND f.status = 'open'
+            ORDER BY f.severity_rank DESC, f.id""",
+        site=site_id,
+    )
+    return [_finding(row) for row in rows]
+
+
 def count_findings(
     tx: Transaction, site: SiteAccess, chosen: FindingFilter
 ) -> list[tuple[FindingStatus, Severity, FindingKind, int]]:
@@ -390,7 +402,7 @@ def count_findings(
 
 
 def count_merged_changes(tx: Transaction, site: SiteAccess, chosen: FindingFilter) -> int:
-    """Return how many change requests for findings that the caller can see were merged."""
+    """Return the number of merged change requests for findings that the caller can see."""
     source, seen = _seen(tx, site)
     where, given = chosen.where()
     return int(
@@ -466,7 +478,7 @@ def link_change(tx: Transaction, finding_id: str, change_id: str) -> None:
 
 
 class StoredFinding(Struct, frozen=True):
-    """What a scan compares with what it found."""
+    """Fields of a stored finding that a scan compares with its results."""
 
     id: str
     status: FindingStatus
@@ -483,7 +495,7 @@ def read_findings(tx: Transaction, site_id: str) -> dict[str, StoredFinding]:
 
 
 def columns_of(found: Found) -> dict[str, str | None]:
-    """Return what a finding says, as it is stored."""
+    """Return the content of a finding in its stored form."""
     return {
         "title": found.title,
         "severity": found.severity,
@@ -526,7 +538,7 @@ def insert_findings(tx: Transaction, site_id: str, scan_id: str, found: Sequence
 
 
 def update_findings(tx: Transaction, scan_id: str, found: Mapping[str, tuple[Found, FindingStatus]]) -> None:
-    """Update findings by ID with what a scan found, and their status."""
+    """Update findings by ID with the results of a scan, and their status."""
     moment = now()
     tx.run_many(
         """UPDATE site_findings SET scan_id = :scan, title = :title, severity = :severity, severity_rank = :rank,
@@ -553,7 +565,7 @@ def update_findings(tx: Transaction, scan_id: str, found: Mapping[str, tuple[Fou
 
 
 def _put_pages(tx: Transaction, rows: Iterable[Mapping[str, object]]) -> None:
-    # A finding that another scan inserted first has its pages from there.
+    # The pages of a finding that another scan inserted first are already stored.
     tx.run_many(
         """INSERT INTO site_finding_pages (finding_id, page_id)
            SELECT f.id, :page FROM site_findings f WHERE f.id = :finding

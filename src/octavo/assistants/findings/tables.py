@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import get_args
 
-from octavo.kit.db.tables import Table, declare, row
+from octavo.kit.db.tables import Table, declare, person, row
 
 from .kinds import FindingKind, FindingStatus, FindingType, Severity
 from .store import ScanCause, ScanStatus
 
-_AGAIN = "scans find it again on another server"
+_AGAIN = "are found again by scans of another server"
 
 declare(
     Table(name="page_checks", of_space="space_id IN {spaces}", many=True, derived=True),
@@ -34,4 +34,15 @@ declare(
     ),
     Table(name="site_finding_pages", stays=_AGAIN, columns=(row("page_id", "page_versions.page_id"),)),
     Table(name="site_finding_changes", stays=_AGAIN),
+    Table(
+        name="styleguide_runs",
+        stays="describes checks on this server",
+        columns=(row("styleguide_id", "spaces"), row("spaces", "spaces", path=()), person("created_by")),
+        json={"spaces": list[str]},
+    ),
+    Table(
+        name="styleguide_run_changes",
+        stays="describes checks on this server",
+        columns=(row("space_id", "spaces"),),
+    ),
 )

@@ -13,7 +13,7 @@ MAX_EVIDENCE = 20
 
 
 class Evidence(Struct, frozen=True, omit_defaults=True):
-    """What shows a fault: the words on a page, and what is wrong with them."""
+    """Evidence of a fault: the words on a page, and the problem with them."""
 
     page: str
     quote: str
@@ -22,8 +22,8 @@ class Evidence(Struct, frozen=True, omit_defaults=True):
 
 
 class Fixing(Struct, frozen=True, omit_defaults=True):
-    """How a broken link can be fixed. ``url``: the link as it was written; ``page`` and ``anchor``: where it should
-    lead."""
+    """Fix of a broken link. ``url``: the link as it was written; ``page`` and ``anchor``: its correct
+    target."""
 
     url: str
     page: str
@@ -31,7 +31,7 @@ class Fixing(Struct, frozen=True, omit_defaults=True):
 
 
 class Found(Struct, frozen=True):
-    """Fault that a scan found. ``key``: the same in each scan."""
+    """Fault that a scan found. ``key``: the key, which is the same in each scan."""
 
     key: str
     kind: FindingKind

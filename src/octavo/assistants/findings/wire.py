@@ -38,7 +38,7 @@ class ScanFindings(Struct):
 
 
 class SiteScan(Struct, rename="camel", kw_only=True):
-    """Scan. ``findings``: those that it created. ``cause`` and ``score`` are Octavo extensions."""
+    """Scan. ``findings``: the findings that it created. ``cause`` and ``score``: Octavo extensions."""
 
     id: str
     status: ScanStatus
@@ -55,7 +55,7 @@ class SiteScan(Struct, rename="camel", kw_only=True):
 
 
 class FindingEvidence(Struct, rename="camel", kw_only=True):
-    """What shows a finding. ``quote``: words on the page; ``message``: what is wrong with them."""
+    """Evidence of a finding. ``quote``: the words on the page; ``message``: the problem with them."""
 
     quote: str
     message: str
@@ -63,7 +63,7 @@ class FindingEvidence(Struct, rename="camel", kw_only=True):
 
 
 class SiteFinding(Struct, rename="camel", kw_only=True):
-    """Finding. ``kind``, ``area``, ``space``, and ``evidence`` are Octavo extensions."""
+    """Finding. ``kind``, ``area``, ``space``, and ``evidence``: Octavo extensions."""
 
     id: str
     scan: str
@@ -99,13 +99,13 @@ class UpdateSiteFinding(Struct):
 
 
 class FixFindings(Struct):
-    """``findings``: IDs of findings to fix together."""
+    """Findings to fix together. ``findings``: their IDs."""
 
     findings: Annotated[list[str], Meta(min_length=1, max_length=100)]
 
 
 class FixedFindings(Struct, rename="camel"):
-    """``changeRequests``: one for each space."""
+    """Change requests that fix findings, one for each space."""
 
     change_requests: list[ChangeRequest]
 
@@ -119,7 +119,7 @@ Source = Annotated[str, Meta(max_length=200)]
 
 
 class FindingStatsQuery(Struct, rename="camel", kw_only=True):
-    """``kind``, ``space``, ``page``, and ``changeRequest`` are Octavo extensions."""
+    """Query of the counts of findings. ``kind``, ``space``, ``page``, and ``changeRequest``: Octavo extensions."""
 
     topic: str | None = None
     question: str | None = None
@@ -166,7 +166,7 @@ class FindingStatuses(Struct):
 
 
 class SiteFindingStats(Struct, rename="camel", kw_only=True):
-    """Numbers of findings. ``kinds``: open ones by kind; an Octavo extension."""
+    """Numbers of findings. ``kinds``: the number of open findings by kind; an Octavo extension."""
 
     total: int
     statuses: FindingStatuses
@@ -178,7 +178,8 @@ class SiteFindingStats(Struct, rename="camel", kw_only=True):
 
 
 class AreaState(Struct, rename="camel", kw_only=True):
-    """Health of an area. ``change``: of the score in the last week; ``trend``: of past scans, oldest first."""
+    """Health of an area. ``change``: the change of the score in the last week. ``trend``: the scores of past scans,
+    oldest first."""
 
     area: Area
     score: int
@@ -195,8 +196,8 @@ class HealthPoint(Struct, rename="camel"):
 
 
 class SiteHealth(Struct, rename="camel", kw_only=True):
-    """Health of a site. ``scan``: the latest one, which may still be running; ``fixed``: findings closed in the last
-    week."""
+    """Health of a site. ``scan``: the latest scan, which may still be running; ``fixed``: the number of
+    findings closed in the last week."""
 
     areas: list[AreaState]
     trend: list[HealthPoint]
@@ -324,7 +325,7 @@ def present_health(
     counts: Sequence[tuple[FindingStatus, Severity, int]],
     fixed: int,
 ) -> SiteHealth:
-    """Present the health of a site. ``scans``: those that are done, oldest first."""
+    """Present the health of a site. ``scans``: the finished scans, oldest first."""
     known = [(scan.finished_at or scan.created_at, scan.health) for scan in scans if scan.health is not None]
     shown = SiteHealth(
         areas=[],
@@ -357,7 +358,8 @@ def present_health(
 
 
 def _week_before(known: Sequence[tuple[int, Health]]) -> Health | None:
-    """Return the health a week before the last scan, or that of the first one; None for a single scan."""
+    """Return the health a week before the last scan, or the health of the first scan; None for a single
+    scan."""
     if len(known) < 2:
         return None
     start = known[-1][0] - _WEEK

@@ -1,5 +1,7 @@
-"""Language models: the one way to call them, an organization's instructions to them, and the log of all calls.
+"""Language models: the only way to call them, an organization's instructions to them, and the log of all
+calls.
 
-No feature requires a model. Callers use ``find_model`` and work without if there is none."""
+No feature requires a model. Callers use ``find_model``, and work without a model if it returns None.
+"""
 
 from . import tables as tables

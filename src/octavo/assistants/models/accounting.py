@@ -13,18 +13,19 @@ from . import store
 from .provider import TokenUsage
 
 CHARACTERS = 4
-"""Characters per token, approximately; to reserve what a call may take, and for providers that don't count."""
+"""Approximate number of characters per token. Used to reserve tokens for a call, and for providers that don't
+count."""
 
 
 class Account(Struct, frozen=True):
-    """Payer of calls. ``user_id`` None: a job makes the call, not a person."""
+    """Payer of calls. ``user_id``: the person who makes the call; None for a job."""
 
     context: Context
     organization_id: str
     user_id: str | None
 
     def spend(self, tokens: int) -> None:
-        """Reserve what a call may take. Raises TooManyRequests if today's budget is spent."""
+        """Reserve the tokens that a call can use. Raises TooManyRequests if today's budget is spent."""
         allowed = self.context.settings.llm_daily_tokens
         with self.context.db.write() as tx:
             if count_more(tx, self._budget, DAY, tokens) > allowed > 0:
@@ -47,9 +48,10 @@ class Account(Struct, frozen=True):
         duration: int,
         reserved: int,
     ) -> None:
-        """Log a call, and count what it took in place of what was reserved (``reserved``). ``cost`` in millionths
-        of the currency of the prices, ``duration`` in milliseconds. ``request`` (any JSON value) and ``answer``
-        are stored only if content is logged."""
+        """Log a call, and count the tokens it used in place of the reserved ones. ``reserved``: the number of
+        reserved tokens. ``cost``: the cost in millionths of the currency of the prices. ``duration``: the
+        duration in milliseconds. ``request`` (any JSON value) and ``answer``: the content, stored only if
+        content is logged."""
         is_kept = self.context.settings.llm_log_content
         with self.context.db.write() as tx:
             count_more(tx, self._budget, DAY, usage.input_tokens + usage.output_tokens - reserved)

@@ -1,7 +1,8 @@
-"""The one way to call a model: for an organization, with its instructions, within its budget, without secrets,
-logged.
+"""The only way to call a model: for an organization, with its instructions, within its budget, without
+secrets, logged.
 
-A model never gets permissions. Callers treat its output like text written by anyone."""
+A model never gets permissions. Callers treat its output like text written by anyone.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def as_data(text: str) -> str:
 
 
 class Model(Struct, frozen=True):
-    """Model that works for an organization. ``user_id`` None: in a job."""
+    """Model that works for an organization. ``user_id``: the person it works for; None in a job."""
 
     context: Context
     provider: ModelProvider
@@ -51,7 +52,7 @@ class Model(Struct, frozen=True):
     instructions: str
 
     def complete(self, purpose: str, messages: Sequence[ModelMessage], **options: Any) -> str:
-        """Return the whole answer. Raises as ``stream``."""
+        """Return the whole answer. Raises like ``stream``."""
         return "".join(self.stream(purpose, messages, **options))
 
     def stream(
@@ -63,9 +64,9 @@ class Model(Struct, frozen=True):
         max_tokens: int = MAX_TOKENS,
         judge: Callable[[str], str | None] = lambda answer: None,
     ) -> Iterator[str]:
-        """Yield the answer in pieces. ``judge`` returns what is wrong with a whole answer, for the log. Raises
-        ModelFailed, TooManyRequests if the organization's budget is spent, and OutOfTime. Don't call it inside a
-        transaction."""
+        """Yield the answer in pieces. ``judge``: the function that returns a whole answer's problem for the
+        log. Raises ModelFailed, TooManyRequests if the organization's budget is spent, and OutOfTime. Don't
+        call it inside a transaction."""
         sent = [ModelMessage("system", self._system()), *messages]
         sent = [ModelMessage(message.role, mask_secrets(message.content)) for message in sent]
         characters = sum(len(message.content) for message in sent)

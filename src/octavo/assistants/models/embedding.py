@@ -27,16 +27,16 @@ from .accounting import CHARACTERS, Account
 from .provider import ModelFailed, ModelProvider, TokenUsage
 
 BATCH = 64
-"""Texts per call."""
+"""Maximum number of texts per call."""
 _TEXT = 8000
-"""Characters of a text that count."""
+"""Number of characters of a text that are used."""
 
 Vector: TypeAlias = "array[float]"
 """Vector of length 1, in single precision."""
 
 
 class Embedder(Struct, frozen=True):
-    """Embedding model for an organization. ``user_id`` None: in a job."""
+    """Embedding model for an organization. ``user_id``: the person it works for; None in a job."""
 
     context: Context
     provider: ModelProvider

@@ -34,7 +34,7 @@ MAX_DIMENSIONS = 4096
 
 
 class ModelFailed(Unavailable):
-    """Raised if the model gave no usable answer; the message says why and contains no secrets."""
+    """Raised if the model returned no usable answer. The message contains the reason, and no secrets."""
 
     reason = "model_failed"
 
@@ -56,8 +56,8 @@ class TokenUsage(Struct):
 
 
 class ModelProvider(Struct, frozen=True):
-    """Provider of models. ``url``: the base URL of ``/chat/completions`` and ``/embeddings``. ``seconds``: timeout
-    for a whole answer."""
+    """Provider of models. ``url``: the base URL of ``/chat/completions`` and ``/embeddings``. ``seconds``:
+    the timeout for a whole answer."""
 
     url: str
     key: str
@@ -80,8 +80,9 @@ class ModelProvider(Struct, frozen=True):
         schema: Mapping[str, object] | None = None,
         max_tokens: int,
     ) -> Iterator[str]:
-        """Yield the answer in pieces; ``usage`` is complete at the end. ``schema``: of the requested JSON;
-        providers without support for schemas get it as text. Raises ModelFailed, OutOfTime."""
+        """Yield the answer in pieces; ``usage`` is complete at the end. ``schema``: the schema of the
+        requested JSON; providers without support for schemas get it as text. Raises ModelFailed,
+        OutOfTime."""
         body: JsonObject = {
             "model": self.model,
             "messages": [msgspec.to_builtins(message) for message in messages],
@@ -132,7 +133,7 @@ class ModelProvider(Struct, frozen=True):
 
     @contextmanager
     def _post(self, path: str, body: bytes, size: int, seconds: float) -> Iterator[Streamed]:
-        """Return an answer with status 200. Raises ModelFailed, also for failures while it is read."""
+        """Return an answer with status 200. Raises ModelFailed, also if reading the answer fails."""
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
@@ -176,7 +177,7 @@ class ModelProvider(Struct, frozen=True):
         yield piece
 
     def _read(self, data: bytes, usage: TokenUsage, field: str) -> tuple[str, str | None]:
-        """Return the text of an answer or a piece, and the reason why it ends, if it does."""
+        """Return the text of an answer or a piece, and the reason for its end, if it ends there."""
         found = self._decode(data, usage)
         choices = found.get("choices")
         if choices is None or not isinstance(choices, list):
@@ -193,7 +194,7 @@ class ModelProvider(Struct, frozen=True):
         items = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
         at = {each["index"]: each.get("embedding") for each in items if type(each.get("index")) is int}
         if len(items) != count or sorted(at) != list(range(count)):
-            raise ModelFailed(f"expected {count} vectors, got {len(at)}", may_pass=True)
+            raise ModelFailed(f"received {len(at)} vectors instead of {count}", may_pass=True)
         vectors = [_normalize_vector(at[number]) for number in range(count)]
         if len({len(vector) for vector in vectors}) != 1:
             raise ModelFailed("the vectors have different lengths", may_pass=True)
@@ -208,7 +209,7 @@ class ModelProvider(Struct, frozen=True):
         if not isinstance(found, dict):
             raise ModelFailed("the answer is not a JSON object", may_pass=True)
         if found.get("error"):
-            raise ModelFailed(f"it responded with an error: {self._clean(_explain(data))}", may_pass=True)
+            raise ModelFailed(f"the provider returned an error: {self._clean(_explain(data))}", may_pass=True)
         counted = found.get("usage")
         if isinstance(counted, dict):
             usage.input_tokens = _read_count(counted.get("prompt_tokens"))
@@ -216,7 +217,7 @@ class ModelProvider(Struct, frozen=True):
         return found
 
     def _clean(self, text: str) -> str:
-        """Return a provider's message without secrets: some providers repeat the key that they refuse."""
+        """Return a provider's message without secrets. Some providers include the rejected key."""
         if self.key:
             text = text.replace(self.key, "[secret]")
         return " ".join(mask_secrets(text)[:300].split())
@@ -233,7 +234,7 @@ def _explain(body: bytes) -> str:
 
 
 def _wait_after(error: ModelFailed, attempt: int, until: float) -> None:
-    """Wait before the next attempt. Raises the error if there is none."""
+    """Wait before the next attempt. Raises the error if there is no further attempt."""
     wait = PAUSE * 2 ** (attempt - 1)
     if not error.may_pass or attempt >= ATTEMPTS or time.monotonic() + wait > until:
         raise error
@@ -243,14 +244,14 @@ def _wait_after(error: ModelFailed, attempt: int, until: float) -> None:
 def _normalize_vector(given: object) -> list[float]:
     """Scale a provider's vector to length 1. Raises ModelFailed."""
     if not isinstance(given, list) or not 0 < len(given) <= MAX_DIMENSIONS:
-        raise ModelFailed(f"expected vectors of 1 to {MAX_DIMENSIONS} numbers", may_pass=True)
+        raise ModelFailed(f"each vector must have 1 to {MAX_DIMENSIONS} numbers", may_pass=True)
     try:
         numbers = [float(each) if type(each) in (int, float) else math.nan for each in given]
     except OverflowError:
         numbers = [math.inf]
     length = math.hypot(*numbers)
     if not 0 < length < math.inf:
-        raise ModelFailed("a vector contains numbers that aren't finite, or is zero", may_pass=True)
+        raise ModelFailed("a vector is zero or contains numbers that aren't finite", may_pass=True)
     return [number / length for number in numbers]
 
 

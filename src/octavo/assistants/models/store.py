@@ -13,7 +13,7 @@ from octavo.kit.db.pagination import Slice, list_page
 
 
 class InstructionsRow(Struct, frozen=True):
-    """Instructions. ``instructions``: JSON of a document."""
+    """Instructions. ``instructions``: the JSON of a document."""
 
     instructions: str
     updated_at: int
@@ -21,8 +21,8 @@ class InstructionsRow(Struct, frozen=True):
 
 
 class CallRow(Struct, frozen=True):
-    """Call of a model. ``duration`` in milliseconds; ``cost_micros`` in millionths of the currency that prices are
-    set in."""
+    """Call of a model. ``duration``: the duration in milliseconds. ``cost_micros``: the cost in millionths of
+    the currency of the prices."""
 
     id: str
     user_id: str | None
@@ -88,7 +88,8 @@ def list_calls(tx: Transaction, organization_id: str, limit: int, page: str | No
 
 
 def prune_calls(tx: Transaction, before: int, limit: int = 500) -> int:
-    """Delete calls older than ``before`` (milliseconds), at most ``limit``. Returns how many."""
+    """Delete calls older than ``before`` (milliseconds), at most ``limit``. Returns the number of deleted
+    calls."""
     return tx.run(
         """DELETE FROM model_calls WHERE id IN
              (SELECT id FROM model_calls WHERE created_at < :before ORDER BY created_at LIMIT :limit)""",
@@ -130,14 +131,15 @@ def put_vectors(tx: Transaction, organization_id: str, vectors: Mapping[str, byt
 
 
 def find_oldest_kept(tx: Transaction, most: int) -> int:
-    """Return the time of last use (milliseconds) of the first vector beyond the ``most`` most recently used ones; 0
-    if there is none."""
+    """Return the time of last use (milliseconds) of the first vector after the ``most`` most recently used
+    ones; 0 if there are no more."""
     found = tx.value("SELECT used_at FROM embeddings ORDER BY used_at DESC LIMIT 1 OFFSET :most", most=most)
     return int(found or 0)
 
 
 def prune_vectors(tx: Transaction, until: int, limit: int = 500) -> int:
-    """Delete vectors last used up to ``until`` (milliseconds), at most ``limit``. Returns how many."""
+    """Delete vectors last used up to ``until`` (milliseconds), at most ``limit``. Returns the number of
+    deleted vectors."""
     return tx.run(
         """DELETE FROM embeddings WHERE (organization_id, digest) IN
              (SELECT organization_id, digest FROM embeddings WHERE used_at <= :until ORDER BY used_at LIMIT :limit)""",

@@ -13,7 +13,7 @@ declare(
     ),
     Table(
         name="model_calls",
-        stays="are calls to the provider of this server",
+        stays="are records of calls to this server's provider",
         of_organization="organization_id = :org",
         columns=(person("user_id"),),
         values={"status": ("ok", "failed", "abandoned")},

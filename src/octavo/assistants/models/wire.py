@@ -22,7 +22,8 @@ class InstructionsLocation(Struct):
 
 
 class AgentInstructions(Struct, rename="camel", kw_only=True):
-    """Instructions of an organization. ``updated_by``: empty until they are first set."""
+    """Instructions of an organization. ``updated_by``: the author of the last update; empty until they are
+    first set."""
 
     object: Literal["agent-instructions"] = "agent-instructions"
     instructions: DocumentNodes
@@ -32,8 +33,8 @@ class AgentInstructions(Struct, rename="camel", kw_only=True):
 
 
 class ModelCall(Struct, rename="camel", kw_only=True):
-    """Call of a model. ``duration`` in milliseconds; ``cost`` in the currency of the configured prices; ``request``
-    and ``answer`` only if content is logged."""
+    """Call of a model. ``duration``: the duration in milliseconds. ``cost``: the cost in the currency of the
+    configured prices. ``request`` and ``answer``: the content, only if content is logged."""
 
     object: Literal["model-call"] = "model-call"
     id: str

@@ -13,11 +13,12 @@ from . import store
 from .store import EntryRow
 
 MAX_ENTRIES = 5000
-"""Maximum entries of one organization, because every run reads all of them."""
+"""Maximum number of entries of one organization, because every run reads all of them."""
 
 
 class EntryChange(NamedTuple):
-    """Change of an entry. Without ``id`` it is inserted, without ``translations`` deleted."""
+    """Change of an entry. ``id``: the entry to change; by default, a new entry is inserted. ``translations``:
+    the translations; by default, the entry is deleted."""
 
     id: str | None
     translations: Mapping[Any, str] | None
@@ -31,7 +32,8 @@ def get_entry(tx: Transaction, org: OrgAccess, entry_id: str) -> EntryRow:
 
 
 def update(tx: Transaction, org: OrgAccess, changes: Sequence[EntryChange]) -> None:
-    """Apply all changes or none. Raises NotFound for an unknown entry, BadRequest for too many."""
+    """Apply all changes or none. Raises NotFound for an unknown entry, and BadRequest for too many
+    entries."""
     for number, (id, translations) in enumerate(changes):
         if translations is None:
             assert id is not None

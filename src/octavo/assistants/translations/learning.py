@@ -18,8 +18,8 @@ from .store import TranslationPartRow, TranslationRow
 
 
 def learn_edits(context: Context, row: TranslationRow, known: Mapping[str, TranslationPartRow]) -> None:
-    """Remember people's edits of the texts that the last run wrote. Edits of texts whose source has changed since
-    don't apply to the new source."""
+    """Store people's edits of the texts that the last run wrote. Edits of texts whose source has changed
+    since then don't apply to the new source."""
     with context.db.read() as tx:
         state = main_state(tx, row.space_id)
         pages = {page.id: page for page in list_pages(tx, state)}
@@ -40,7 +40,7 @@ def learn_edits(context: Context, row: TranslationRow, known: Mapping[str, Trans
 
 
 def list_texts(source: str) -> list[str]:
-    """Return the texts of a page file, as ``segments`` does."""
+    """Return the texts of a page file, like ``segments``."""
     return [segment.text for segment in segments(read(split_page(source)[2]))]
 
 

@@ -25,7 +25,7 @@ _MAX_TITLE = 50
 
 
 class Wanted(NamedTuple):
-    """Translation to create. ``source``: the space; ``instructions``: nodes of a document."""
+    """Translation to create. ``source``: the space; ``instructions``: the nodes of a document."""
 
     source: str
     source_language: str
@@ -37,7 +37,7 @@ class Wanted(NamedTuple):
 def get_translation(
     tx: Transaction, org: OrgAccess, translation_id: str, needs: Can = Can.VIEW
 ) -> tuple[TranslationRow, SpaceAccess]:
-    """Return a translation, and the caller's access to its space, which determines what they can do with it. Raises
+    """Return a translation and the caller's access to its space, which determines the allowed actions. Raises
     NotFound, Forbidden."""
     missing = f"There is no translation with the ID {translation_id!r} in this organization."
     found = store.find_translation(tx, org.organization_id, translation_id)
@@ -51,7 +51,7 @@ def get_translation(
 
 @contextmanager
 def prepare(db: Database, org: OrgAccess, wanted: Wanted) -> Iterator[str | None]:
-    """Prepare a call of ``create`` within the block, as ``prepare_copy`` does. Raises as ``create``."""
+    """Prepare a call of ``create`` within the block, like ``prepare_copy``. Raises like ``create``."""
     with db.read() as tx:
         source = _require_source(tx, org, wanted)
     with prepare_copy(db, source) as prepared:
@@ -72,8 +72,8 @@ def _require_source(tx: Transaction, org: OrgAccess, wanted: Wanted) -> SpaceAcc
 
 
 def create(tx: Transaction, org: OrgAccess, wanted: Wanted, prepared: str | None) -> TranslationRow:
-    """Create a copy of the source that follows it, and start its first run. The same people can see it as the
-    source. Raises NotFound and Forbidden for the source, BadRequest."""
+    """Create a copy of the source that follows it, and start its first run. It is visible to the same people
+    as the source. Raises NotFound and Forbidden for the source, and BadRequest."""
     source = _require_source(tx, org, wanted)
     store.delete_trashed(tx, source.space_id, wanted.language)
     instructions = read_instructions(wanted.instructions)
@@ -130,7 +130,8 @@ def cancel(tx: Transaction, org: OrgAccess, translation_id: str) -> TranslationR
 
 
 def delete(tx: Transaction, org: OrgAccess, translation_id: str) -> bool:
-    """Delete a translation. Its space stays and no longer follows the source. Returns False if it doesn't exist."""
+    """Delete a translation. Its space stays and no longer follows the source. Return False if the translation
+    doesn't exist."""
     try:
         found, _ = get_translation(tx, org, translation_id, Can.EDIT)
     except NotFound:

@@ -19,7 +19,7 @@ _CANDIDATES = 60
 
 
 class SimilarText(Struct, frozen=True):
-    """Similar text. ``score``: as returned by ``similarity``."""
+    """Similar text. ``score``: the result of ``similarity``."""
 
     source: str
     target: str

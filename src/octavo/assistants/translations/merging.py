@@ -32,11 +32,12 @@ from .segments import abbreviate_tags
 from .store import TranslationPartRow, TranslationRow
 
 SHOWN = 120
-"""Characters of a text shown in a problem."""
+"""Maximum number of characters of a text shown in a problem."""
 
 
 class RunResult(Struct):
-    """Result of a run so far. ``bodies``: texts to store. ``gone``: parts that were deleted from the source."""
+    """Result of a run so far. ``bodies``: the texts to store. ``gone``: the parts that were deleted from the
+    source."""
 
     pages: dict[str, Page] = field(default_factory=dict)
     items: dict[str, Item] = field(default_factory=dict)
@@ -64,8 +65,8 @@ def merge_result(
     known: Mapping[str, TranslationPartRow],
     made: RunResult,
 ) -> Merging:
-    """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the last run.
-    The texts of ``made`` are stored."""
+    """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the last
+    run. ``made``: the result of this run, whose texts are stored."""
     before = revision_state(tx, row.space_id, row.revision)
     page_ids, item_ids = [*made.pages, *made.gone], [*made.items, *made.gone]
     pages, items = find_pages(tx, state, page_ids), find_items(tx, state, item_ids)

@@ -50,7 +50,7 @@ _TELL_EVERY = 0.5
 
 
 class RunCanceled(Exception):
-    """Raised if the run was canceled or another one started: its result must be dropped."""
+    """Raised if the run was canceled or another one started. Its result must be dropped."""
 
 
 class _Source(Struct, frozen=True):

@@ -1,9 +1,10 @@
-"""Translatable texts of a document, and nothing else of it.
+"""Translatable texts of a document.
 
-A text is the content of one block: a paragraph, a heading, a cell. Everything in it besides words becomes numbered
-tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and whatever else
-must not change. A translation is accepted only if it has the same tags, properly nested; so everything in a
-document except its texts stays the same, no matter who translates."""
+A text is the content of one block: a paragraph, a heading, a cell. Everything in it besides words becomes
+numbered tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and
+whatever else must not change. A translation is accepted only if it has the same tags, properly nested; so
+everything in a document except its texts stays the same, no matter who translates.
+"""
 
 from __future__ import annotations
 
@@ -50,12 +51,12 @@ class TextSegment(Struct):
     replace: Callable[[str], bool]
 
     def put(self, translated: str) -> bool:
-        """Insert a translation. Returns False without any change if its tags or placeholders differ."""
+        """Insert a translation. Return False without any change if its tags or placeholders differ."""
         return _find_fixed(translated) == _find_fixed(self.text) and self.replace(translated)
 
 
 def _find_fixed(text: str) -> list[str]:
-    """Return machine-readable parts of a text: placeholders, URLs. In any order."""
+    """Return the machine-readable parts of a text, such as placeholders and URLs, in any order."""
     return sorted(_PLACEHOLDER.findall(text))
 
 

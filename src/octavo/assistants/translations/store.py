@@ -16,6 +16,7 @@ from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
+from octavo.kit.texts import counted
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.visibility import select_visible_spaces
 from octavo.organization.spaces.garbage import release
@@ -26,8 +27,8 @@ MAX_PROBLEMS = 200
 
 
 class TranslationRow(Struct, frozen=True):
-    """Translation. ``space_id``: the space that follows. Durations in milliseconds; ``instructions`` and
-    ``problems`` are JSON."""
+    """Translation. ``space_id``: the space that follows the source. Durations are in milliseconds;
+    ``instructions`` and ``problems`` are JSON."""
 
     id: str
     organization_id: str
@@ -59,7 +60,7 @@ class TranslationRow(Struct, frozen=True):
 
 class TranslatedPart(Struct, omit_defaults=True):
     """Result of a run for a page or item, without its text. ``source``: the fields of the source's page at
-    that time. ``outdated``: source texts that changed although people's translation of the former text
+    that time. ``outdated``: the source texts that changed although people's translation of the former text
     stays."""
 
     page: Page | None = None
@@ -81,7 +82,7 @@ class TranslationPartRow(Struct, frozen=True):
 
 
 class MemoryRow(Struct, frozen=True):
-    """Text of the memory. ``manner``: see the table."""
+    """Text of the memory. ``manner``: the hash of style instructions; see the table."""
 
     source: str
     target: str
@@ -91,7 +92,7 @@ class MemoryRow(Struct, frozen=True):
 
 
 class EntryRow(Struct, frozen=True):
-    """Glossary entry. ``translations``: JSON of language to word."""
+    """Glossary entry. ``translations``: the JSON that maps languages to words."""
 
     id: str
     translations: str
@@ -298,12 +299,14 @@ def end_run(
     notice: str | None = None,
     problems: Sequence[Problem] = (),
 ) -> bool:
-    """End a run in progress. Returns False if it isn't. ``revision`` None: it made none. Beyond ``MAX_PROBLEMS``,
-    only the number of problems is stored."""
+    """End a run in progress. Return False if it isn't in progress. ``revision``: the revision it created;
+    None for none. Beyond ``MAX_PROBLEMS``, only the number of problems is stored."""
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
         kept.append(
-            Problem("", 0, "more_problems", f"{len(problems) - len(kept)} more problems are not listed")
+            Problem(
+                "", 0, "more_problems", f"{counted(len(problems) - len(kept), 'more problem')} not listed"
+            )
         )
     return bool(
         tx.run(
@@ -443,8 +446,8 @@ def list_similar(
 def store_memory(
     tx: Transaction, row: TranslationRow, texts: Mapping[str, str], origin: str, manners: Mapping[str, str]
 ) -> None:
-    """Store translations by their text. Only people can replace human translations. ``manners``: for texts that
-    have one."""
+    """Store translations by their text. Only people can replace human translations. ``manners``: the style
+    hashes of the texts that have one."""
     kept = "WHERE translation_memory.origin = 'machine'" if origin == "machine" else ""
     shared = {
         "org": row.organization_id,

@@ -27,9 +27,9 @@ from .store import TranslationRow
 
 _CHARACTERS = 6000
 _TEXTS = 40
-"""Texts per request, fewer than a page, because models make fewer mistakes then."""
+"""Number of texts per request, fewer than a page, because models make fewer mistakes then."""
 _TERMS = 60
-_MISSING = "the model's answer doesn't contain a translation of it"
+_MISSING = "the model's answer contains no translation of this text"
 _REFUSED = "the translation and the text have different tags or placeholders"
 _FOREIGN = "the translation is in the wrong language"
 _ADDRESS = {
@@ -41,14 +41,15 @@ Accepts = Callable[[str], bool]
 
 
 class TextToTranslate(Struct, frozen=True):
-    """Text to translate; ``accepts`` returns whether a translation fits at the text's place."""
+    """Text to translate. ``accepts``: the function that returns whether a translation fits at the text's
+    place."""
 
     text: str
     accepts: Accepts
 
 
 class Translator(Struct):
-    """Translations for one run. ``failed``: why the model is no longer called."""
+    """Translator for one run. ``failed``: the reason why the model is no longer called."""
 
     context: Context
     translation: TranslationRow
@@ -57,8 +58,8 @@ class Translator(Struct):
     failed: str | None = None
 
     def translate(self, wanted: Sequence[TextToTranslate]) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the translations by text, and why other texts have none. A model's translations are remembered
-        immediately, so that an interrupted run continues where it stopped."""
+        """Return the translations by text, and the reasons why other texts have none. A model's translations
+        are stored immediately, so that an interrupted run continues where it stopped."""
         row = self.translation
         with self.context.db.read() as tx:
             known = store.find_memory(
@@ -122,7 +123,8 @@ class Translator(Struct):
         return found
 
     def _ask(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
-        """Return the translations of a batch that fit; ``reasons`` gets why others don't."""
+        """Return the translations of a batch that fit. ``reasons``: receives the reasons why others don't
+        fit."""
         if self.model is None or self.failed is not None:
             return {}
         names = {str(number): each for number, each in enumerate(batch, 1)}

@@ -6,4 +6,4 @@ from typing import Literal
 
 TranslationStatus = Literal["pending", "running", "completed"]
 Formality = Literal["default", "formal", "informal"]
-"""How to address readers in languages that distinguish this."""
+"""Form of address in languages that distinguish formal and informal address."""

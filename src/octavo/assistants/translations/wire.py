@@ -54,7 +54,7 @@ class Stats(Struct, rename="camel", kw_only=True):
 
 
 class TranslationProgress(Struct):
-    """Pages of the run in progress; ``total`` is 0 until it is known."""
+    """Pages of the run in progress. ``total``: the number of pages; 0 until it is known."""
 
     done: int
     total: int
@@ -130,8 +130,8 @@ class MatchesQuery(Struct):
 
 
 class MemoryMatch(Struct, rename="camel"):
-    """Similar text. ``score``: 1 for the same words in the same order. ``…`` in a text stands for untranslatable
-    parts."""
+    """Similar text. ``score``: the similarity; 1 for the same words in the same order. ``…`` in a text
+    replaces untranslatable parts."""
 
     source: str
     translation: str

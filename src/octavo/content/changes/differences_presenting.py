@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from octavo.content.images.making import is_scaled
-from octavo.content.images.store import find_pictures
+from octavo.content.images.store import find_scaled_images
 from octavo.content.pages.presenting import present_variants
 from octavo.content.pages.reading import ContentReader
 from octavo.content.pages.tag_wire import present_page_tags
@@ -132,7 +132,7 @@ class _Presenter:
             for item in (entry.before, entry.after)
             if item is not None and is_scaled(item)
         ]
-        self._pictures = find_pictures(tx, states.after.space_id, [item.content for item in files])
+        self._pictures = find_scaled_images(tx, states.after.space_id, [item.content for item in files])
 
     def present(self, entry: Entry) -> SemanticChange:
         if isinstance(entry, list):

@@ -80,7 +80,7 @@ class TextWords(Struct):
 
 
 class TextChange(Struct, rename="camel", kw_only=True):
-    """Changed block as Markdown. ``words``: only for edited blocks."""
+    """Changed block as Markdown. ``words``: the changed words, only for edited blocks."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     before: str | None

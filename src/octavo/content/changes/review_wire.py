@@ -29,8 +29,8 @@ class RequestedReviewer(Struct, rename="camel", kw_only=True):
 
 
 class SuggestedReviewer(Struct):
-    """``reason``: why the person is suggested. ``count``: number of edited pages that they created or edited, or of
-    change requests of the space that they reviewed."""
+    """Suggested reviewer. ``reason``: the reason for the suggestion. ``count``: the number of edited pages that the
+    person created or edited, or of change requests of the space that they reviewed."""
 
     user: User
     reason: Literal["required", "created", "edited", "reviewed"]
@@ -38,7 +38,7 @@ class SuggestedReviewer(Struct):
 
 
 class RequestReviewers(Struct):
-    """``teams``: teams all of whose members are asked who can review; an Octavo extension."""
+    """Request for reviews. ``teams``: the teams whose members are asked if they can review; an Octavo extension."""
 
     users: Annotated[list[str], Meta(max_length=100)] = []
     teams: Annotated[list[str], Meta(max_length=20)] = []

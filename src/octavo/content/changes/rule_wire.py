@@ -30,6 +30,7 @@ class MergeCheck(Struct, kw_only=True):
     users: list[User] | UnsetType = UNSET
     missing: list[User] | UnsetType = UNSET
     expression: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
 
 
 class MergeChecks(Struct):
@@ -108,4 +109,5 @@ def _present(one: RuleResult, people: dict[str, User]) -> MergeCheck:
         users=users or UNSET,
         missing=[people[user] for user in one.missing if user != UNNAMED] or UNSET,
         expression=str(one.rule["expression"]) if "expression" in one.rule else UNSET,
+        message=str(one.rule["message"]) if "message" in one.rule else UNSET,
     )

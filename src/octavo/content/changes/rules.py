@@ -121,6 +121,11 @@ def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) ->
     match rule.get("rule"):
         case "require_at_least_one_review":
             reason = None if current else "it has not been reviewed since it was last edited."
+        case "require_at_least_one_approved_review":
+            approved = any(review.status == "approved" and not review.outdated for review in change.reviews)
+            reason = None if approved else "it has not been approved since it was last edited."
+        case "require_author_to_merge":
+            reason = None if actor_id == change.created_by else "only its author can merge it."
         case "require_all_reviews_approved":
             missing = [review.reviewer for review in change.reviews if review.status != "approved"]
             reason = f"{_names(tx, missing)} requested changes." if missing else None
@@ -145,20 +150,20 @@ def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) ->
         case "require_change_request_description":
             reason = None if change.description.strip() else "it has no description."
         case "custom":
-            reason = _custom(str(rule.get("expression", "")), change, actor_id)
+            reason = _custom(str(rule.get("expression", "")), str(rule.get("message", "")), change, actor_id)
         case _:
             reason = "this version of Octavo does not support the rule."
     return reason, missing
 
 
-def _custom(expression: str, change: RuledChange, actor_id: str) -> str | None:
+def _custom(expression: str, message: str, change: RuledChange, actor_id: str) -> str | None:
     try:
         value = evaluate(expression, change.asked_by(actor_id))
     except ExpressionError as error:
         return f"{expression} cannot be evaluated: {error}."
     if not isinstance(value, bool):
         return f"{expression} is neither true nor false. Use a comparison."
-    return None if value else f"{expression} is not true."
+    return None if value else message or f"{expression} is not true."
 
 
 def _text(description: str | None) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
 from octavo.content.revisions.computing import ComputedSource
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import OrgAccess, space_access
@@ -20,15 +24,18 @@ operation = Area("spaces").operation
 class CreateFilledSpace(CreateSpace, rename="camel"):
     """Settings of a new space with content. ``template``: the template of the initial pages.
     ``computedSource``: the source from which the pages of the space are computed. Provide at most one of
-    them."""
+    them, and neither with ``empty``."""
 
     template: TemplateChoice | None = None
     computed_source: ComputedSource | None = None
+    empty: Literal[True] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.template is not None and self.computed_source is not None:
             raise ValueError("template: provide a template or a computedSource, not both")
+        if self.empty and (self.template is not None or self.computed_source is not None):
+            raise ValueError("empty: an empty space has neither a template nor a computedSource")
 
 
 @operation(

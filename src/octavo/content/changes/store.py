@@ -146,7 +146,8 @@ def lock_change(tx: Transaction, change_id: str) -> ChangeRow:
 
 
 class ChangeFilter(Struct, frozen=True, kw_only=True):
-    """``site``: change requests in the spaces of this site. ``order_by``: what lists start with the newest of."""
+    """Conditions for listing change requests. ``site``: the site in whose spaces they are. ``order_by``: the time by
+    which lists are sorted, newest first."""
 
     statuses: frozenset[str]
     space: str | None = None
@@ -480,7 +481,7 @@ _AUTHORS = """SELECT v.page_id, v.from_seq, r.author AS person FROM page_version
 
 
 def count_edited_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:
-    """Return who wrote any version of these pages of main, with the number of pages, most pages first."""
+    """Return the authors of any version of these pages of main, with the number of pages, most pages first."""
     authors = _AUTHORS.format(pages=tx.among("pages"))
     rows = tx.all(
         f"""SELECT a.person, count(DISTINCT a.page_id) AS pages FROM ({authors}) a
@@ -492,7 +493,7 @@ def count_edited_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str
 
 
 def count_created_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:
-    """Return who wrote the first version of these pages of main, with the number of pages, most pages first."""
+    """Return the authors of the first version of these pages of main, with the number of pages, most pages first."""
     authors = _AUTHORS.format(pages=tx.among("pages"))
     rows = tx.all(
         f"""SELECT a.person, count(DISTINCT a.page_id) AS pages FROM ({authors}) a
@@ -506,7 +507,7 @@ def count_created_pages(tx: Transaction, main_branch: str, page_ids: Iterable[st
 
 
 def count_reviews(tx: Transaction, space_id: str) -> list[tuple[str, int]]:
-    """Return who reviewed the 50 newest change requests of a space that were merged, with their number, most first."""
+    """Return the reviewers of the 50 newest merged change requests of a space, with the number of each, most first."""
     rows = tx.all(
         """SELECT v.reviewer, count(DISTINCT v.change_id) AS changes FROM change_reviews v
            WHERE v.change_id IN (SELECT c.id FROM change_requests c WHERE c.space_id = :space AND c.status = 'merged'

@@ -33,7 +33,7 @@ def list_marks(
 def make_mark(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, object_id: str, revision_id: str
 ) -> SeenRow:
-    """Mark something as viewed by the caller in a revision of the change request. Raises NotFound,
+    """Mark a page or item as viewed by the caller in a revision of the change request. Raises NotFound,
     BadRequest."""
     if object_id not in _changed(tx, change):
         raise NotFound(f"This change request does not change {object_id!r}.")

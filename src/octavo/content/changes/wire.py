@@ -39,8 +39,8 @@ class ChangeRequestLinkTarget(Struct, frozen=True):
 
 
 class ChangeRequestLinkInput(Struct, frozen=True):
-    """Link of a change request to an issue or another page outside of Octavo. ``id``: of a link that it already
-    has."""
+    """Link of a change request to an issue or another page outside of Octavo. ``id``: the ID of an
+    existing link."""
 
     ref: ChangeRequestLinkTarget
     id: str | UnsetType = UNSET

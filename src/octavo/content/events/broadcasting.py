@@ -47,7 +47,7 @@ class _MessageKind(NamedTuple):
     fields: dict[str, str]
 
 
-_REVISION = {"revision": "revision_id", "pages": "page_ids", "conflicts": "conflicts"}
+_REVISION = {"revision": "revision_id", "pages": "page_ids", "conflicts": "conflicts", "live": "live"}
 _COMMENT = {
     "comment": "comment_id",
     "reply": "reply_id",

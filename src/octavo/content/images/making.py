@@ -164,7 +164,7 @@ def _find_made(tx: Transaction, content: str) -> tuple[ScaledImage | None] | Non
     """Return a file for which another space already has the result, possibly without variants; None if no
     space has one."""
     space_id = store.find_space_with_variants(tx, content)
-    return (store.find_pictures(tx, space_id, [content]).get(content),) if space_id is not None else None
+    return (store.find_scaled_images(tx, space_id, [content]).get(content),) if space_id is not None else None
 
 
 def _create_variants(context: Context, contents: Sequence[str]) -> Iterator[tuple[str, ScaledImage | None]]:

@@ -38,7 +38,7 @@ def variant_name(name: str) -> str:
     return f"{stem if dot and stem else name}.webp"
 
 
-def find_pictures(tx: Transaction, space_id: str, contents: Collection[str]) -> dict[str, ScaledImage]:
+def find_scaled_images(tx: Transaction, space_id: str, contents: Collection[str]) -> dict[str, ScaledImage]:
     """Return the images with variants among these files of a space, by hash."""
     found: dict[str, ScaledImage] = {}
     wanted = sorted({*contents})

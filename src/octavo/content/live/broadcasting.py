@@ -82,9 +82,7 @@ class LiveMessages:
             before.row.revision,
         ):
             refused = msgspec.json.decode(row.refused)
-            elsewhere = not store.was_written_live(tx, row.revision)
-            saved = SavedEvent(row.saved_version, row.revision, elsewhere, refused)
-            yield HubMessage(topics, "saved", saved)
+            yield HubMessage(topics, "saved", SavedEvent(row.saved_version, row.revision, refused))
         yield from self._of_carets(tx, topics, before.carets if before is not None else {}, after.carets)
 
     def _of_carets(

@@ -278,6 +278,7 @@ def _write(context: Context, key: PageKey, save: _Save) -> str | None:
             change_request=change.id,
             by=author.user_id,
             revision=made.revision_id,
+            live=True,
             **changed_pages(edited.changes),
         )
         store.put_authors(tx, made.revision_id, save.authors)

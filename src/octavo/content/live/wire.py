@@ -95,14 +95,11 @@ class CaretEvent(Caret, tag_field="kind", tag="caret"):
 
 
 class SavedEvent(Struct, tag_field="kind", tag="saved"):
-    """Save of a live page. ``version``: the last version that the revision contains. ``elsewhere``: whether the
-    revision was written by other means, such as the API; its changes have already been added as steps.
-    ``refused``: the keys of
-    the blocks that stay unchanged, because their new content can't be saved."""
+    """Save of a live page. ``version``: the last version that the revision contains. ``refused``: the keys of the
+    blocks that stay unchanged, because their new content can't be saved."""
 
     version: int
     revision: str
-    elsewhere: bool
     refused: list[str]
 
 

@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 from msgspec import UNSET
 
 from octavo.content.images.making import is_scaled
-from octavo.content.images.store import VARIANT_TYPE, ImageVariant, ScaledImage, find_pictures, variant_name
+from octavo.content.images.store import (
+    VARIANT_TYPE,
+    ImageVariant,
+    ScaledImage,
+    find_scaled_images,
+    variant_name,
+)
 from octavo.content.revisions.files import download_url, signed_url
 from octavo.content.revisions.store import Item
 from octavo.kit.context import Context
@@ -20,7 +26,7 @@ from .wire import File, FileVariant, present_file
 def present_files(
     context: Context, tx: Transaction, space_id: str, items: Sequence[Item], oids: Mapping[str, str] = {}
 ) -> list[File]:
-    pictures = find_pictures(tx, space_id, [item.content or "" for item in items if is_scaled(item)])
+    pictures = find_scaled_images(tx, space_id, [item.content or "" for item in items if is_scaled(item)])
     files = []
     for item in items:
         picture = pictures.get(item.content or "")

@@ -48,6 +48,7 @@ from .wire import (
     PagesQuery,
     PageTraces,
     PageWay,
+    PathQuery,
     ReferenceUsages,
     ReusableContent,
     ReusableContentQuery,
@@ -182,7 +183,7 @@ def get_page(call: Call, read: WrittenState | VisitedState, page_id: str, query:
 @operation("getPageInRevisionByPath", "GET", _REVISION + "/path/{pagePath}", needs=Can.VIEW, visitors=True)
 @change_operation("getPageInChangeRequestByPath", "GET", _CHANGE + "/path/{pagePath}", needs=Can.VIEW)
 def get_page_by_path(
-    call: Call, read: WrittenState | VisitedState, page_path: str, query: PageContentQuery
+    call: Call, read: WrittenState | VisitedState, page_path: str, query: PathQuery
 ) -> RevisionPage:
     """Get a page by its path. Slashes can be percent-encoded."""
     with _reader(call, read) as reader:

@@ -66,6 +66,12 @@ class PageContentQuery(ContentQuery):
     evaluated: Evaluated = "false"
 
 
+class PathQuery(PageContentQuery, rename="camel", kw_only=True):
+    """Query of a page by its path. ``cachedMetadata`` changes nothing: Git metadata is as quick as current."""
+
+    cached_metadata: bool = False
+
+
 class ChildPagesQuery(PageQuery):
     """Query of a level. ``at``: the index to start at, relative to the start of the level or to ``page``."""
 

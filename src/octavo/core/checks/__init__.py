@@ -1,1 +1,2 @@
-"""Checks of documents that need no language model: what is missing, unfinished, or contradictory."""
+"""Checks of documents that need no language model: they find missing, unfinished, or contradictory
+content."""

@@ -1,7 +1,7 @@
 """Check whether code samples can be parsed.
 
-Samples in documentation are often parts of something, and leave out what doesn't matter. A sample is only reported if
-no reading of it makes sense.
+Samples in documentation are often fragments, and omit irrelevant parts. A sample is only reported if no
+reading of it makes sense.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Broken(ValueError):
 
 
 def explain_broken_code(syntax: str, source: str) -> str | None:
-    """Return why a sample can't be parsed; None if it can, or if it can't be told.
+    """Return the reason why a sample can't be parsed; None if it can be parsed, or if its syntax can't be checked.
 
     >>> explain_broken_code("json", '{"a": 1,}')
     'JSON: Expecting property name enclosed in double quotes (line 1)'
@@ -100,7 +100,7 @@ def _check_yaml(text: str) -> None:
     if _YAML_PROMPT.search(text) or "\t" in text:
         return
     try:
-        # Events only: nothing is built, so aliases can't multiply.
+        # Only events are read, and no objects are built, so aliases can't multiply.
         for _ in yaml.parse(text, Loader=yaml.CSafeLoader):
             pass
     except yaml.YAMLError as error:
@@ -212,7 +212,7 @@ def _parse(text: str, tags: bool) -> Tree:
     import tree_sitter_typescript
     from tree_sitter import Language, Parser
 
-    # A parser keeps the text it works on, so each thread has its own.
+    # A parser stores the text it works on, so each thread has its own parser.
     parsers: dict[bool, Parser] = getattr(_own, "parsers", {})
     if tags not in parsers:
         grammar = (

@@ -1,4 +1,4 @@
-"""Faults of a page, and everything else that checks of a whole site need to know about it."""
+"""Faults of a page, and all other data about it that checks of a whole site need."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 FaultKind = Literal["alt-text", "code-sample", "placeholder", "style"]
-"""Kinds of faults that a page has by itself, whatever else the site contains."""
+"""Kinds of faults that a page has by itself, regardless of the rest of the site."""
 
 QUOTE = 200
 """Maximum number of characters of a quotation."""
@@ -24,20 +24,22 @@ class TextFix(Struct, frozen=True, array_like=True):
 
 
 class Fault(Struct, frozen=True, omit_defaults=True):
-    """Fault of a page. ``subject``: what distinguishes it from others of its kind on the page. ``quote``: the words
-    that show it. ``message``: what is wrong with them. ``rule``: the rule of a style guide."""
+    """Fault of a page. ``subject``: the text that distinguishes it from other faults of its kind on the page.
+    ``quote``: the words that show it. ``message``: the problem with them. ``rule``: the rule of a style
+    guide."""
 
     kind: FaultKind
     subject: str
     quote: str
     message: str
     rule: str = ""
-    severity: str = ""
+    severity: Literal["low", "medium", "high", ""] = ""
     fix: TextFix | None = None
 
 
 class Statement(Struct, frozen=True, array_like=True):
-    """Sentence that states a number, a version, or a URL. ``pattern``: its other words; ``value``: what it states."""
+    """Sentence that states a number, a version, or a URL. ``pattern``: its other words; ``value``: the stated
+    number, version, or URL."""
 
     pattern: str
     value: str
@@ -45,9 +47,9 @@ class Statement(Struct, frozen=True, array_like=True):
 
 
 class CheckedPage(Struct, omit_defaults=True):
-    """Result of the check of one page. ``urls``: of other sites, with the text of their links. ``variables``: names of
-    the variables that it uses, such as ``space.version``. ``operations``: operations of APIs that it shows, as
-    specification, method, and path."""
+    """Result of the check of one page. ``urls``: the URLs of other sites, with the text of their links.
+    ``variables``: the names of the variables that it uses, such as ``space.version``. ``operations``: the operations of
+    APIs that it shows, as specification, method, and path."""
 
     faults: list[Fault] = []
     statements: list[Statement] = []

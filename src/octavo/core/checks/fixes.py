@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from octavo.core.document.nodes import Document, Leaf, Text, walk
+from collections.abc import Iterator
+
+from octavo.core.document.nodes import Block, Document, Leaf, Text, walk
 from octavo.core.document.references import Reference, rewrite
 from octavo.core.json_types import JsonObject
 
@@ -24,18 +26,28 @@ def text_fix(text: str, start: int, end: int, new: str) -> TextFix:
 def replace_text(document: Document, fix: TextFix) -> bool:
     """Replace a text in a document, in place. Return False if it isn't there, or is split by formatting.
 
-    The text must be followed and preceded by the same words as when it was found. Blocks with a replacement lose their
-    source, so only they are written again.
+    Of several places, the one with the most of the expected text around it is changed: other fixes may have changed
+    some of that. Blocks with a replacement lose their source, so only they are written again.
     """
+    best: tuple[int, Block, Text, int, int] | None = None
     for top in document.nodes:
         for node in walk(top):
-            if isinstance(node, Text) and _replace_in(node, fix):
-                top.source = None
-                return True
-    return False
+            if not isinstance(node, Text):
+                continue
+            for alike, number, at in _find_in(node, fix):
+                if best is None or alike > best[0]:
+                    best = (alike, top, node, number, at)
+    if best is None:
+        return False
+    _, top, node, number, at = best
+    leaf = node.leaves[number]
+    node.leaves[number] = Leaf(leaf.text[:at] + fix.new + leaf.text[at + len(fix.old) :], leaf.marks)
+    top.source = None
+    return True
 
 
-def _replace_in(node: Text, fix: TextFix) -> bool:
+def _find_in(node: Text, fix: TextFix) -> Iterator[tuple[int, int, int]]:
+    """Yield the places of a text: how many characters around it are as expected, its leaf, and its start there."""
     for number, leaf in enumerate(node.leaves):
         if any(mark.type in ("code", "keyboard") for mark in leaf.marks):
             continue
@@ -43,21 +55,18 @@ def _replace_in(node: Text, fix: TextFix) -> bool:
         after = "".join(each.text for each in node.leaves[number + 1 :])
         at = leaf.text.find(fix.old)
         while at >= 0:
-            end = at + len(fix.old)
-            left, right = before + leaf.text[:at], leaf.text[end:] + after
-            if _fits(left, fix.before, last=True) and _fits(right, fix.after, last=False):
-                node.leaves[number] = Leaf(leaf.text[:at] + fix.new + leaf.text[end:], leaf.marks)
-                return True
+            left, right = before + leaf.text[:at], leaf.text[at + len(fix.old) :] + after
+            # Part of a longer word is another word. At its ends, a node borders on other nodes.
+            if (not left or left[-1:] == fix.before[-1:]) and (not right or right[:1] == fix.after[:1]):
+                yield _count_equal(left[::-1], fix.before[::-1]) + _count_equal(right, fix.after), number, at
             at = leaf.text.find(fix.old, at + 1)
-    return False
 
 
-def _fits(text: str, context: str, *, last: bool) -> bool:
-    """Return whether a text next to a match is the expected one, as far as both go: other nodes may lie between."""
-    length = min(len(text), len(context))
-    if length == 0:
-        return True
-    return text[-length:] == context[-length:] if last else text[:length] == context[:length]
+def _count_equal(one: str, two: str) -> int:
+    """Return the number of equal characters at the start of two texts."""
+    return next(
+        (at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two))
+    )
 
 
 def replace_link(document: Document, url: str, ref: JsonObject) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Text, children, plain_text, walk
 from octavo.core.document.references import references
@@ -12,6 +12,7 @@ from octavo.core.sentences import shorten
 from .code import explain_broken_code
 from .faults import QUOTE, CheckedPage, Fault
 from .statements import list_statements
+from .style import StyledText, StyleRule, check_style
 
 VERSION = 1
 """Version of the checks. A higher one checks all pages again."""
@@ -31,17 +32,20 @@ _SOON = re.compile(
     re.I,
 )
 _VARIABLE = re.compile(r"\b(space|page)\.vars(?:\.([A-Za-z_]\w*)|\[\s*[\"']([^\"']+)[\"']\s*\])")
+_OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"
 _MOST_FAULTS = 200
 _MOST_SAMPLES = 100
 _MOST_URLS = 500
 
 
-def check_page(document: Document) -> CheckedPage:
-    """Return the faults of a page as it was written, and what checks of the whole site need to know of it."""
+def check_page(document: Document, rules: Sequence[StyleRule] = ()) -> CheckedPage:
+    """Return the faults of a page, and the data that checks of the whole site need about it. ``rules``: the
+    rules of its style guide."""
     checked = CheckedPage([], [], {}, [], [])
     checked.faults += _check_images(document)
     samples = 0
     texts: list[str] = []
+    styled: list[StyledText] = []
     for node in walk(document):
         if isinstance(node, (Text, Document, Fragment)):
             continue
@@ -52,6 +56,8 @@ def check_page(document: Document) -> CheckedPage:
             text = prose(node)
             texts.append(text)
             checked.faults += _check_placeholder(text)
+            if rules:
+                styled.append(styled_text(node))
         elif node.type == "openapi-operation":
             ref = node.data.get("ref")
             name = ref.get("spec") or ref.get("url") if isinstance(ref, dict) else None
@@ -62,6 +68,7 @@ def check_page(document: Document) -> CheckedPage:
         if isinstance(expression, str):
             names = (f"{match[1]}.{match[2] or match[3]}" for match in _VARIABLE.finditer(expression))
             checked.variables += [name for name in names if name not in checked.variables]
+    checked.faults += check_style(rules, styled)
     checked.statements = list_statements(texts)
     for reference in references(document):
         url = reference.ref.get("url")
@@ -73,8 +80,8 @@ def check_page(document: Document) -> CheckedPage:
 
 
 def prose(node: Block | Inline) -> str:
-    """Return the text of a paragraph or heading that people read as prose. Code and formulas are blanks of the same
-    meaning: one word that no rule is about."""
+    """Return the text of a paragraph or heading that people read as prose. Code and formulas are replaced
+    with a word that no rule matches."""
     parts: list[str] = []
     for child in walk(node):
         if isinstance(child, Text):
@@ -84,6 +91,22 @@ def prose(node: Block | Inline) -> str:
         elif isinstance(child, Inline) and child.type in ("expression", "inline-math"):
             parts.append("`…`")
     return "".join(parts)
+
+
+def styled_text(node: Block | Inline) -> StyledText:
+    """Return a paragraph or heading for the rules of a style guide."""
+    text: list[str] = []
+    shown: list[str] = []
+    for child in walk(node):
+        if isinstance(child, Text):
+            for leaf in child.leaves:
+                code = any(mark.type in ("code", "keyboard") for mark in leaf.marks)
+                text.append(leaf.text)
+                shown.append("`" * len(leaf.text) if code else leaf.text)
+        elif isinstance(child, Inline) and child.type not in ("link", "annotation"):
+            text.append(_OBJECT)
+            shown.append(_OBJECT)
+    return StyledText("".join(text), "".join(shown), node.type.startswith("heading"))
 
 
 def _check_placeholder(text: str) -> Iterator[Fault]:

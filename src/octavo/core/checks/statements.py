@@ -27,10 +27,10 @@ _NUMBERED = re.compile(
     re.I,
 )
 _FEWEST_STEMS = 4
-"""Fewest significant words that two sentences must share besides the value."""
+"""Minimum number of significant words that two sentences must share besides the value."""
 _LONGEST = 400
 _MOST = 300
-"""Maximum number of statements that are kept of a page."""
+"""Maximum number of statements that are kept for a page."""
 
 
 class StatementPlace(Struct, frozen=True):
@@ -78,7 +78,7 @@ def _is_question(sentence: str) -> bool:
 
 
 def find_contradictions(pages: Mapping[str, Sequence[Statement]]) -> list[Contradiction]:
-    """Return the contradictions between pages. ``pages``: statements by the ID of their page."""
+    """Return the contradictions between pages. ``pages``: the statements by the ID of their page."""
     by_pattern: dict[str, list[StatementPlace]] = {}
     for page, statements in pages.items():
         for statement in statements:
@@ -91,7 +91,7 @@ def find_contradictions(pages: Mapping[str, Sequence[Statement]]) -> list[Contra
         if len(by_value) != 2:
             continue
         one, two = sorted(by_value.values(), key=lambda group: (-len(group), group[0].statement.value))
-        # A page that says both explains the difference.
+        # A page that contains both values explains the difference.
         if {place.page for place in one} & {place.page for place in two}:
             continue
         found.append(Contradiction(pattern, (*one, *two)))

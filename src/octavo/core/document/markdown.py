@@ -743,8 +743,8 @@ PARSER = _make()
 
 
 def parse_blocks(text: str, env: JsonObject) -> list[Token]:
-    """Return the block tokens of normalized Markdown (``\ `` only); inline content is still text in them.
-    ``env``: carries link definitions and footnotes between the parts of one page."""
+    """Return the block tokens of Markdown with normalized line ends; inline content is still text in them.
+    ``env``: the link definitions and footnotes shared by the parts of one page."""
     tokens: list[Token] = []
     PARSER.block.parse(text, PARSER, env, tokens)
     return tokens

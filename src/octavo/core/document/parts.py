@@ -26,7 +26,8 @@ def emoji(code: object) -> str:
     """Return the characters of an emoji, given as characters or as code points (``1f1e9-1f1ea``); empty for
     other text.
 
-    >>> emoji("2705"), emoji("✅") ('✅', '✅')
+    >>> emoji("2705"), emoji("✅")
+    ('✅', '✅')
     """
     if not isinstance(code, str):
         return ""

@@ -20,7 +20,7 @@ def safe_url(url: object) -> str | None:
     ``#``.
 
     For all other URLs, return ``None``. The text before the first colon of the first path segment counts as a
-    scheme, so ``java\ script:``, ``JaVaScRiPt:``, and unknown schemes are all rejected. So are URLs that
+    scheme, so ``java\\tscript:``, ``JaVaScRiPt:``, and unknown schemes are all rejected. So are URLs that
     can't be parsed, because callers may parse them.
 
     >>> safe_url(" https://example.com/a?b=c "), safe_url("../a:b"), safe_url("javascript:alert(1)")

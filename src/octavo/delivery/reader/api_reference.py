@@ -103,7 +103,7 @@ class _Pages:
 
     @cached_property
     def _areas(self) -> dict[str, dict[str, DescribedOperation]]:
-        """Operations of each tag, both by the last path segment of their pages."""
+        """Operations by tag. The keys of tags and operations are the last path segments of their pages."""
         return {
             name: {_name_of(each): each for each in self._description.with_tag(tag.name)}
             for name, tag in self._tags.items()

@@ -71,6 +71,8 @@ _ASSETS = (
 )
 _MERMAID = "mermaid.min.js"
 """Mermaid 11.17.2, as published by its package, with its license next to it."""
+DIAGRAM_FILES = frozenset(["diagrams.html", "diagrams-frame.js", _MERMAID])
+"""Files of the frame in which diagrams are drawn; the app has the same frame."""
 _FRAME_POLICY = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; sandbox allow-scripts"
 """Policy of the frame in which Mermaid draws. Mermaid adds styles to its drawings, so the frame has no origin
 and can't do anything else."""

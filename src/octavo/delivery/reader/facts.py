@@ -199,7 +199,7 @@ class _RecordedShown(Shown):
 
 
 class _RecordedFiles:
-    """``SpaceFiles`` of a space that records every lookup."""
+    """Implementation of ``SpaceFiles`` for a space that records every lookup."""
 
     def __init__(self, noted: RecordedFacts, space_id: str) -> None:
         self.space_id = space_id

@@ -35,8 +35,10 @@ def prefers_markdown(accepted: str) -> bool:
     If both are named with equal weights, Markdown wins, because browsers never name it. All other clients get
     HTML.
 
-    >>> prefers_markdown("text/markdown, text/html;q=0.9, */*;q=0.1") True >>> prefers_markdown("text/html,
-    text/markdown;q=0.5") or prefers_markdown("text/*") or prefers_markdown("*/*") False
+    >>> prefers_markdown("text/markdown, text/html;q=0.9, */*;q=0.1")
+    True
+    >>> prefers_markdown("text/html, text/markdown;q=0.5") or prefers_markdown("text/*") or prefers_markdown("*/*")
+    False
     """
     return "markdown" in accepted.lower() and _prefers_markdown(accepted)
 
@@ -53,8 +55,8 @@ def _prefers_markdown(accepted: str) -> bool:
 def shows_all_fields(query: bytes) -> bool:
     """Return whether a query requests all fields.
 
-    >>> [shows_all_fields(query) for query in (b"fields=all", b"q=a&fields=all", b"fields=", b"")] [True,
-    True, False, False]
+    >>> [shows_all_fields(query) for query in (b"fields=all", b"q=a&fields=all", b"fields=", b"")]
+    [True, True, False, False]
     """
     return bool(query) and _ALL_FIELDS in query.split(b"&")
 
@@ -70,7 +72,7 @@ def is_for_programs(path: str, accepted: str) -> bool:
     """Return whether a decoded path of a site, or its form, is meant for agents and other clients. This is
     independent of the visitor: anyone who requests the same URL and form gets the same response.
 
-    >>> [is_for_programs(path, "*/*") for path in ("/docs/guide.md", "/docs/llms.txt", "/docs/~mcp",
-    "/docs/guide")] [True, True, True, False]
+    >>> [is_for_programs(path, "*/*") for path in ("/docs/guide.md", "/docs/llms.txt", "/docs/~mcp", "/docs/guide")]
+    [True, True, True, False]
     """
     return prefers_markdown(accepted) or _FOR_PROGRAMS.search(path) is not None

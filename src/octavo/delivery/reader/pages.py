@@ -13,7 +13,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from octavo.content.images.making import is_scaled
-from octavo.content.images.store import ScaledImage, find_pictures, variant_name
+from octavo.content.images.store import ScaledImage, find_scaled_images, variant_name
 from octavo.content.references.resolving import Resolver, page_owner
 from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import ViewFiles
@@ -238,7 +238,7 @@ class PageBuilder:
     def _picture(self, item: Item) -> ScaledImage | None:
         if not is_scaled(item):
             return None
-        return find_pictures(self._tx, self._view.state.space_id, [item.content or ""]).get(
+        return find_scaled_images(self._tx, self._view.state.space_id, [item.content or ""]).get(
             item.content or ""
         )
 

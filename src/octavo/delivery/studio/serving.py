@@ -7,8 +7,9 @@ from functools import cache
 from pathlib import Path
 
 from octavo.core.icons import icon
+from octavo.delivery.reader.drawing import DIAGRAM_FILES, find_asset
 from octavo.errors import NotFound
-from octavo.kit.http.edge import Action, Answer, Request, Route, accepts_page
+from octavo.kit.http.edge import Action, Answer, Request, Route, accepts_page, etag_of
 from octavo.kit.http.static_files import read_built, static_route
 from octavo.settings import Settings
 
@@ -38,7 +39,7 @@ def content_security_policy(sites_url: str) -> str:
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self';"
         f" img-src 'self' data: blob: {sites_url}; media-src 'self' {sites_url}; connect-src 'self';"
-        f" frame-src {sites_url}; manifest-src 'self'; form-action 'self'; base-uri 'none';"
+        f" frame-src 'self' {sites_url}; manifest-src 'self'; form-action 'self'; base-uri 'none';"
         " frame-ancestors 'none'; require-trusted-types-for 'script';"
         " trusted-types svelte-trusted-html ProseMirrorClipboard"
     )
@@ -84,7 +85,18 @@ def studio_routes(
             raise NotFound("There is no icon with this name.")
         return Answer(200, found.encode(), "image/svg+xml", _ICON)
 
+    async def diagram_file(request: Request) -> Answer:
+        name = request.parameters["file"]
+        found = find_asset(name) if name in DIAGRAM_FILES else None
+        if found is None:
+            raise NotFound("This URL doesn't exist. Check its path.")
+        headers = {"cache-control": "no-cache", "x-content-type-options": "nosniff"}
+        if found.policy:
+            headers["content-security-policy"] = found.policy
+        return Answer(200, found.content, found.media_type, headers, etag_of(found.content))
+
     return [
+        Route("/~diagrams/{file}", {"GET": Action("diagramFile", diagram_file)}),
         Route("/~icons/{file}", {"GET": Action("pageIcon", page_icon)}),
         Route("/", {"GET": Action("home", root)}),
         *(Route(path, {"GET": Action("app", screen)}) for path in _ADDRESSES),

@@ -1,10 +1,10 @@
 """Delivery of events: at least once, in order for each space or site, and without recipients blocking each
 other.
 
-A recipient has one queue, or several; a job delivers a bit of a queue and then yields to others. Failed
-deliveries are retried, later each time, for three days; then the event is parked as failed, and the events
-behind it continue. A recipient that does not respond at all is paused for a while, with all its pending
-events.
+A recipient has one or more queues. A job delivers events of a queue for a short time, and then yields to
+other queues. Failed deliveries are retried for three days with increasing delays. After that, the event is
+marked as failed, and the next events are delivered. A recipient that does not respond at all is paused for a
+while, including all its pending events.
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ _CLAIM = 120_000
 class DeliveryResult(Struct, frozen=True, kw_only=True):
     """Outcome of an attempt.
 
-    ``problem``: why it failed; None: delivered. ``refused``: retrying is useless. ``silent``: the recipient
-    did not respond at all. ``answered``: the HTTP status of its response.
+    ``problem``: the reason for the failure; None if the event was delivered. ``refused``: whether retrying is
+    useless. ``silent``: whether the recipient did not respond at all. ``answered``: the HTTP status of its
+    response.
     """
 
     problem: str | None = None
@@ -64,11 +65,11 @@ _worth: dict[str, int] = {}
 
 
 def recipient(kind: str) -> Callable[[Attempt], Attempt]:
-    """Register the function that delivers events to recipients of a kind. It must not raise."""
+    """Register the function that delivers events to a kind of recipient. It must not raise."""
 
     def register(attempt: Attempt) -> Attempt:
         if kind in _attempts:
-            raise ValueError(f"two ways of delivering to {kind!r}")
+            raise ValueError(f"two functions deliver to {kind!r}")
         _attempts[kind] = attempt
         return attempt
 
@@ -76,8 +77,8 @@ def recipient(kind: str) -> Callable[[Attempt], Attempt]:
 
 
 def drop_after(type: str, milliseconds: int) -> None:
-    """Register a type of event that is frequent and useless later: events that wait longer are dropped, so
-    that a recipient that hangs does not accumulate them."""
+    """Register a type of event that is frequent and soon useless. Events that wait longer are dropped, so
+    that an unresponsive recipient does not accumulate them."""
     _worth[type] = milliseconds
 
 
@@ -97,9 +98,9 @@ def queue(
 ) -> None:
     """Queue an event for a recipient, or for one of its installations.
 
-    ``place`` (kind, id): events of one place are delivered in order. ``previous``: the installation before a
-    change; it may hold credentials and is encrypted. ``after``: milliseconds to wait. ``urgent``: ends the
-    pause of a recipient that did not respond.
+    ``place``: the kind and id of a place, whose events are delivered in order. ``previous``: the installation
+    before a change; encrypted, because it may contain credentials. ``after``: the delay in milliseconds.
+    ``urgent``: whether to end the pause of a recipient that did not respond.
     """
     sealed = None
     if previous is not None:
@@ -124,8 +125,7 @@ def queue(
 
 
 def deliver_again(tx: Transaction, row: Delivery) -> bool:
-    """Deliver an event that failed permanently, or was delivered, again; False for one that is pending
-    anyway."""
+    """Deliver an event again that failed permanently or was delivered. Return False for a pending event."""
     if not store.set_waiting(tx, row):
         return False
     store.resume(tx, row.queue)
@@ -195,7 +195,7 @@ def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
 
 
 def _attempt(context: Context, row: Delivery) -> bool:
-    """Deliver one event and record the outcome; return whether the next one is worth an attempt now."""
+    """Deliver one event and record the outcome. Return whether to attempt the next event now."""
     result = _hand_over(context, row)
     problem = None if result.problem is None else result.problem[:2000].replace("\0", "")
     status, next_at = "success", None

@@ -34,7 +34,8 @@ class DeliveryRecipient(NamedTuple):
 
 class Delivery(Struct, frozen=True):
     """Event and its delivery. ``previous`` is encrypted. ``answered``: the HTTP status of the last attempt,
-    if there was a response; times are milliseconds; ``trace``: what caused the event."""
+    if there was a response. ``trace``: the trace of the request that caused the event. Times are in
+    milliseconds."""
 
     number: int
     id: str
@@ -133,7 +134,8 @@ def insert_done(
     error: str | None,
     logs: list[LogLine],
 ) -> None:
-    """Insert an event with an immediate answer, which was never in a queue. ``error``: why it failed."""
+    """Insert an event with an immediate response, which was never in a queue. ``error``: the reason for a
+    failure."""
     insert(
         tx,
         recipient,
@@ -173,8 +175,8 @@ def list_deliveries(
 ) -> Slice[Delivery]:
     """Return the events of a recipient, newest first.
 
-    ``organization_id``: only this one's; ``waiting``: also those that were not tried yet; ``status``: only
-    this one.
+    ``organization_id``: the organization whose events to return. ``waiting``: whether to include events
+    without an attempt. ``status``: the status of the events to return.
     """
     where = f"d.{recipient.kind}_id = :recipient"
     given: dict[str, Any] = {"recipient": recipient.id}
@@ -219,7 +221,7 @@ def find_waiting(tx: Transaction, queue: str) -> Delivery | None:
 
 
 def next_due(tx: Transaction, queue: str) -> Delivery | None:
-    """Return the oldest due event that has no other of its place before it."""
+    """Return the oldest due event without an earlier event of the same place."""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM deliveries d
             WHERE d.queue = :queue AND d.status = 'waiting' AND d.next_at <= :now AND {_FIRST_OF_ITS_PLACE}
@@ -231,7 +233,7 @@ def next_due(tx: Transaction, queue: str) -> Delivery | None:
 
 
 def find_next_at(tx: Transaction, queue: str) -> int | None:
-    """Return when the next event of a queue is due, in milliseconds; None if none is pending."""
+    """Return the time when the next event of a queue is due, in milliseconds; None if none is pending."""
     found: int | None = tx.value(
         "SELECT min(d.next_at) FROM deliveries d WHERE d.queue = :queue AND d.status = 'waiting'"
         f" AND {_FIRST_OF_ITS_PLACE}",
@@ -253,7 +255,7 @@ def set_outcome(
     answered: int | None,
     next_at: int | None,
 ) -> None:
-    """Record the outcome of an attempt. ``waiting`` with ``next_at``: it is retried."""
+    """Record the outcome of an attempt. ``waiting``: whether to retry at ``next_at``."""
     tx.run(
         """UPDATE deliveries SET status = :status, attempts = attempts + 1, error = :error, logs = :logs,
              answered = :answered, next_at = :next, attempted_at = :now WHERE number = :number""",
@@ -268,7 +270,7 @@ def set_outcome(
 
 
 def set_waiting(tx: Transaction, row: Delivery) -> bool:
-    """Have a finished event delivered again now; False if it is pending."""
+    """Schedule a finished event for immediate delivery. Return False if it is pending."""
     return bool(
         tx.run(
             "UPDATE deliveries SET status = 'waiting', next_at = :now"
@@ -284,7 +286,7 @@ def forget_waiting(tx: Transaction, queue: str) -> None:
 
 
 def claim(tx: Transaction, queue: str, recipient: DeliveryRecipient, until: int) -> bool:
-    """Claim a queue until a time in milliseconds; False if someone else has it."""
+    """Claim a queue until a time in milliseconds. Return False if another worker has claimed it."""
     tx.run(
         f"""INSERT INTO delivery_queues (queue, {recipient.kind}_id, claimed_until) VALUES (:queue, :recipient, 0)
            ON CONFLICT (queue) DO NOTHING""",
@@ -302,7 +304,7 @@ def claim(tx: Transaction, queue: str, recipient: DeliveryRecipient, until: int)
 
 
 def find_claimed_until(tx: Transaction, queue: str) -> int:
-    """Return when the claim of a queue ends, in milliseconds; 0 for one that no one has claimed."""
+    """Return the time when the claim of a queue ends, in milliseconds; 0 for an unclaimed queue."""
     return tx.value("SELECT claimed_until FROM delivery_queues WHERE queue = :queue", queue=queue) or 0
 
 
@@ -318,7 +320,8 @@ def is_paused(tx: Transaction, queue: str) -> bool:
 
 
 def pause(tx: Transaction, queue: str, first: int, longest: int) -> None:
-    """Pause a queue for so many milliseconds: ``first``, and twice as long each time in a row."""
+    """Pause a queue: for ``first`` milliseconds, and for twice as long after each further failure in a
+    row."""
     silences = tx.value("SELECT silences FROM delivery_queues WHERE queue = :queue", queue=queue) or 0
     tx.run(
         "UPDATE delivery_queues SET paused_until = :until, silences = silences + 1 WHERE queue = :queue",
@@ -336,7 +339,8 @@ def resume(tx: Transaction, queue: str) -> None:
 
 
 def drop_waiting(tx: Transaction, queue: str, type: str, before: int, limit: int = 500) -> int:
-    """Delete events of a type that have waited since before a time (milliseconds); return how many."""
+    """Delete events of a type that have waited since before a time (milliseconds). Return the number of
+    deleted events."""
     return tx.run(
         "DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries"
         " WHERE queue = :queue AND status = 'waiting' AND type = :type AND created_at < :before"
@@ -349,7 +353,7 @@ def drop_waiting(tx: Transaction, queue: str, type: str, before: int, limit: int
 
 
 def prune(tx: Transaction, before: int, limit: int = 500) -> int:
-    """Delete events finished before a time (milliseconds); return how many."""
+    """Delete events finished before a time (milliseconds). Return the number of deleted events."""
     return tx.run(
         "DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries"
         " WHERE created_at < :before AND status <> 'waiting' ORDER BY created_at LIMIT :limit)",

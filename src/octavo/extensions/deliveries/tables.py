@@ -8,7 +8,7 @@ from octavo.kit.db.tables import Table, declare
 
 from .store import Status
 
-_STAYS = "is on its way to recipients of this server"
+_STAYS = "is in delivery to recipients of this server"
 
 declare(
     Table(

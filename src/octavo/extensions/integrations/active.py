@@ -1,7 +1,7 @@
-"""Where integrations are active.
+"""Places where integrations are active.
 
-These are the places where they were installed one by one and, for integrations on all spaces, the spaces that
-their account can see. So a private space has an integration only if someone added it there.
+These are the places where they were installed individually and, for integrations on all spaces, the spaces
+that their account can see. So an integration is active in a private space only if someone added it there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .store import IntegrationRow
 
 
 def sees(tx: Transaction, organization_id: str, space_id: str, user_id: str) -> bool:
-    """Return whether an installation that acts as ``user_id`` can see a space."""
+    """Return whether an installation with the account ``user_id`` can see a space."""
     return role_of_person(tx, organization_id, "space", space_id, user_id) is not None
 
 

@@ -37,13 +37,14 @@ INTEGRATION: dict[Can, Role | None] = {
     Can.LIST_INSTALLATIONS: "admin",
     Can.ADMIN: "admin",
 }
-"""Roles needed in the organization that publishes an integration. Scripts never have ``ADMIN``."""
+"""Roles that a caller needs in the organization that publishes an integration. Scripts never have
+``ADMIN``."""
 INSTALLATION: dict[Can, Role | None] = {Can.VIEW: "read", Can.ADMIN: "admin"}
-"""Roles needed in an organization for an installation there."""
+"""Roles that a caller needs in an organization for an installation there."""
 
 
 class IntegrationAccess(Struct, frozen=True):
-    """Proof of access to an integration. ``by_script``: with a token of the integration itself."""
+    """Proof of access to an integration. ``by_script``: whether the token is the integration's own."""
 
     row: IntegrationRow
     actor: Actor
@@ -51,7 +52,8 @@ class IntegrationAccess(Struct, frozen=True):
 
     @property
     def changes(self) -> bool:
-        """Return whether the caller's token may change the configurations of its installations."""
+        """Return whether the caller's token can change the configurations of the integration's
+        installations."""
         return self.by_script or can_write(self.actor, "integrations")
 
     @property
@@ -68,8 +70,8 @@ class VisitedIntegration(Visiting, frozen=True):
 class InstallationAccess(Struct, frozen=True):
     """Proof of access to an installation.
 
-    ``by_script``: with a token of the installation or its integration. ``changes``: whether the caller and
-    their token may change it; those who only read don't see secrets of its configuration.
+    ``by_script``: whether the token is one of the installation or its integration. ``changes``: whether the
+    caller and their token can change it; other callers don't see secrets of its configuration.
     """
 
     row: InstallationRow
@@ -83,8 +85,8 @@ class InstallationAccess(Struct, frozen=True):
 
 
 class _PlaceAccess(Struct, frozen=True):
-    """Proof of access to an installation at a space or site. ``place`` None: not installed there. ``role``:
-    the caller's role there."""
+    """Proof of access to an installation at a space or site. ``place``: the installation there; None if not
+    installed there. ``role``: the caller's role there."""
 
     installation: InstallationRow
     place: PlaceRow | None
@@ -110,7 +112,7 @@ class SiteInstallationAccess(_PlaceAccess, frozen=True, kw_only=True):
 
 
 def _forbidden(role: str) -> Forbidden:
-    return Forbidden(f"You need the role `{role}` or higher here.")
+    return Forbidden(f"This requires the role `{role}` or higher for this space or site.")
 
 
 def role_at_owner(tx: Transaction, actor: Actor, organization_id: str) -> str | None:
@@ -260,7 +262,7 @@ def enter_site_installation(
 
 
 def require_change(tx: Transaction, access: SpaceInstallationAccess | SiteInstallationAccess) -> None:
-    """Check that a person may give more access to the site.
+    """Check that a person can grant more access to the site.
 
     An integration on a site decides who can read it and which scripts its pages run, and its configuration
     decides what the integration does. Raises Forbidden.

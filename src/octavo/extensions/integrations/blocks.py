@@ -1,9 +1,9 @@
-"""Blocks of integrations on published pages: which integration a block belongs to, and what its script shows.
+"""Blocks of integrations on published pages: the integration that owns a block, and the output of its script.
 
-Scripts receive the block as it is on the page, and the space, but nothing about the reader. So their output
-is the same for everyone and may be cached.
+Scripts receive the block and the space, but no data of the reader. So their output is the same for everyone,
+and can be cached.
 
-Visitors who use the API can have a block rendered only if a page shows it to them, and only as it is on that
+Visitors who use the API can render a block only if a page shows it to them, and only with its state on that
 page.
 """
 
@@ -55,7 +55,7 @@ def find_block_owner(
 
 def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> dict[str, CodeBlock]:
     """Return the blocks that render code blocks of a space, by language in lower case. If several
-    integrations have one, the first by name wins."""
+    integrations support a language, the first by name is used."""
     found: dict[str, CodeBlock] = {}
     for row in list_active_in_space(tx, organization_id, space_id):
         for block in row.manifest.blocks or ():
@@ -68,7 +68,8 @@ def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> di
 def find_unfurling(
     rows: Iterable[IntegrationRow], url: str
 ) -> tuple[IntegrationRow, IntegrationBlock] | None:
-    """Return the block that unfurls a URL: the one with the most specific pattern; of several, the first."""
+    """Return the block that unfurls a URL: the block with the most specific pattern; of several, the
+    first."""
     address = read_address(url)
     if address is None:
         return None
@@ -92,7 +93,7 @@ _outputs: OwnCache[tuple[int, Rendered]] = OwnCache("rendered integration blocks
 
 
 def render_for_visitor(context: Context, integration: VisitedIntegration, given: RenderRequest) -> Reply:
-    """Render a block as a page shows it to a visitor of a site.
+    """Render a block with its state on a page, for a visitor of a site.
 
     A page's request contains no actions, so visitors can't make a script do anything else. Raises Failed,
     NotFound, Unavailable.
@@ -122,8 +123,8 @@ def render_for_visitor(context: Context, integration: VisitedIntegration, given:
 def _find_shown(
     tx: Transaction, url: str, visitor: Visitor, name: str, space_id: str, block: JsonObject
 ) -> Subject | None:
-    """Return the integration ``name`` if a page of the space shows the visitor this block of it. ``url``: the
-    URL of this server."""
+    """Return the integration ``name`` if a page of the space shows this block of it to the visitor. ``url``:
+    the URL of this server."""
     subject = find_block_owner(tx, visitor.organization_id, space_id, name, block["componentId"])
     if subject is None:
         return None
@@ -140,7 +141,8 @@ def _find_shown(
 
 
 def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id: str) -> frozenset[bytes]:
-    """Return the blocks of an integration, and the URLs it embeds, that the pages of a space show a visitor."""
+    """Return the blocks of an integration, and the URLs it embeds, on the pages of a space that the visitor
+    can see."""
     view = load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
     key = (view.state.revision_id, view.computed, _encoded(visitor.claims), name)
     shown = _shown.of(tx).get(key)
@@ -163,8 +165,8 @@ def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id
 
 
 def _pages_that_may_show(tx: Transaction, view: SpaceView, name: str) -> Iterator[Page]:
-    """Yield the pages whose files contain tags of the integration. Searching a text is much faster than
-    parsing it."""
+    """Yield the pages whose files contain tags of the integration. Searching text is much faster than parsing
+    it."""
     marks = (f"@{name}/", "embed")
 
     def has_marks(body: str | None) -> bool:
@@ -184,9 +186,9 @@ def _encoded(value: object) -> bytes:
 
 
 def version_of(subject: Subject) -> tuple[str, int, int]:
-    """Return a value that stays the same as long as the integration and its configuration there do."""
+    """Return a value that changes only if the integration or its configuration in this place changes."""
     integration, installation, place = subject
-    assert installation is not None, "blocks are of installed integrations"
+    assert installation is not None, "blocks belong to installed integrations"
     changed = max(integration.updated_at, installation.updated_at, place.updated_at if place else 0)
     return installation.id, integration.version, changed
 

@@ -18,8 +18,8 @@ from .publishing import BUILTIN_NAMES
 from .store import InstallationRow, IntegrationRow
 
 BUILT = Path(__file__).with_name("dist")
-"""Folder with what setup builds of each: ``NAME.json``, the body that publishes it, and ``NAME.js``, its
-script."""
+"""Folder with the files that setup builds for each integration: ``NAME.json``, the body that publishes it,
+and ``NAME.js``, its script."""
 
 
 State = Literal["available", "published", "outdated"]
@@ -34,8 +34,8 @@ class Builtin(NamedTuple):
 
 
 class Offered(NamedTuple):
-    """Built-in integration as an organization sees it. ``copy``: the name of the organization's copy; None
-    without one."""
+    """Built-in integration with its state in an organization. ``copy``: the name of the organization's copy;
+    None if there is none."""
 
     builtin: Builtin
     state: State
@@ -70,7 +70,8 @@ def _offered(tx: Transaction, one: Builtin, organization_id: str) -> Offered:
 
 
 def _find_copy(tx: Transaction, name: str, organization_id: str) -> IntegrationRow | None:
-    """Return an organization's copy. Copies published before names were reserved have the bare name."""
+    """Return an organization's copy. Copies published before names were reserved have the name without a
+    prefix."""
     for candidate in (name, publishing.copy_name(name, organization_id)):
         row = store.find_integration(tx, candidate)
         if row is not None and row.organization_id == organization_id:
@@ -108,8 +109,8 @@ def install_builtin(context: Context, org: OrgAccess, name: str) -> Installation
 def separate_copies(context: Context) -> None:
     """Give each organization that uses another one's copy of a built-in integration a copy of its own.
 
-    Before names were reserved, the first organization to publish one served everyone with it. Installations
-    keep their ids, configuration, and public endpoints.
+    Before names were reserved, all organizations used the copy of the first organization that published it.
+    Installations keep their ids, configuration, and public endpoints.
     """
     with context.db.read() as tx:
         shared = store.list_installed_elsewhere(tx, sorted(BUILTIN_NAMES))

@@ -1,7 +1,7 @@
-"""Pages and documents computed by integrations, converted to ours.
+"""Pages and documents computed by integrations, converted to Octavo's format.
 
-Integrations use page ids of their own. Ours are derived from these and the source's seed, and so are the
-references to them in documents.
+Integrations use their own page ids. The ids of Octavo, and the references in documents, are derived from
+these and from the source's seed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _Title = Annotated[str, Meta(min_length=1, max_length=512, pattern=NOT_BLANK)]
 _Key = Annotated[str, Meta(pattern=pattern(r"^[a-zA-Z0-9]{1,40}\Z", "be 1 to 40 letters and digits"))]
 _Slug = Annotated[str, Meta(max_length=200)]
 _DEEPEST = 32
-"""Maximum depth of pages."""
+"""Maximum depth of nested pages."""
 _TARGETS = {"url": "url", "page": "page", "anchor": "page", "file": "file", "space": "space"}
-"""Kinds of link targets, and the member that names each."""
+"""Kinds of link targets, and the member that specifies each."""
 
 
 class _InputPage(Struct, tag_field="type", kw_only=True):
@@ -56,14 +56,15 @@ class InputGroup(_InputPage, tag="group"):
 
 
 class InputRevision(Struct):
-    """Revision as integrations send it. ``files`` are ignored: pages refer to images and files by URL."""
+    """Revision in the format of integrations. ``files``: ignored, because pages refer to images and files by
+    URL."""
 
     pages: list[InputDocument | InputLink | InputComputed | InputGroup] = []
     files: Annotated[list[Any], Meta(max_length=0)] = []
 
 
 class _Pages:
-    """Pages as they are collected, parents before children."""
+    """Collected pages, parents before children."""
 
     def __init__(self, asked: ComputeInput) -> None:
         self._asked = asked
@@ -121,15 +122,15 @@ class _Pages:
 
 
 def read_pages(asked: ComputeInput, given: InputRevision) -> list[Page]:
-    """Return the pages of an answer. Raises BadRequest that names the wrong field."""
+    """Return the pages of a response. Raises BadRequest with the name of the invalid field."""
     pages = _Pages(asked)
     pages.add(given.pages, None, "pages")
     return pages.found
 
 
 def with_own_pages(document: Document, source: ComputedSource) -> Document:
-    """Return a document whose references to pages of the same source use the ids they have here. References
-    with a ``space`` point to a page of that space."""
+    """Return a document whose references to pages of the same source use Octavo's ids. References with a
+    ``space`` point to a page of that space."""
     if source.seed is not UNSET:
         for node in walk(document):
             if isinstance(node, Block | Inline):

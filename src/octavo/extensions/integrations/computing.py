@@ -1,8 +1,8 @@
 """Pages and documents that integrations compute (``integration:NAME:SOURCE``).
 
-Readers never wait for a script. A job calls the scripts after every change of what they depend on, and stores
-their answers; each answer stays until there is a new one. A source that is previewed with its own settings is
-computed at once and cached in memory.
+Readers never wait for a script. A job calls the scripts after every change of their dependencies, and stores
+each response until a new one replaces it. A source that is previewed with its own settings is computed
+immediately and cached in memory.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _UNUSED = 30 * 24 * 3600 * 1000
 """Milliseconds after which an unused answer is deleted."""
 
 _fetched: OwnCache[AnswerRow] = OwnCache("integration responses", 4)
-"""Answers for sources that are on no page, by the hash of what they depend on."""
+"""Responses for sources that are on no page, by the hash of their dependencies."""
 
 
 def _read_revision(asked: ComputeInput, text: str) -> Computed:
@@ -90,7 +90,7 @@ def _bad(error: Exception) -> BadRequest:
 
 
 class _Question:
-    """Request to a script to compute a source: the user, the place, and the dependencies."""
+    """Request to a script to compute a source: the user, the place, and the dependencies of the result."""
 
     def __init__(self, subject: Subject, source_id: str, asked: ComputeInput, whole: bool) -> None:
         installation = subject.installation
@@ -134,7 +134,7 @@ class _Question:
         }
         answer = ask(context, self._subject, self._type, fields)
         if answer.status != 200:
-            raise Failed("source.type: the integration failed. See its events for the reason.")
+            raise Failed("source.type: the integration failed. See the integration's events for the reason.")
         if len(answer.body) > _LARGEST:
             raise BadRequest(f"source.type: the integration returned more than {format_size(_LARGEST)}.")
         try:
@@ -154,7 +154,7 @@ def _hash(*parts: object) -> str:
     return blake2b(msgspec.json.encode(parts, order="sorted"), digest_size=24).hexdigest()
 
 
-# --- what is read ---------------------------------------------------------------------------------------
+# --- stored answers -------------------------------------------------------------------------------------
 
 
 def _question(tx: Transaction, asked: ComputeInput, whole: bool) -> _Question:
@@ -176,7 +176,9 @@ def _question(tx: Transaction, asked: ComputeInput, whole: bool) -> _Question:
             active = installation is not None and installation.status == "active"
             subject = Subject(integration, installation) if active else None
     if subject is None:
-        raise BadRequest(f"source.type: no integration that is active here provides {asked.source.type!r}.")
+        raise BadRequest(
+            f"source.type: no integration that is active in this space provides {asked.source.type!r}."
+        )
     return _Question(subject, source_id, asked, whole)
 
 
@@ -209,7 +211,7 @@ register_computer(TYPE, Computer(document=_document, revision=_revision, state=_
 
 @outbox.consumer("computed by integrations")
 def _follow(tx: Transaction, event: outbox.Event) -> None:
-    """Schedule recomputation when content that computed pages are based on, or listed in, changes."""
+    """Schedule a recomputation when content that computed pages use or list changes."""
     organization_id = event.organization_id
     if organization_id is not None and event.type == "space_content_updated":
         order_computing(tx, organization_id)
@@ -288,8 +290,8 @@ def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, Compute
 
 
 def _ask_all(context: Context, questions: Iterable[_Question]) -> tuple[bool, bool]:
-    """Request the answers that are missing or outdated. Return whether there was an answer, and whether one
-    failed."""
+    """Request the answers that are missing or outdated. Return whether there was an answer, and whether a
+    request failed."""
     changed = failed = False
     seen: set[str] = set()
     for question in questions:

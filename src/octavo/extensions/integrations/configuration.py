@@ -1,4 +1,4 @@
-"""Configurations of installations, validated against what the integration declares."""
+"""Configurations of installations, validated against the properties that the integration declares."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _FIELDS = {"installation": "account", "space": "space", "site": "site"}
 
 
 def declared(manifest: Manifest, kind: str) -> Configuration | UnsetType:
-    """Return what an integration declares for an ``installation``, or for one at a ``space`` or ``site``."""
+    """Return the properties that an integration declares for an ``installation``, or for an installation at a
+    ``space`` or ``site``."""
     if manifest.configurations is UNSET:
         return UNSET
     found: Configuration | UnsetType = getattr(manifest.configurations, _FIELDS[kind])
@@ -35,8 +36,8 @@ def declared(manifest: Manifest, kind: str) -> Configuration | UnsetType:
 
 
 def check(schema: Configuration | UnsetType, given: Mapping[str, object]) -> None:
-    """Validate a configuration. Properties that are not declared belong to the script and are kept. Raises
-    BadRequest that names the property."""
+    """Validate a configuration. Undeclared properties belong to the script, and are kept. Raises BadRequest
+    with the name of the property."""
     if len(msgspec.json.encode(given)) > LARGEST:
         raise BadRequest(f"configuration: must be at most {format_size(LARGEST)}")
     if schema is UNSET or schema.properties is UNSET:
@@ -65,7 +66,8 @@ def _problem(wanted: Property, value: object) -> str | None:
 
 
 def status_of(schema: Configuration | UnsetType, given: Mapping[str, object], *, saved: bool) -> Status:
-    """Return ``pending`` until all required properties are set, or until the script's own form was ``saved``."""
+    """Return ``pending`` until all required properties are set, or until the script's own form is
+    ``saved``."""
     if schema is UNSET:
         return "active"
     if schema.properties is UNSET:
@@ -79,8 +81,8 @@ def status_of(schema: Configuration | UnsetType, given: Mapping[str, object], *,
 
 
 def shown(schema: Configuration | UnsetType, given: Mapping[str, object]) -> JsonObject:
-    """Return the part of a configuration that people who can't change it may see: scripts store credentials
-    beside declared properties."""
+    """Return the part of a configuration that is visible to people who can't change it. Scripts store
+    credentials in undeclared properties."""
     if schema is UNSET or schema.properties is UNSET:
         return {}
     return {name: value for name, value in given.items() if name in schema.properties}

@@ -1,7 +1,7 @@
 """Output of scripts to be rendered: a tree of known elements, limited in size, that links only to web
 addresses.
 
-Renderers rely on this: no elements but those below, no URLs but http and https.
+Renderers rely on this: the output contains only the elements below, and only http and https URLs.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ _ADDRESSES = ("source", "target", "options")
 
 
 class BadOutput(Exception):
-    """Output that can't be rendered. The message tells the author of the script where and why."""
+    """Output that can't be rendered. The message contains the place and the reason for the author of the
+    script."""
 
 
 def read_output(data: bytes) -> JsonObject:
@@ -64,7 +65,7 @@ def read_output(data: bytes) -> JsonObject:
     try:
         output = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise BadOutput("the output is not JSON, or nested too deeply") from None
+        raise BadOutput("the output is not JSON, or is nested too deeply") from None
     if not isinstance(output, dict):
         raise BadOutput("the output must be an object")
     if output.get("type") == "complete":
@@ -90,7 +91,7 @@ def _check_tree(root: Mapping[str, object]) -> None:
         element, place, depth = waiting.pop()
         count += 1
         if count > MOST:
-            raise BadOutput(f"more than {MOST} elements")
+            raise BadOutput(f"the output has more than {MOST} elements")
         if depth > DEEPEST:
             raise BadOutput(f"{place[:100]}: nested more than {DEEPEST} levels deep")
         kind = element.get("type")
@@ -129,6 +130,6 @@ def _check_address(holder: object, place: str) -> None:
     url = holder["url"]
     if isinstance(url, dict):
         if not all(isinstance(url.get(part), str) for part in ("host", "pathname")):
-            raise BadOutput(f"{place}.url: must have host and pathname")
+            raise BadOutput(f"{place}.url: must have a host and a pathname")
     elif not isinstance(url, str) or not url.lower().startswith(("https://", "http://")):
         raise BadOutput(f"{place}.url: must be an http or https URL")

@@ -1,5 +1,4 @@
-"""Events that integrations receive, and how they are delivered. The queue itself is in the package
-deliveries."""
+"""Events that integrations receive, and their delivery. The queue itself is in the package ``deliveries``."""
 
 from __future__ import annotations
 
@@ -37,13 +36,14 @@ from .store import InstallationRow, IntegrationRow
 
 _NOT_HANDLED = 406
 VIEWS_WAIT = 3_600_000
-"""Milliseconds after which views are no longer delivered to a script that hangs: there are many of them."""
+"""Number of milliseconds after which views are no longer delivered to an unresponsive script, because there
+are many of them."""
 drop_after("site_view", VIEWS_WAIT)
 
 
 class _Told(NamedTuple):
-    """Conversion of one of our events: the scope that an integration needs for it, the kind of place it is
-    about, and its fields, made from our payload."""
+    """Conversion of an Octavo event: the scope that an integration needs for it, the kind of place it is
+    about, and its fields, created from the payload."""
 
     scope: str
     kind: str
@@ -67,8 +67,8 @@ TOLD = {
 
 @outbox.consumer("integrations")
 def queue_event(tx: Transaction, event: outbox.Event) -> None:
-    """Queue an event for every installation that should receive it. An installation on all spaces receives
-    events of the spaces its account can see."""
+    """Queue an event for every installation that receives it. An installation on all spaces receives events
+    of the spaces that its account can see."""
     told = TOLD.get(event.type)
     if told is None or event.organization_id is None:
         return
@@ -107,8 +107,8 @@ def queue(
 ) -> None:
     """Queue an event.
 
-    ``previous``: the installation before the change; it may hold credentials and is encrypted. ``after``:
-    milliseconds to wait.
+    ``previous``: the installation before the change; encrypted, because it may contain credentials.
+    ``after``: the delay in milliseconds.
     """
     event_id = new_delivery_id()
     event = {"eventId": event_id, "type": type, **fields}
@@ -139,8 +139,8 @@ def announce(
     place: tuple[str, str] = ("", ""),
     previous: JsonObject | None = None,
 ) -> None:
-    """Queue the event that an installation was set up or removed, or one at a place, and schedule its
-    computed pages."""
+    """Queue the event that an installation, or an installation at a place, was created or removed, and
+    schedule its computed pages."""
     notify_dependency_changed(tx, row.organization_id)
     touch_sites(tx, row.organization_id)
     was = None if previous is None else (sealer, previous)
@@ -148,7 +148,7 @@ def announce(
 
 
 def set_tunnel(context: Context, actor: Actor, row: IntegrationRow, url: str | None, all: bool) -> None:
-    """Start development mode, or end it (``url`` None)."""
+    """Set the URL of development mode; None ends it."""
     with context.db.write() as tx:
         store.set_tunnel(tx, row.id, url, all)
         order_for(tx, row)
@@ -158,7 +158,7 @@ def set_tunnel(context: Context, actor: Actor, row: IntegrationRow, url: str | N
 
 
 def open_event(context: Context, row: Delivery) -> JsonObject:
-    """Return an event as scripts receive it."""
+    """Return an event in the format of scripts."""
     if row.previous is None:
         return row.event
     was = msgspec.json.decode(PREVIOUS.open(context.sealer, row.previous, row.id))
@@ -173,27 +173,27 @@ ANSWERED = (
     "content_compute_revision",
     "content_compute_document",
 )
-"""Events with an immediate answer. Delivering one again is useless, because nothing is waiting for the
-answer."""
+"""Types of events with an immediate response. Delivering them again is useless, because no one is waiting for
+the response."""
 
 
 def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: Delivery) -> None:
-    """Deliver a parked event again. Raises Conflict for one that is not parked, or that had an immediate
-    answer."""
+    """Deliver a failed event again. Raises Conflict for an event that has not failed, or that had an
+    immediate response."""
     if row.type in ANSWERED:
         raise Conflict(
             f"Events of type {row.type} are answered immediately and can't be delivered again. Repeat the request"
             " instead."
         )
     if row.status != "failed" or not deliver_again(tx, row):
-        raise Conflict("Only events that failed permanently can be delivered again. This one hasn't.")
+        raise Conflict("This event has not failed permanently. Only failed events can be delivered again.")
     target = ("integration", integration.name)
     audit(tx, actor, "integration.redelivered", row.organization_id, target, after={"event": row.id})
 
 
 @recipient("integration")
 def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
-    """Let a script handle an event. A script that hangs, or is not reachable, is paused for a while."""
+    """Send an event to a script. A script that hangs or is not reachable is paused for a while."""
     found: list[ScriptOutcome] = []
     answered: int | None = None
     problem: str | None = None
@@ -220,10 +220,10 @@ def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
 
 
 def problem_in(type: str, answer: ScriptAnswer) -> str | None:
-    """Return what is wrong with an answer; None if the script handled the event.
+    """Return the problem of a response; None if the script handled the event.
 
-    The script library answers 500 if a script threw an error. At a public endpoint all other statuses are the
-    script's own answers.
+    The script library responds with 500 if a script threw an error. At a public endpoint, all other statuses
+    are the script's own responses.
     """
     if answer.status < 400 or answer.status == _NOT_HANDLED or (type == "fetch" and answer.status < 500):
         return None

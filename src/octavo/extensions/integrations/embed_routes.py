@@ -1,4 +1,5 @@
-"""Embeds of URLs in a space: a block of an integration first, and otherwise what the URL itself offers."""
+"""Embeds of URLs in a space: a block of an integration if there is one, and otherwise the metadata of the
+URL."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ operation = Area("content").operation
 def get_embed(
     call: Call, space: SpaceAccess | VisitedSpace, query: EmbedQuery
 ) -> LinkEmbed | RichEmbed | IntegrationEmbed:
-    """Get the embed of a URL in a space. It is a block of an integration that takes such URLs, or else what
-    the page at the URL says about itself. A URL that can't be reached is a plain link."""
+    """Get the embed of a URL in a space: the block of an integration for such URLs, or otherwise the metadata
+    of the page at the URL. A URL that can't be reached is a plain link."""
     with call.db.read() as tx:
         rows = list_active_in_space(tx, space.organization_id, space.space_id)
     found = find_unfurling(rows, query.url)

@@ -1,6 +1,6 @@
-"""Events with an immediate answer: what a script renders, and what it answers at its public endpoint.
+"""Events with an immediate answer: the output that a script renders, and its response at its public endpoint.
 
-Each caller takes a thread while it waits. Requests to the API get at most half of the API's threads, which
+Each caller uses a thread while it waits. Requests to the API get at most half of the API's threads, which
 organizations share. Public endpoints have threads of their own.
 """
 
@@ -22,7 +22,7 @@ from .invoking import ScriptOutcome, Subject, invoke
 
 
 class Failed(BadGateway):
-    """The integration's script failed or gave no valid answer."""
+    """Raised if the integration's script failed or returned no valid answer."""
 
     reason = "integration_failed"
 
@@ -46,7 +46,7 @@ class _Note:
         self._one_more()
 
     def answered(self, answer: ScriptAnswer | None) -> None:
-        """Record the answer. None: the script gave none; its result says why."""
+        """Record the answer. None: the script returned none; its result contains the reason."""
         self._problem = delivering.problem_in(self._type, answer) if answer is not None else None
         self._one_more()
 
@@ -67,8 +67,8 @@ def ask(
 ) -> ScriptAnswer:
     """Return an integration's answer to an event.
 
-    The event is recorded with its log. Only the event says why a script failed, since anyone may be the
-    caller. Raises Failed, Unavailable.
+    The event is recorded with its log. Only the event contains the reason for a failure, because anyone can
+    be the caller. Raises Failed, Unavailable.
     """
     integration, installation, place = subject
     event: dict[str, Any] = {"eventId": new_delivery_id(), "type": type, **fields}
@@ -99,7 +99,7 @@ def ask(
         try:
             answer = invoke(context, subject, event, note.finished, body=body)
         except (ScriptFailed, FetchError):
-            raise Failed("The integration failed. See its events for the reason.") from None
+            raise Failed("The integration failed. See the integration's events for the reason.") from None
         finally:
             note.answered(answer)
         return answer

@@ -51,7 +51,7 @@ def _recipient(integration: IntegrationAccess) -> DeliveryRecipient:
 
 def _organization_shown(integration: IntegrationAccess) -> str | None:
     """Return the organization whose events people see, which is their own; None for the integration itself,
-    which sees all."""
+    which sees all events."""
     return None if integration.by_script else integration.row.organization_id
 
 
@@ -85,7 +85,7 @@ def list_events(call: Call, integration: IntegrationAccess, query: PageQuery) ->
     errors=(404,),
 )
 def get_event(call: Call, integration: IntegrationAccess, event_id: str) -> FetchedEvent:
-    """Get an event, with what the script logged in the last attempt. Secrets are removed from the log."""
+    """Get an event, with the log of the script from the last attempt. Secrets are removed from the log."""
     with call.db.read() as tx:
         row = _find(tx, integration, event_id)
     logs = [EventLog(line.message, line.timestamp, line.level) for line in row.logs]
@@ -102,7 +102,8 @@ def get_event(call: Call, integration: IntegrationAccess, event_id: str) -> Fetc
     errors=(404, 409),
 )
 def redeliver_event(call: Call, integration: IntegrationAccess, event_id: str) -> None:
-    """Deliver an event that failed permanently again, before later events. Returns 409 for any other event."""
+    """Deliver an event again that failed permanently, before later events. Returns 409 for any other
+    event."""
     with call.db.write() as tx:
         row = _find(tx, integration, event_id)
         delivering.redeliver(tx, integration.actor, integration.row, row)
@@ -176,9 +177,9 @@ def render_with_post(
 ) -> Reply:
     """Render a component of an integration.
 
-    Callers need to see the place where it is shown and, for a configuration, be able to change it. Site
-    visitors can render the blocks that pages show them. `Cache-Control` is what the integration says, for the
-    caller alone.
+    Callers must be able to see the place where it is shown and, for a configuration, to change it. Site
+    visitors can render the blocks on the pages that they can see. The integration sets `Cache-Control`, which
+    applies only to the caller.
     """
     if isinstance(integration, VisitedIntegration):
         return blocks.render_for_visitor(call.context, integration, body)

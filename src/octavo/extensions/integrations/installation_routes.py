@@ -48,8 +48,8 @@ _SITE = _SITES + "/{siteId}"
 def _list_places(
     tx: Transaction, kind: store.Kind, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Slice[PlaceRow]:
-    """Return the places where an integration is installed: all of them for the integration itself, and those
-    of its own organization for the organization's administrators."""
+    """Return the places where an integration is installed: all of them for the integration itself, and the
+    places of its own organization for the organization's administrators."""
     row = integration.row
     return store.list_places(
         tx,
@@ -66,8 +66,8 @@ def _list_places(
 def list_spaces_of_integration(
     call: Call, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Listing[SpaceInstallation]:
-    """List the spaces that an integration is installed on: all of them for the integration itself, and those
-    of its own organization for administrators."""
+    """List the spaces that an integration is installed on: all of them for the integration itself, and the
+    spaces of its own organization for the organization's administrators."""
     with call.db.read() as tx:
         return present_slice(
             _list_places(tx, "space", integration, query),
@@ -87,8 +87,8 @@ def list_spaces_of_integration(
 def list_sites_of_integration(
     call: Call, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Listing[SiteInstallation]:
-    """List the sites that an integration is installed on: all of them for the integration itself, and those
-    of its own organization for administrators."""
+    """List the sites that an integration is installed on: all of them for the integration itself, and the
+    sites of its own organization for the organization's administrators."""
     with call.db.read() as tx:
         return present_slice(
             _list_places(tx, "site", integration, query),
@@ -178,7 +178,8 @@ def list_sites(call: Call, installation: InstallationAccess, query: PlacesQuery)
 def install_on_space(
     call: Call, installation: InstallationAccess, query: ExtendedQuery, body: InstallOnSpace
 ) -> SpaceInstallation:
-    """Install an integration of the organization on a space. Needs permission to do so in the space."""
+    """Install an integration of the organization on a space. Requires the permission to install integrations
+    in the space."""
     require_person(installation.actor)
     row = installation.row
     with call.db.write() as tx:
@@ -205,8 +206,8 @@ def install_on_site(
 ) -> SiteInstallation:
     """Install an integration of the organization on a site.
 
-    The integration may decide who can read the site and which scripts its pages run, so you have to be an
-    administrator of the site and of every space it shows.
+    The integration can decide who can read the site and which scripts its pages run, so this requires the
+    role `create` or higher for the site and for every space it shows.
     """
     require_person(installation.actor)
     row = installation.row
@@ -298,8 +299,8 @@ def get_site_installation(
 def update_site_installation(
     call: Call, installation: SiteInstallationAccess, query: ExtendedQuery, body: UpdatePlace
 ) -> SiteInstallation:
-    """Update an integration's installation on a site. The configuration is replaced as a whole. You have to
-    be an administrator of the site and of every space it shows."""
+    """Update an integration's installation on a site. The configuration is replaced as a whole. Requires the
+    role `create` or higher for the site and for every space it shows."""
     with call.db.write() as tx:
         place = installing.update_at(tx, call.context, installation, given(body))
         return _show_site(call, tx, installation, place, query.extended)
@@ -309,7 +310,7 @@ def update_site_installation(
 def uninstall_from_site(call: Call, installation: SiteInstallationAccess) -> bool:
     """Remove an integration from a site.
 
-    Another integration may decide who can read the site afterwards, so you have to be an administrator of the
-    site and of every space it shows.
+    Another integration can decide who can read the site afterwards, so this requires the role `create` or
+    higher for the site and for every space it shows.
     """
     return _delete(call, installation)

@@ -1,8 +1,8 @@
-"""Installing integrations in organizations, on spaces, and on sites; configuring and removing them there.
+"""Installation, configuration, and removal of integrations in organizations, on spaces, and on sites.
 
-An installation acts as an account of its own, which is a member of the organization. On all spaces, that
-member has a role; otherwise it is a guest with a role in the selected spaces. Its tokens are also limited to
-its scopes.
+An installation has an account of its own, which is a member of the organization. For an installation on all
+spaces, that member has a role; otherwise, it is a guest with a role in the selected spaces. Its tokens are
+also limited to its scopes.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ _WRITING = {
 
 
 def _role(scopes: Iterable[str]) -> str:
-    """Return the role that an installation with these scopes gets where it is installed."""
+    """Return the role that an installation with these scopes gets in its place."""
     return "create" if _WRITING & set(scopes) else "read"
 
 
 def install(
     tx: Transaction, context: Context, actor: Actor, row: IntegrationRow, organization_id: str
 ) -> InstallationRow:
-    """Install an integration in an organization; if it is already installed, agree to its current scopes.
+    """Install an integration in an organization. If it is already installed, agree to its current scopes.
 
     Raises NotFound if it was unpublished in the meantime.
     """
@@ -94,7 +94,7 @@ def install(
 
 
 def _lock_integration(tx: Transaction, integration_id: str, name: str) -> IntegrationRow:
-    """Lock an integration until the transaction ends and return it as it is now. Raises NotFound if it was
+    """Lock an integration until the transaction ends and return its current state. Raises NotFound if it was
     unpublished in the meantime."""
     if not store.lock_integration(tx, integration_id):
         raise NotFound(f"There is no integration {name!r}.")
@@ -102,7 +102,7 @@ def _lock_integration(tx: Transaction, integration_id: str, name: str) -> Integr
 
 
 def _lock(tx: Transaction, row: InstallationRow) -> tuple[IntegrationRow, InstallationRow]:
-    """Lock an integration and an installation until the transaction ends and return both as they are now.
+    """Lock an integration and an installation until the transaction ends and return their current state.
     Raises NotFound if either was removed in the meantime."""
     integration = _lock_integration(tx, row.integration_id, row.integration)
     found = store.find_installation(tx, integration.name, row.id)
@@ -141,7 +141,7 @@ def update(
         value = given.get(name, getattr(row, name))
         if value != getattr(row, name):
             if access.by_script and value == "all":
-                raise BadRequest(f"{name}: a script can't extend where its integration is installed")
+                raise BadRequest(f"{name}: a script can't add the integration to more places")
             changes[name] = value
     if "external_ids" in given:
         changes["external_ids"] = list(dict.fromkeys(given["external_ids"]))
@@ -164,7 +164,7 @@ def update(
 
 
 def _state(context: Context, row: InstallationRow | PlaceRow) -> JsonObject:
-    """Return the state of an installation, for the event that it changed."""
+    """Return the state of an installation, for the event that reports its change."""
     return {"status": row.status, "configuration": open_configuration(context, row)}
 
 
@@ -194,12 +194,12 @@ def _audit(tx: Transaction, actor: Actor, action: str, row: InstallationRow, cha
 def install_at(
     tx: Transaction, context: Context, actor: Actor, row: InstallationRow, kind: Kind, place_id: str
 ) -> PlaceRow:
-    """Install an integration on a space or site of its organization, where the caller may do so. Raises
+    """Install an integration on a space or site of its organization, if the caller has permission. Raises
     BadRequest."""
     integration, row = _lock(tx, row)
     if integration.target not in ("all", kind):
         raise BadRequest(
-            f"{kind}: this integration can only be installed on the target {integration.target!r}"
+            f"{kind}: this integration has the target {integration.target!r}, so it can't be installed on a {kind}"
         )
     if (there := store.find_place(tx, row.id, kind, place_id)) is not None:
         return there
@@ -292,7 +292,7 @@ def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Map
 
 
 def uninstall_at(tx: Transaction, context: Context, access: PlaceAccess) -> bool:
-    """Remove an installation from a place; False if it was not there. Raises Forbidden."""
+    """Remove an installation from a place. Return False if it was not installed there. Raises Forbidden."""
     require_change(tx, access)
     place = access.place
     if place is None or not store.lock_integration(tx, access.installation.integration_id):

@@ -1,7 +1,9 @@
-"""Delivery of an event to an integration: to its script in a process of ours, or to its developer's tunnel.
+"""Delivery of an event to an integration: to its script in a process of this server, or to its developer's
+tunnel.
 
-The script gets everything it needs: itself, the installation, its secrets, and tokens that are valid for an
-hour. Its requests to other hosts are sent from here, by the rules for all outgoing requests.
+The script gets all the data it needs: the integration, the installation, its secrets, and tokens that are
+valid for an hour. This server sends the script's requests to other hosts, by the rules for all outgoing
+requests.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ _ANSWER = 10 * 1024 * 1024
 
 
 class Subject(NamedTuple):
-    """Recipient of an event: an integration as installed in an organization, at a space or site."""
+    """Recipient of an event: an integration with its installation in an organization, at a space, or at a
+    site."""
 
     integration: IntegrationRow
     installation: InstallationRow | None = None
@@ -56,7 +59,7 @@ class Subject(NamedTuple):
 
 
 class ScriptOutcome(NamedTuple):
-    """Log and error of a script that is done."""
+    """Log and error of a finished script."""
 
     logs: list[LogLine]
     problem: str | None
@@ -76,18 +79,18 @@ def find_subject(
     return Subject(integration, installation, place)
 
 
-# --- what scripts are told ------------------------------------------------------------------------------
+# --- environment of scripts -----------------------------------------------------------------------------
 
 
 def signing_secret(context: Context, integration: IntegrationRow, *of: str) -> str:
-    """Return the signing secret of an integration, or of an installation (``of``: its id, and the kind and id
-    of a place)."""
+    """Return the signing secret of an integration, or of an installation. ``of``: the id of the installation,
+    and the kind and id of its place."""
     own = store.SIGNING_SECRET.open(context.sealer, integration.signing_secret, integration.id)
     return hmac.new(own.encode(), "\0".join(of).encode(), hashlib.sha256).hexdigest() if of else own
 
 
 def environment(context: Context, tx: Transaction, subject: Subject) -> JsonObject:
-    """Return the environment that scripts get. It contains secrets."""
+    """Return the environment of a script. It contains secrets."""
     integration, installation, place = subject
     to, signer = Recipient(context=context), context.signer
     tokens = {"integration": create_integration_token(signer, integration.id)}
@@ -127,7 +130,7 @@ def _secrets_of(told: JsonObject) -> list[str]:
     return sorted({value for value in values if len(value) >= _SHORTEST}, key=len, reverse=True)
 
 
-# --- handing it over ------------------------------------------------------------------------------------
+# --- delivery of events ---------------------------------------------------------------------------------
 
 
 @cache
@@ -147,8 +150,9 @@ def invoke(
 ) -> ScriptAnswer:
     """Return an integration's answer to an event.
 
-    ``finished`` is called once the script has ended, background work included; with ``wait``, that is before
-    this returns. Raises ScriptFailed, FetchError (of a tunnel), Unavailable.
+    ``finished``: the function called after the script has ended, including its background work. ``wait``:
+    whether to call it before this function returns. Raises ScriptFailed, FetchError (of a tunnel),
+    Unavailable.
     """
     integration, installation, _ = subject
     with context.db.read() as tx:
@@ -193,10 +197,10 @@ def _read_script(context: Context, integration: IntegrationRow) -> str:
 
 
 def fetch_for(api_url: str, allowed: str) -> Fetch:
-    """Return how scripts send requests.
+    """Return the function that sends the requests of scripts.
 
-    Requests to the API go only there; all others follow the rules of outgoing requests. ``allowed``: the
-    setting ``allow_private_fetch``.
+    Requests to the API are sent only to the API; all others follow the rules of outgoing requests.
+    ``allowed``: the setting ``allow_private_fetch``.
     """
     api = own_address(api_url)
     port = api.port or {"http": 80, "https": 443}[api.scheme]
@@ -245,7 +249,7 @@ def _through_tunnel(
             Limits(size=_ANSWER, seconds=seconds, follow=False),
         )
     except FetchError as error:
-        done([], f"the tunnel: {error.message}")
+        done([], f"The tunnel failed: {error.message}")
         raise
     done([], None)
     kept = [(name, value) for name, value in got.headers.multi_items() if name not in _DROPPED]

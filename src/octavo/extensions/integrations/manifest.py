@@ -1,4 +1,4 @@
-"""Stored description of an integration, as its script declares it."""
+"""Stored description of an integration, declared by its script."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Text = Annotated[str, Meta(max_length=2048)]
 
 
 class BlockMarkdown(Struct):
-    """Markdown of a block. ``codeblock``: the language of the code blocks that hold it; ``body``: the prop
+    """Markdown of a block. ``codeblock``: the language of the code blocks that contain it; ``body``: the prop
     with their text."""
 
     codeblock: Text
@@ -53,8 +53,8 @@ class BlockMarkdown(Struct):
 
 @schema_name("Block")
 class IntegrationBlock(Struct, rename={"url_unfurl": "urlUnfurl"}, omit_defaults=True):
-    """Block. ``url_unfurl``: patterns of URLs that become this block when they are pasted into a page; see
-    ``core.address_patterns``."""
+    """Block. ``url_unfurl``: the patterns of URLs that become this block when they are pasted into a page;
+    see ``core.address_patterns``."""
 
     id: Id
     title: PartTitle
@@ -116,8 +116,8 @@ Property = StringProperty | NumberProperty | BooleanProperty | ButtonProperty
 
 
 class Configuration(Struct, rename={"component_id": "componentId"}, omit_defaults=True):
-    """Configuration: either ``properties``, with the names of the ``required`` ones, or a component that
-    renders the form."""
+    """Configuration: either ``properties``, with the names of the ``required`` properties, or a component
+    that renders the form."""
 
     properties: Annotated[dict[str, Property], Meta(max_length=100)] | UnsetType = UNSET
     required: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
@@ -197,7 +197,7 @@ _Secret = Annotated[str, Meta(max_length=16_384)]
 
 
 class PublishIntegration(Struct, rename="camel", kw_only=True):
-    """Body that publishes an integration. Images are base64. Missing fields are emptied."""
+    """Body that publishes an integration. Images are base64. Missing fields are cleared."""
 
     title: Title
     description: Description

@@ -41,8 +41,8 @@ class _SignIn(NamedTuple):
 
 
 def _find_sign_in(tx: Transaction, context: Context, site_id: str) -> _SignIn | None:
-    """Return how visitors of a site sign in through an integration: the first one installed on the site for
-    that."""
+    """Return the sign-in of a site's visitors through an integration: the first integration installed on the
+    site with a sign-in."""
     for integration, installation, place in store.list_places_with_scope(tx, site_id, "site:visitor:auth"):
         key = (place.installation_id, place.kind, place.place_id)
         endpoint = public_endpoint(context, integration.name, installation.id, "site", site_id)
@@ -51,14 +51,15 @@ def _find_sign_in(tx: Transaction, context: Context, site_id: str) -> _SignIn | 
 
 
 def sign_in_address(tx: Transaction, context: Context, site_id: str, path: str) -> str | None:
-    """Return the URL where a visitor of ``path`` (below the site, with a leading slash) starts to sign in
-    through an integration."""
+    """Return the URL where a visitor of ``path`` (the path below the site, with a leading slash) starts to
+    sign in through an integration."""
     found = _find_sign_in(tx, context, site_id)
     return f"{found.url}/{SIGN_IN}?{urlencode({'location': path})}" if found is not None else None
 
 
 def sign_out_address(tx: Transaction, context: Context, site_id: str) -> str | None:
-    """Return where visitors continue after signing out of a site that an integration signed them in to."""
+    """Return the URL where visitors continue after signing out of a site that an integration signed them in
+    to."""
     found = _find_sign_in(tx, context, site_id)
     return f"{found.url}/{SIGN_OUT}" if found is not None else None
 
@@ -121,7 +122,7 @@ def read_script(context: Context, subject: Subject) -> bytes:
     if kept is None:
         answer = ask(context, subject, "fetch_published_script", {})
         if answer.status != 200 or len(answer.body) > _LARGEST:
-            raise Failed("The integration returned no script. See its events for the reason.")
+            raise Failed("The integration returned no script. See the integration's events for the reason.")
         kept = answer.body
         _scripts.of(context.db).put(key, kept, len(kept) + 200)
     return kept

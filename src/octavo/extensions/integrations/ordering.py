@@ -13,7 +13,7 @@ JOB = "computeWithIntegrations"
 
 
 def order_computing(tx: Transaction, organization_id: str) -> None:
-    """Schedule computing of pages whose script input has changed."""
+    """Schedule the computation of pages whose script input has changed."""
     for space_id in (
         list_spaces_with_computed(tx, organization_id) if store.computes(tx, organization_id) else ()
     ):
@@ -21,7 +21,8 @@ def order_computing(tx: Transaction, organization_id: str) -> None:
 
 
 def order_for(tx: Transaction, row: IntegrationRow) -> None:
-    """Schedule computing everywhere an integration is installed, after the integration itself changed."""
+    """Schedule the computation everywhere an integration is installed, after the integration itself
+    changed."""
     for installation in store.list_all_installations(tx, row.id) if row.manifest.content_sources else ():
         order_computing(tx, installation.organization_id)
 

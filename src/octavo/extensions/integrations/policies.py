@@ -1,4 +1,4 @@
-"""Content security policy that an integration's manifest asks for on the pages it is on."""
+"""Content security policy that an integration's manifest requests for its pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from octavo.core.url_patterns import origin_of
 from .manifest import Manifest
 
 MOST = 50
-"""Maximum number of hosts of an integration that frames may show: the header has to fit into the limits of
+"""Maximum number of hosts of an integration in frames, because the header must fit into the limits of
 proxies."""
 
 

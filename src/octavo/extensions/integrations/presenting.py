@@ -1,4 +1,4 @@
-"""Integrations and installations as the API and scripts show them."""
+"""Representation of integrations and installations in the API and for scripts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def public_endpoint(context: Context, name: str, installation_id: str = "", *pla
 def present_integrations(
     to: Recipient, tx: Transaction, rows: Sequence[IntegrationRow], actor: Actor | None
 ) -> list[Integration]:
-    """Present integrations to ``actor``, or to their own scripts if it is None."""
+    """Present integrations to ``actor``, or to their own scripts if ``actor`` is None."""
     files = store.list_files(tx, [row.id for row in rows])
     owners: dict[str, tuple[Organization, bool]] = {}
     for organization_id in {row.organization_id for row in rows}:
@@ -130,7 +130,7 @@ def _present(
 
 
 def open_configuration(context: Context, row: InstallationRow | PlaceRow) -> JsonObject:
-    """Decrypt a configuration. Raises Unavailable without the key it was encrypted with."""
+    """Decrypt a configuration. Raises Unavailable if the key that encrypted it is missing."""
     if isinstance(row, InstallationRow):
         text = CONFIGURATION.open(context.sealer, row.configuration, row.id)
     else:
@@ -153,7 +153,7 @@ def _configuration(
 def present_installation(
     to: Recipient, tx: Transaction, row: InstallationRow, *, whole: bool
 ) -> Installation:
-    """Present an installation. ``whole``: for callers who may change its configuration."""
+    """Present an installation. ``whole``: whether the caller can change its configuration."""
     endpoint = public_endpoint(to.context, row.integration, row.id)
     return Installation(
         id=row.id,
@@ -191,7 +191,8 @@ def present_space_installation(
     actor: Actor | None,
     extended: bool = False,
 ) -> SpaceInstallation:
-    """Present an installation on a space. ``extended``: with the whole space, as ``actor`` sees it."""
+    """Present an installation on a space. ``extended``: whether to include the whole space, with the access
+    of ``actor``."""
     space = None
     if extended and actor is not None:
         seen = find_space_access(tx, actor, Can.VIEW, row.place_id)
@@ -217,7 +218,8 @@ def present_site_installation(
     actor: Actor | None,
     extended: bool = False,
 ) -> SiteInstallation:
-    """Present an installation on a site. ``extended``: with the whole site, as ``actor`` sees it."""
+    """Present an installation on a site. ``extended``: whether to include the whole site, with the access of
+    ``actor``."""
     site = None
     if extended and actor is not None:
         found = get_site(tx, row.place_id)

@@ -44,8 +44,8 @@ _TOLD = re.compile(
     r"|svix)-[a-z0-9-]+"
     r"|x-goog-(?:channel|message|resource)-[a-z-]+"
 )
-"""Request headers that scripts receive. All others may hold the visitor's identity or credentials, added by
-browsers or by proxies in front of this server: ``Authorization``, ``Cookie``, ``X-Forwarded-User``, and
+"""Request headers that scripts receive. All others can contain the visitor's identity or credentials, added
+by browsers or by proxies in front of this server: ``Authorization``, ``Cookie``, ``X-Forwarded-User``, and
 unknown ones."""
 _OURS = frozenset(
     {
@@ -91,7 +91,7 @@ _OURS = frozenset(
         "x-sendfile",
     }
 )
-"""Headers that scripts can't set; all others are sent as given."""
+"""Headers that scripts can't set. All others are sent unchanged."""
 _OUR_PREFIXES = ("sec-", "x-accel-")
 _CODE = frozenset(
     {"script", "worker", "sharedworker", "serviceworker", "audioworklet", "paintworklet", "xslt"}
@@ -103,7 +103,7 @@ _NAME = re.compile(r"[a-z0-9-]{1,100}")
 
 
 def public_routes(context: Context, pool: SharedThreads) -> list[Route]:
-    """Return the routes below ``/~integrations``. ``pool``: threads for reading."""
+    """Return the routes below ``/~integrations``. ``pool``: the threads for reading."""
     endpoint = _Endpoint(context, pool)
     routes = []
     for path in (f"{PUBLIC}/{{name}}", f"{PUBLIC}/{{name}}/{{path*}}"):

@@ -124,7 +124,7 @@ def _put(tx: Transaction, actor: Actor | None, row: IntegrationRow, files: Seque
 
 
 def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
-    """Remove an integration everywhere; False if there is none. Raises Forbidden, NotFound."""
+    """Remove an integration everywhere. Return False if it doesn't exist. Raises Forbidden, NotFound."""
     if store.find_integration(tx, name) is None:
         return False
     row = integration_access(tx, actor, Can.ADMIN, name).row
@@ -137,17 +137,16 @@ def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
 
 
 def offer(tx: Transaction, name: str, offered: bool) -> None:
-    """Offer a public integration to every organization, or stop offering it. Only for the server
-    administrator.
+    """Offer a public integration to every organization, or stop offering it. Requires a server administrator.
 
-    Raises BadRequest for one that its publisher does not want listed, NotFound.
+    Raises BadRequest for an integration that is not public, and NotFound.
     """
     row = store.find_integration(tx, name)
     if row is None:
         raise NotFound(f"There is no integration {name!r}.")
     if offered and row.visibility != "public":
         raise BadRequest(
-            f"{name}: its visibility is {row.visibility!r}. Only public integrations can be offered."
+            f"{name}: only public integrations can be offered, and the visibility of this one is {row.visibility!r}"
         )
     store.set_offered(tx, row.id, offered)
     after = {"offered": offered}
@@ -157,8 +156,8 @@ def offer(tx: Transaction, name: str, offered: bool) -> None:
 def _require_publisher(
     tx: Transaction, actor: Actor, name: str, organization: str
 ) -> tuple[str, IntegrationRow | None]:
-    """Return the organization that publishes (by its id or subdomain), and its current integration of this
-    name, if any."""
+    """Return the publishing organization (by its id or subdomain), and its current integration of this name,
+    if any."""
     named = find_organization_by_hostname(tx, organization)
     org = organization_access(tx, actor, Can.ADMIN, named.id if named else organization)
     if store.find_owner_of_name(tx, name) not in (None, org.organization_id):

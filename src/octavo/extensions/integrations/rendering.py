@@ -42,14 +42,15 @@ _MAX_AGE = re.compile(r"\bmax-age=(\d{1,9})\b")
 
 
 class Rendered(NamedTuple):
-    """Validated output. ``seconds``: how long the script allows caching; None if it does not say."""
+    """Validated output. ``seconds``: the number of seconds that the script allows for caching; None if it
+    does not specify one."""
 
     output: dict[str, Any]
     seconds: int | None
 
     @property
     def kept_for(self) -> int:
-        """Seconds for which an output that is the same for all readers is cached."""
+        """Return the number of seconds for which an output that is the same for all readers is cached."""
         return _USUAL if self.seconds is None else max(_SHORTEST, min(self.seconds, _MOST))
 
 
@@ -77,9 +78,9 @@ def present_rendered(rendered: Rendered) -> Reply:
 
 
 def ask_to_render(context: Context, subject: Subject, fields: Mapping[str, object]) -> Rendered:
-    """Return what a component shows, from the integration's script.
+    """Return the output of a component from the integration's script.
 
-    ``fields``: those of the event. Raises BadRequest, Failed, NotFound, Unavailable.
+    ``fields``: the fields of the event. Raises BadRequest, Failed, NotFound, Unavailable.
     """
     answer = ask(context, subject, "ui_render", fields)
     if answer.status == 404:
@@ -87,7 +88,7 @@ def ask_to_render(context: Context, subject: Subject, fields: Mapping[str, objec
     if 400 <= answer.status < 500:
         raise BadRequest(f"The integration refused the request: {_message(answer.body)}")
     if answer.status != 200:
-        raise Failed("The integration failed. See its events for the reason.")
+        raise Failed("The integration failed. See the integration's events for the reason.")
     try:
         output = read_output(answer.body)
     except BadOutput as error:
@@ -148,7 +149,7 @@ def _subject(
 ) -> Subject:
     installation = store.find_installation_in(tx, row.id, organization_id)
     if installation is None:
-        raise NotFound(f"The integration {row.name!r} is not installed here.")
+        raise NotFound(f"The integration {row.name!r} is not installed in this place.")
     place = store.find_place(tx, installation.id, cast("Kind", kind), place_id) if kind else None
     return Subject(row, installation, place)
 
@@ -162,4 +163,4 @@ def decode_request(text: str) -> RenderRequest:
     except msgspec.ValidationError as error:
         raise BadRequest(f"request: {error}") from None
     except (msgspec.DecodeError, ValueError, RecursionError):
-        raise BadRequest("request: must be the JSON of a render request") from None
+        raise BadRequest("request: must be a render request as JSON") from None

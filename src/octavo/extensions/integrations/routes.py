@@ -88,10 +88,10 @@ def get_integration(call: Call, integration: IntegrationAccess) -> Integration:
 def publish_integration(
     call: Call, caller: SignedIn, integration_name: str, body: PublishIntegration
 ) -> Integration:
-    """Publish an integration, or a new version of it. You have to be an administrator of the publishing
+    """Publish an integration, or a new version of it. Requires an administrator of the publishing
     organization.
 
-    Fields missing from the body are emptied. Names are unique on the server and stay with the organization
+    Fields missing from the body are cleared. Names are unique on the server and stay with the organization
     that used them first; those of built-in integrations are reserved. A public integration is listed for
     other organizations once the server administrator offers it.
     """
@@ -115,8 +115,8 @@ def unpublish_integration(call: Call, caller: SignedIn, integration_name: str) -
 def list_installations(
     call: Call, integration: IntegrationAccess, query: InstallationsQuery
 ) -> Listing[Installation]:
-    """List the installations of an integration: all of them for the integration itself, and those in its own
-    organization for administrators."""
+    """List the installations of an integration: all of them for the integration itself, and the installations
+    in its own organization for administrators."""
     row = integration.row
     with call.db.read() as tx:
         found = store.list_installations(
@@ -196,9 +196,9 @@ def uninstall_integration(call: Call, integration: IntegrationAccess, installati
 def create_installation_token(call: Call, installation: InstallationAccess) -> TemporaryToken:
     """Create a token of the installation that is valid for an hour.
 
-    For the integration itself, and for administrators who test it: their token stops working when they lose
-    the role or their own token or session ends. It gives access to the places of the installation, limited by
-    its scopes.
+    The integration itself can create one, and so can administrators, for tests. An administrator's token
+    stops working when they lose the role, or when their own token or session ends. The token grants access to
+    the places of the installation, limited by its scopes.
     """
     row = installation.row
     by = None if installation.by_script else installation.actor
@@ -295,8 +295,8 @@ def _integration_of(call: Call, tx: Transaction, integration_id: str, org: OrgAc
     needs=Can.LIST_INSTALLATIONS,
 )
 def list_statuses(call: Call, org: OrgAccess, query: StatusQuery) -> Listing[StatusItem]:
-    """List the integrations installed in an organization, or on each of its spaces or sites, with their status.
-    Spaces that the caller can't see are left out."""
+    """List the integrations installed in an organization, or on each of its spaces or sites, with their
+    status. Spaces that the caller can't see are omitted."""
     with call.db.read() as tx:
         found = store.list_statuses(tx, org, query.target, query.site or query.space, query.limit, query.page)
         return present_slice(

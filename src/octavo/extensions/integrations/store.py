@@ -50,7 +50,8 @@ class IntegrationRow(Struct, frozen=True):
 
 
 class InstallationRow(Struct, frozen=True):
-    """Installation. ``configuration`` is encrypted; ``scopes`` are those that the organization agreed to."""
+    """Installation. ``configuration``: the encrypted configuration. ``scopes``: the scopes that the
+    organization agreed to."""
 
     id: str
     integration_id: str
@@ -144,13 +145,13 @@ def find_integration_by_id(tx: Transaction, integration_id: str) -> IntegrationR
 
 def get_integration_by_id(tx: Transaction, integration_id: str) -> IntegrationRow:
     found = find_integration_by_id(tx, integration_id)
-    assert found is not None, "an installation has its integration"
+    assert found is not None, "an installation belongs to an integration"
     return found
 
 
 class IntegrationFilter(Struct, frozen=True, kw_only=True):
-    """Conditions of a list of integrations. ``blocks`` and ``content_sources``: whether it has any.
-    ``target``: what it can be installed on."""
+    """Conditions for listing integrations. ``blocks`` and ``content_sources``: whether an integration has
+    any. ``target``: the object that it can be installed on."""
 
     search: str | None = None
     category: str | None = None
@@ -172,7 +173,8 @@ def list_integrations(
     organization_id: str | None = None,
 ) -> Slice[IntegrationRow]:
     """Return integrations by name: the public ones that the server administrator offers or that the caller's
-    organizations publish. With ``organization_id``, all of its own and those installed there instead."""
+    organizations publish. ``organization_id``: the organization whose own and installed integrations to
+    return instead."""
     given: dict[str, Any] = {"reached": list(reached)}
     where = ["i.visibility = 'public' AND (i.offered = 1 OR i.organization_id IN :reached)"]
     if organization_id is not None:
@@ -216,8 +218,8 @@ def _containing(text: str) -> str:
 def list_integrations_at(
     tx: Transaction, organization_id: str, kind: Kind, place_id: str, search: str | None
 ) -> list[tuple[IntegrationRow, str | None]]:
-    """Return the active integrations at a space or site, by name, installed there or on all. Those that are
-    there because they are on all come with the account they act as."""
+    """Return the active integrations at a space or site, by name, installed there or everywhere. Integrations
+    installed everywhere are returned with their account."""
     at_place = """EXISTS (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
                      AND p.place_id = :place AND p.status = 'active')"""
     rows = tx.all(
@@ -324,7 +326,7 @@ def find_file(tx: Transaction, integration_id: str, name: str) -> FileRow | None
 
 
 def delete_integration(tx: Transaction, integration_id: str) -> None:
-    """Delete an integration with everything of it. Its installations have to be removed first."""
+    """Delete an integration with all its data. Its installations must be removed first."""
     release(tx, "file", "SELECT hash FROM integration_files WHERE integration_id = :id", id=integration_id)
     tx.run("DELETE FROM integrations WHERE id = :id", id=integration_id)
 
@@ -469,7 +471,8 @@ def delete_installation(tx: Transaction, installation_id: str) -> None:
 def set_external_ids(
     tx: Transaction, installation_id: str, kind: str, place_id: str, external_ids: Sequence[str]
 ) -> None:
-    """Set the external ids of an installation (``place_id`` empty), or of one at a space or site."""
+    """Set the external ids of an installation, or of an installation at a space or site. ``place_id``: the
+    space or site; empty for the installation itself."""
     where = "installation_id = :installation AND kind = :kind AND place_id = :place"
     key = {"installation": installation_id, "kind": kind, "place": place_id}
     tx.run(f"DELETE FROM integration_external_ids WHERE {where}", **key)
@@ -501,8 +504,8 @@ def find_place(tx: Transaction, installation_id: str, kind: Kind, place_id: str)
 def list_places_with_scope(
     tx: Transaction, site_id: str, scope: str
 ) -> list[tuple[IntegrationRow, InstallationRow, PlaceRow]]:
-    """Return where integrations are active on a site, with a scope that they ask for and were granted, oldest
-    installation first."""
+    """Return the places on a site where integrations with a scope that they requested and were granted are
+    active, oldest installation first."""
     rows = tx.all(
         f"""SELECT n.integration_id, n.id, n.scopes FROM {_PLACED}
               JOIN integration_tags t ON t.integration_id = i.id AND t.kind = 'scope' AND t.value = :scope
@@ -621,11 +624,12 @@ def forget_space(tx: Transaction, space_id: str) -> None:
         tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
 
 
-# --- what integrations computed -----------------------------------------------------------------------
+# --- computed answers -----------------------------------------------------------------------------------
 
 
 class AnswerRow(Struct, frozen=True):
-    """Answer of a script for a source. ``made_of``: a hash of all its input; ``state``: of the answer."""
+    """Answer of a script for a source. ``made_of``: the hash of all its input; ``state``: the state of the
+    answer."""
 
     made_of: str
     state: str
@@ -684,7 +688,7 @@ def list_statuses(
     tx: Transaction, org: OrgAccess, target: str, target_id: str | None, limit: int, page: str | None
 ) -> Slice[InstalledRow]:
     """List the integrations that are installed in an organization (``target`` `organization`), or on each
-    ``space`` or ``site`` of it that the caller can see, or only on that with ``target_id``."""
+    ``space`` or ``site`` of it that the caller can see, or only on the object ``target_id``."""
     before, parameters = "", dict[str, Any]()
     columns = "n.integration_id, n.status, n.organization_id"
     source, by = "FROM integration_installations n WHERE n.organization_id = :org", "n.id"
@@ -716,8 +720,8 @@ def list_statuses(
 
 
 class Tunnel(Struct, frozen=True):
-    """Tunnel that receives events while someone develops an integration. ``all``: events of other
-    organizations too."""
+    """Tunnel that receives events while someone develops an integration. ``all``: whether it also receives
+    events of other organizations."""
 
     url: str
     all: int
@@ -740,7 +744,7 @@ def set_tunnel(tx: Transaction, integration_id: str, url: str | None, all: bool)
 
 
 def lock_integration(tx: Transaction, integration_id: str) -> bool:
-    """Lock an integration until the transaction ends; False if it does not exist."""
+    """Lock an integration until the transaction ends. Return False if it does not exist."""
     return tx.one(f"SELECT 1 FROM integrations WHERE id = :id{tx.for_update}", id=integration_id) is not None
 
 
@@ -748,8 +752,7 @@ def list_told(
     tx: Transaction, organization_id: str, kind: str, place_id: str, scope: str, at: int
 ) -> list[tuple[str, str, str]]:
     """Return the active installations that existed at a time (milliseconds), are on a space or site, and have
-    a scope that their integration asks for, as (installation, integration, user that the installation acts
-    as)."""
+    a scope that their integration requests, as (installation, integration, account of the installation)."""
     rows = tx.all(
         f"""SELECT n.id, n.integration_id, n.user_id, n.scopes FROM integration_installations n
               JOIN integration_tags t ON t.integration_id = n.integration_id AND t.kind = 'scope' AND t.value = :scope

@@ -8,7 +8,7 @@ from octavo.kit.db.tables import Table, declare, file, person
 
 from .manifest import Manifest, Runtime, Status, Target, Visibility
 
-_CODE = "runs code with credentials of this server: publish and install it again elsewhere"
+_CODE = "runs code with credentials of this server. Publish and install it again on the other server"
 
 _SELECTION = ("all", "selected")
 

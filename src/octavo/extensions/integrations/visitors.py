@@ -1,9 +1,9 @@
 """Visits of sites that integrations are notified about: which pages visitors read, and how helpful they found
 them.
 
-Integrations get what insights keep, so nothing that identifies a visitor: no IP address, no browser, a
-different id at every site, and no cookie except the one with the visitor's cookie consent, which scripts have
-to respect.
+Integrations receive the data that insights store, which doesn't identify a visitor: no IP address, no
+browser, a different id at every site, and no cookie except the one with the visitor's cookie consent, which
+scripts have to respect.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TYPES = {
 
 
 def _tell(tx: Transaction, rows: Sequence[EventRow]) -> None:
-    """Queue visits for integrations. Nothing is written if no one listens."""
+    """Queue visits for integrations. Writes nothing if no integration listens."""
     listening: dict[tuple[str, str], str | None] = {}
     for row in rows:
         type = _TYPES.get(row.type)

@@ -40,7 +40,8 @@ Name = Annotated[
 
 
 class IntegrationsQuery(PageQuery, kw_only=True):
-    """``blocks`` and ``content_sources``: whether it has any. ``target``: what it can be installed on."""
+    """Query of integrations. ``blocks`` and ``content_sources``: whether an integration has any. ``target``:
+    the object that it can be installed on."""
 
     search: Annotated[str, Meta(max_length=512)] | None = None
     category: Category | None = None
@@ -80,7 +81,7 @@ class OrganizationInstallationsQuery(PageQuery):
 
 
 class ExtendedQuery(Struct):
-    """``extended``: the whole space or site in place of its id."""
+    """Query with ``extended``: whether to return the whole space or site in place of its id."""
 
     extended: bool = False
 
@@ -94,7 +95,8 @@ class IntegrationPlacesQuery(PlacesQuery):
 
 
 class StatusQuery(PageQuery):
-    """``site`` and ``space``: only what is installed there; each requires the ``target`` of its kind."""
+    """Query of statuses. ``site`` and ``space``: the place whose integrations to list; each requires the
+    ``target`` of its kind."""
 
     target: Literal["organization", "space", "site"] = "organization"
     site: str | None = None
@@ -103,7 +105,7 @@ class StatusQuery(PageQuery):
     def __post_init__(self) -> None:
         for kind, given in (("site", self.site), ("space", self.space)):
             if given is not None and self.target != kind:
-                raise ValueError(f"{kind}: requires the target {kind}")
+                raise ValueError(f"{kind}: can only be used with the target {kind}")
 
 
 # --- answers --------------------------------------------------------------------------------------------
@@ -197,7 +199,7 @@ class Installation(
 
 
 class UpdateInstallation(Struct, rename={"external_ids": "externalIds"}):
-    """Missing fields stay as they are; ``configuration`` is replaced as a whole."""
+    """Update of an installation. Missing fields stay unchanged; ``configuration`` is replaced as a whole."""
 
     external_ids: ExternalIds | UnsetType = UNSET
     configuration: dict[str, Any] | UnsetType = UNSET
@@ -206,7 +208,8 @@ class UpdateInstallation(Struct, rename={"external_ids": "externalIds"}):
 
 
 class UpdatePlace(Struct, rename="camel"):
-    """Missing fields stay as they are; ``configuration`` is replaced as a whole."""
+    """Update of an installation at a place. Missing fields stay unchanged; ``configuration`` is replaced as a
+    whole."""
 
     external_ids: ExternalIds | UnsetType = UNSET
     configuration: dict[str, Any] | UnsetType = UNSET
@@ -261,7 +264,7 @@ class InstalledOnSpace(Struct, rename="camel", tag_field="type", tag="space"):
 
 
 class StatusItem(Struct):
-    """Status of an integration at one object that it is installed on."""
+    """Status of an integration at an object that it is installed on."""
 
     status: Status
     integration: Integration
@@ -272,7 +275,7 @@ _INSTALLED = {"organization": InstalledInOrganization, "site": InstalledOnSite, 
 
 
 def present_status(row: InstalledRow, kind: str, integration: Integration) -> StatusItem:
-    """``kind``: of the objects that are listed."""
+    """Return a status. ``kind``: the kind of the listed objects."""
     return StatusItem(row.status, integration, _INSTALLED[kind](row.target_id))  # type: ignore[arg-type]
 
 
@@ -288,8 +291,8 @@ class SpaceBlocks(Struct):
 
 
 class IntegrationEmbed(Struct, tag_field="type", tag="integration"):
-    """URL that a block of an integration stands for. Rendering it with the action ``@link.unfurl`` and the
-    URL returns the block's props."""
+    """URL that a block of an integration represents. To get the block's props, render it with the action
+    ``@link.unfurl`` and the URL."""
 
     title: str
     site: str
@@ -329,14 +332,15 @@ class FetchedEvent(Struct):
 
 
 class DevelopmentMode(Struct, rename="camel"):
-    """``all``: also the events of other organizations than the integration's own."""
+    """Development mode. ``all``: whether to also receive the events of organizations other than the
+    integration's own."""
 
     tunnel_url: Annotated[str, Meta(min_length=1, max_length=256)]
     all: bool = False
 
 
 class QueueTask(Struct):
-    """``schedule``: seconds to wait."""
+    """Task to schedule. ``schedule``: the delay in seconds."""
 
     task: dict[str, Any]
     schedule: Annotated[float, Meta(ge=0, le=86400)] = 0
@@ -346,14 +350,15 @@ class QueueTask(Struct):
 
 
 class RenderQuery(Struct):
-    """``request``: the body of the POST as JSON, optionally compressed with LZ-string."""
+    """Query of a rendering. ``request``: the body of the POST as JSON, optionally compressed with
+    LZ-string."""
 
     request: Annotated[str, Meta(min_length=1, max_length=8000)]
 
 
 class RenderOutput(Struct, rename="camel"):
-    """``type`` `element`: a tree of ContentKit elements with its state; `complete`: a modal that is closed,
-    with its return value."""
+    """Output of a rendering. ``type``: `element` for a tree of ContentKit elements with its state; `complete`
+    for a closed modal with its return value."""
 
     type: Literal["element", "complete"]
     element: dict[str, Any] | UnsetType = UNSET

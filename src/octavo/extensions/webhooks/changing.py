@@ -20,11 +20,11 @@ from .signing import new_secret
 from .store import OLD_SECRET, SECRET, WebhookRow
 
 MAX_WEBHOOKS = 50
-"""Webhooks per organization."""
+"""Maximum number of webhooks per organization."""
 
 
 def get_webhook(tx: Transaction, org: OrgAccess, webhook_id: str, *, lock: bool = False) -> WebhookRow:
-    """Return a webhook. ``lock``: lock the row until the transaction ends. Raises NotFound."""
+    """Return a webhook. ``lock``: whether to lock the row until the transaction ends. Raises NotFound."""
     found = store.find_webhook(tx, org.organization_id, webhook_id, lock=lock)
     if found is None:
         raise NotFound(f"There is no webhook {webhook_id!r} in this organization.")
@@ -96,7 +96,7 @@ def update(tx: Transaction, org: OrgAccess, webhook_id: str, given: Mapping[str,
 
 
 def delete(tx: Transaction, org: OrgAccess, webhook_id: str) -> bool:
-    """Delete a webhook and its queued messages; return False if it does not exist."""
+    """Delete a webhook and its queued messages. Return False if it does not exist."""
     found = store.find_webhook(tx, org.organization_id, webhook_id, lock=True)
     if found is None:
         return False
@@ -110,7 +110,8 @@ def delete(tx: Transaction, org: OrgAccess, webhook_id: str) -> bool:
 def rotate(
     tx: Transaction, context: Context, org: OrgAccess, webhook_id: str, overlap: int
 ) -> tuple[WebhookRow, str]:
-    """Give a webhook a new secret; the old one also signs for ``overlap`` seconds."""
+    """Set a new secret for a webhook. ``overlap``: the number of seconds for which the old secret also signs
+    messages."""
     before = get_webhook(tx, org, webhook_id, lock=True)
     sealer, secret = context.sealer, new_secret()
     old = SECRET.open(sealer, before.secret, webhook_id)

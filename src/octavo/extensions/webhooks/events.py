@@ -45,7 +45,7 @@ _NAMES = {
     "status": "status",
     "user": "userId",
 }
-"""Wire names of payload fields. Mentioned people are only for notifications."""
+"""Wire names of payload fields. Mentioned people are included only in notifications."""
 
 
 def describe_event(event: Event) -> JsonObject:
@@ -58,5 +58,5 @@ def describe_event(event: Event) -> JsonObject:
 
 
 def build_message(type: str, at: int, data: Mapping[str, object]) -> JsonObject:
-    """Return a message in the format of Standard Webhooks. ``at``: milliseconds."""
+    """Return a message in the format of Standard Webhooks. ``at``: the time in milliseconds."""
     return {"type": type, "timestamp": iso(at), "data": data}

@@ -80,7 +80,8 @@ def rotate_secret(
     call: Call, org: OrgAccess, webhook_id: str, body: wire.RotateSecret
 ) -> wire.WebhookWithSecret:
     """Rotate the secret of a webhook. The new secret is only included in this response. Messages are also
-    signed with the old secret for `overlap` seconds, one day by default; 0 ends it at once."""
+    signed with the old secret for `overlap` seconds, one day by default; with 0, the old secret stops at
+    once."""
     with call.db.write() as tx:
         return wire.present_with_secret(*changing.rotate(tx, call.context, org, webhook_id, body.overlap))
 

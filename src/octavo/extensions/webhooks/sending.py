@@ -23,9 +23,9 @@ from .signing import sign
 from .store import OLD_SECRET, SECRET, WebhookRow
 
 SECONDS = 10.0
-"""Time in which a webhook must respond."""
+"""Number of seconds within which a webhook must respond."""
 _ANSWER = 64 * 1024
-"""Bytes of a response that are read; they are only shown when the response is an error."""
+"""Number of bytes of a response that are read. They are shown only if the response is an error."""
 _SHOWN_LENGTH = 500
 _GONE = 410
 
@@ -66,7 +66,7 @@ def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
 
 
 def replay(tx: Transaction, actor: Actor, row: Delivery) -> None:
-    """Queue a message again. Raises Conflict for a message that is still pending."""
+    """Queue a message again. Raises Conflict for a pending message."""
     if not deliver_again(tx, row):
         raise Conflict("This message is still pending and will be attempted again automatically.")
     target = ("webhook", row.recipient.id)
@@ -93,18 +93,18 @@ def _send(context: Context, row: Delivery) -> DeliveryResult:
         )
     except FetchError as error:
         return DeliveryResult(problem=error.message, silent=True)
-    except OctavoError as error:  # A secret whose key is missing.
+    except OctavoError as error:  # The secret can't be decrypted because its key is missing.
         return DeliveryResult(problem=error.message)
     if 200 <= got.status < 300:
         return DeliveryResult(answered=got.status)
     said = got.body[:_SHOWN_LENGTH].decode("utf-8", "replace")
     return DeliveryResult(
-        problem=f"answered {got.status}: {said}", refused=got.status == _GONE, answered=got.status
+        problem=f"returned {got.status}: {said}", refused=got.status == _GONE, answered=got.status
     )
 
 
 def _secrets(context: Context, webhook: WebhookRow) -> Iterator[str]:
-    """Yield the secrets that currently sign, newest first."""
+    """Yield the secrets that currently sign messages, newest first."""
     yield SECRET.open(context.sealer, webhook.secret, webhook.id)
     if webhook.old_secret is not None and (webhook.overlap_until or 0) > now():
         yield OLD_SECRET.open(context.sealer, webhook.old_secret, webhook.id)

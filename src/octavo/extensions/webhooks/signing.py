@@ -16,7 +16,7 @@ def new_secret() -> str:
 
 
 def sign(given: Sequence[str], id: str, seconds: int, body: bytes) -> dict[str, str]:
-    """Return the headers of a message, with one signature per secret. ``seconds``: Unix time."""
+    """Return the headers of a message, with one signature per secret. ``seconds``: the Unix time."""
     signed = f"{id}.{seconds}.".encode() + body
     signatures = [
         base64.b64encode(

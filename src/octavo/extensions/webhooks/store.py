@@ -71,7 +71,7 @@ def insert_webhook(
 def find_webhook(
     tx: Transaction, organization_id: str, webhook_id: str, *, lock: bool = False
 ) -> WebhookRow | None:
-    """Return a webhook. ``lock``: lock the row until the transaction ends."""
+    """Return a webhook. ``lock``: whether to lock the row until the transaction ends."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id AND organization_id = :org{tx.for_update if lock else ''}",
         id=webhook_id,

@@ -28,7 +28,7 @@ class CreateWebhook(Struct):
 
 
 class UpdateWebhook(Struct):
-    """Update; omitted fields stay as they are."""
+    """Update of a webhook. Omitted fields stay unchanged."""
 
     url: Url | UnsetType = UNSET
     events: Events | UnsetType = UNSET
@@ -37,13 +37,14 @@ class UpdateWebhook(Struct):
 
 
 class RotateSecret(Struct):
-    """``overlap``: seconds for which the old secret also signs; up to a week."""
+    """Rotation of a secret. ``overlap``: the number of seconds for which the old secret also signs messages,
+    up to a week."""
 
     overlap: Annotated[int, Meta(ge=0, le=7 * 86_400)] = 86_400
 
 
 class Webhook(Struct, rename="camel", kw_only=True):
-    """Webhook. ``overlapUntil``: messages are signed with two secrets until then."""
+    """Webhook. ``overlapUntil``: the time until which messages are signed with two secrets."""
 
     object: Literal["webhook"] = "webhook"
     id: str
@@ -67,8 +68,9 @@ class DeliveriesQuery(PageQuery):
 
 
 class WebhookDelivery(Struct, rename="camel", kw_only=True):
-    """Delivery. ``id``: the `webhook-id` of the message. ``answered``: status code of the response to the
-    last attempt. ``nextAttemptAt``: only while pending; ``error``: why the last attempt failed."""
+    """Delivery. ``id``: the `webhook-id` of the message. ``answered``: the status code of the response to the
+    last attempt. ``nextAttemptAt``: the time of the next attempt, only while pending. ``error``: the reason
+    why the last attempt failed."""
 
     object: Literal["webhook-delivery"] = "webhook-delivery"
     id: str

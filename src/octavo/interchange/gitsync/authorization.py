@@ -38,7 +38,7 @@ class SyncAccess(Struct, frozen=True):
 
     @property
     def target(self) -> tuple[str, str]:
-        """Return the kind and id that audit records use."""
+        """Return the kind and id used in audit records."""
         return self.kind, self.id
 
     @property
@@ -69,7 +69,7 @@ def sync_access(tx: Transaction, actor: Actor, needs: Can, kind: OwnerKind, obje
 
 @enters(SyncAccess, "installationId")
 def enter_git_installation(call: Call, needs: Can, installation_id: str) -> SyncAccess:
-    """Authorize the caller at what an installation syncs, which has the same ID."""
+    """Authorize the caller for the space or site that an installation syncs, which has the same ID."""
     missing = NotFound(f"There is no installation {installation_id!r}.")
     actor = require_actor(call)
     with call.db.read() as tx:

@@ -94,14 +94,14 @@ class Followed(Struct, frozen=True):
 
 
 def follow(sync: BranchSync, copy: Repository) -> Followed:
-    """Update the followed branches of a space that was just synced, and their change requests. A problem with one
-    branch is recorded there and does not hold up the others."""
+    """Update the followed branches of a space that was just synced, and their change requests. A problem with
+    one branch is recorded there and does not delay the others."""
     return _Following(sync, copy).run()
 
 
 def known_to_changes(sync: BranchSync) -> Mapping[tuple[str, str], str]:
-    """Return the ids of pages and items that change requests brought from their branches or pushed to them. Main uses
-    the same ids once their commits arrive."""
+    """Return the ids of pages and items that change requests imported from their branches or pushed to them.
+    Main uses the same ids once the commits arrive."""
     found: dict[tuple[str, str], str] = {}
     with sync.context.db.read() as tx:
         for link in store.list_branches(tx, sync.space_id):
@@ -120,7 +120,7 @@ def _known_to(tx: Transaction, change: ChangeRow) -> dict[tuple[str, str], str]:
 
 
 class _Wanted(Struct, frozen=True):
-    """Branch that is to be followed."""
+    """Branch to be followed."""
 
     ref: str
     title: str
@@ -138,7 +138,7 @@ class _Following:
         self._count = 0
         self._problems: list[Problem] = []
         self.pulls: dict[str, Pull] | None = None
-        """Open pull requests by number; None if the provider doesn't say."""
+        """Return the open pull requests by number; None if the provider doesn't provide them."""
 
     def run(self) -> Followed:
         row = self.row
@@ -340,7 +340,7 @@ class _Following:
         return self.row.commit_id is not None and self.copy.fork(commit, self.row.commit_id) == commit
 
     def _agreed(self, commit: str, change: ChangeRow | None = None) -> SyncedState:
-        """Return the space as a commit of the repository has it."""
+        """Return the space as stored in a commit of the repository."""
         row = self.row
         assert row.revision is not None
         with self.context.db.read() as tx:
@@ -371,7 +371,7 @@ class _Following:
         )
 
     def _parted(self, head: str) -> str:
-        """Return the commit where a branch left the synced one."""
+        """Return the commit at which a branch diverged from the synced one."""
         synced = self.row.commit_id
         assert synced is not None
         found = self.copy.fork(head, synced)
@@ -387,7 +387,7 @@ class _Following:
         return found
 
     def _create(self, link: BranchRow, head: str) -> None:
-        """Create a change request with the changes of a branch; create none if it changes nothing."""
+        """Create a change request with the changes of a branch, unless the branch changes nothing."""
         parted = self._parted(head)
         checked = replace(link, change_id=None, commit_id=head, checked=self.row.commit_id)
         if parted == head:
@@ -455,7 +455,8 @@ class _Following:
         self._problems += tell_hoster(self.context, self.row, head, said, view, failed=bool(count))
 
     def _bring(self, link: BranchRow, change: ChangeRow, head: str) -> None:
-        """Merge what was pushed to a branch into its change request, beside the edits made in Octavo."""
+        """Merge the pushed commits of a branch into its change request, in addition to the edits made in
+        Octavo."""
         access = self._access(change)
         if change.outdated and change.conflicts is None:
             # Changes that the branch took over from the synced one belong to main.
@@ -484,7 +485,7 @@ class _Following:
     # --- end of a branch ------------------------------------------------------------------------------
 
     def _ended(self, is_there: bool, link: BranchRow) -> None:
-        """Stop following a branch: it was merged, closed, or deleted, or the setting changed."""
+        """Stop following a branch that was merged, closed, or deleted, or that the setting excludes."""
         change = self._change(link)
         if change is None or change.status not in _OPEN:
             self._finish(link)
@@ -616,7 +617,7 @@ class _Following:
                 raise Stopped(Reason.CONTENT, "the change request changes no files yet")
             return
         if writing.noted:
-            # The change request decides where files are, so that both sides mean the same ones.
+            # The change request determines where files are, so that both sides refer to the same files.
             noted = writing.noted
 
             def make(tx: Transaction, state: State, started: State | None) -> EditedContent:

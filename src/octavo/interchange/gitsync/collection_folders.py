@@ -1,8 +1,9 @@
 """Spaces of a collection, each in a folder of a repository.
 
-A folder is a space if it has a README.md, a SUMMARY.md, or a .gitbook.yaml. The first sync pairs spaces and folders by
-their names; from then on each pair stays, even when either is renamed. ``agreed`` are the folders that once were
-spaces: one whose space was moved out of the collection or deleted does not become another.
+A folder is a space if it has a README.md, a SUMMARY.md, or a .gitbook.yaml. The first sync pairs spaces and
+folders by their names; from then on each pair stays, even when either is renamed. ``agreed``: the folders
+that were once spaces. A folder whose space was moved out of the collection or deleted does not become a space
+again.
 """
 
 from __future__ import annotations
@@ -75,8 +76,8 @@ class _Collection:
 def _places(
     tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder, problems: list[Problem]
 ) -> tuple[list[SpaceFolder], set[str]]:
-    """Return every space that the person who connected the repository can sync, and every folder; and the folders that
-    once were spaces."""
+    """Return every space that the person who connected the repository can sync, every folder, and the folders
+    that were once spaces."""
     agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else _Agreed()
     known = set(agreed.folders)
     rows = store.list_members(tx, row.id)

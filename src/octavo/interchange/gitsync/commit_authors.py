@@ -45,8 +45,8 @@ class Said(Struct, frozen=True):
 
 
 def find_writers(tx: Transaction, organization_id: str, people: Iterable[CommitPerson]) -> set[str]:
-    """Return the members whose verified email addresses commits name. A commit can claim any address, so this can take
-    a permission from a person but never give one."""
+    """Return the members whose verified email addresses appear in commits. A commit can claim any address, so
+    this can remove a permission from a person, but never grant one."""
     found = set()
     for email in {person.email for person in people if person.email}:
         user = find_user_by_email(tx, email)
@@ -57,7 +57,7 @@ def find_writers(tx: Transaction, organization_id: str, people: Iterable[CommitP
 
 
 def describe(tx: Transaction, state: State, since: int, template: str) -> Said:
-    """Return the message of a commit for the revisions of main after a sequence, up to a state."""
+    """Return the commit message for the revisions of main after a sequence, up to a state."""
     revisions: list[RevisionRow] = []
     token: str | None = None
     while len(revisions) < _MOST_REVISIONS:
@@ -86,7 +86,7 @@ def describe(tx: Transaction, state: State, since: int, template: str) -> Said:
 
 
 def describe_change(tx: Transaction, change: ChangeRow, template: str) -> Said:
-    """Return the message of a commit for the edits of a change request."""
+    """Return the commit message for the edits of a change request."""
     ids = dict.fromkeys(
         [person.user_id for person in list_contributors(tx, change.id) if person.action == "edit"]
     )

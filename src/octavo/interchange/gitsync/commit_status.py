@@ -21,7 +21,7 @@ def tell_of_commit(context: Context, row: SyncRow, commit: str, wrong: str | Non
 def tell_hoster(
     context: Context, row: SyncRow, commit: str, said: str, view: str, *, failed: bool
 ) -> list[Problem]:
-    """Report a status to the provider. ``view``: path below the space where people read more."""
+    """Report a status to the provider. ``view``: the path below the space of the page with details."""
     if not row.statuses:
         return []
     folder = row.folder.rstrip("/")

@@ -77,7 +77,7 @@ def _require_own(row: R) -> R:
 
 
 def provider_of(remote: Remote) -> store.Provider:
-    """Return the provider that the host's name suggests; people can choose another."""
+    """Return the provider that the host's name suggests. People can choose another one."""
     if remote.host in _HOSTS:
         return _HOSTS[remote.host]  # type: ignore[return-value]
     for name in ("gitlab", "github", "gitea", "forgejo", "bitbucket"):
@@ -87,8 +87,8 @@ def provider_of(remote: Remote) -> store.Provider:
 
 
 def connect(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSync) -> tuple[Connected, str]:
-    """Return the row and its webhook secret. Raises BadRequest, and Conflict if it is already synced or something else
-    is synced with the folder."""
+    """Create a sync and return its row and its webhook secret. Raises BadRequest, and Conflict if it is
+    already synced or the folder is already synced."""
     row, hook = new_row(tx, context, at, wanted)
     if store.find(tx, at.rows, at.id) is not None:
         raise Conflict(f"This {at.kind} is already synced. Disconnect it first.")
@@ -101,8 +101,8 @@ def connect(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSyn
 
 
 def new_row(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSync) -> tuple[Connected, str]:
-    """Return the row, which is not written yet, and its webhook secret. Raises BadRequest, Conflict, and Forbidden if
-    the caller can't see everything that would be synced."""
+    """Return the row, which is not stored yet, and its webhook secret. Raises BadRequest, Conflict, and
+    Forbidden if the caller can't see all the content that would be synced."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch, folder = read_branch(where.branch), read_folder(where.folder)
@@ -125,7 +125,7 @@ def allowed_remote(context: Context, text: str) -> Remote:
 
 
 def _require_free(tx: Transaction, at: SyncAccess, remote: Remote, branch: str, folder: str) -> None:
-    """Raise Conflict if something else is synced with this folder, or with one in or above it."""
+    """Raise Conflict if this folder, or a folder in or above it, is already synced."""
     for url, other in store.list_at(tx, at.organization_id, branch, at.id):
         if read_remote(url, local=True).place != remote.place:
             continue
@@ -240,8 +240,8 @@ def _told(row: Connected) -> dict[str, object]:
 
 
 def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[str, object]) -> Connected:
-    """Update the settings of a sync, and of each space of a collection or a site. ``settings``: those to change.
-    Raises NotFound, BadRequest, Conflict, Forbidden."""
+    """Update the settings of a sync, and of each space of a collection or a site. ``settings``: the settings
+    to change. Raises NotFound, BadRequest, Conflict, Forbidden."""
     row = _get_own(tx, at)
     _require_whole(tx, at, row)
     fields = _columns(context, row, settings)
@@ -270,8 +270,8 @@ def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
     for member in store.list_members(tx, at.id):
         if find_kept_space_access(tx, at.actor, Can.ADMIN, member.space_id) is None:
             raise Forbidden(
-                f"This {at.kind} is synced with spaces that you don't administer. Ask for admin access to"
-                " each of them first."
+                f"This {at.kind} is synced with spaces in which you don't have the role `create`. Ask for "
+                "this role in each of them first."
             )
 
 
@@ -298,8 +298,8 @@ _PLAIN = {
 
 
 def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns to change. ``settings``: the fields of a body that changes a sync; ``credential`` among them
-    is one to store, or None. Raises BadRequest."""
+    """Return the columns to change. ``settings``: the fields of a body that changes a sync, including the
+    ``credential`` to store, or None. Raises BadRequest."""
     of, id = type(row), row.owner_id
     fields: dict[str, Any] = {column: settings[name] for name, column in _PLAIN.items() if name in settings}
     if "credential" in settings:
@@ -328,9 +328,9 @@ def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> d
 
 
 def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Connected:
-    """Request a sync and return its row. ``first``: the decision about a repository that was rewritten or never
-    synced. Raises NotFound, Conflict if a decision is required, and Forbidden for a decision about other people's
-    spaces."""
+    """Request a sync and return its row. ``first``: the decision for a repository that was rewritten or never
+    synced. Raises NotFound, Conflict if a decision is required, and Forbidden for a decision about other
+    people's spaces."""
     row = get(tx, at)
     if first is not None:
         _require_whole(tx, at, row)
@@ -348,8 +348,8 @@ def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Conne
 
 
 def decide(tx: Transaction, row: Connected, first: store.First) -> None:
-    """Store which side to continue from. For a collection or a site, it applies to all that wait: to its waiting
-    spaces if it does not wait itself, and to its structure alone if that is what it waits for."""
+    """Store the side to continue from. For a collection or a site, the decision applies to all waiting spaces
+    if the collection or site does not wait itself, and otherwise only to its structure."""
     members = store.list_members(tx, row.owner_id)
     waiting = [member for member in members if member.status == "stopped"]
     if row.status == "stopped" or not waiting:
@@ -360,8 +360,8 @@ def decide(tx: Transaction, row: Connected, first: store.First) -> None:
 
 
 def disconnect(tx: Transaction, at: SyncAccess) -> bool:
-    """Disconnect, and return False if it is not synced. The content and the repository stay as they are. Raises
-    Conflict, Forbidden."""
+    """Disconnect a sync, and return False if there is none. The content and the repository stay unchanged.
+    Raises Conflict, Forbidden."""
     row = store.find(tx, at.rows, at.id)
     if row is None:
         return False
@@ -380,8 +380,8 @@ def renew_hook(tx: Transaction, context: Context, at: SyncAccess) -> tuple[Conne
 
 
 def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> store.BranchRow:
-    """Follow a change request with a branch: from now on its edits are committed to the branch, which the next sync
-    creates if needed. Raises NotFound, BadRequest, Conflict."""
+    """Sync a change request with a branch: its edits are committed from now on to the branch, which the next
+    sync creates if needed. Raises NotFound, BadRequest, Conflict."""
     space = access.space
     row = get_space_sync(tx, space.space_id)
     if row.direction == "import":
@@ -429,8 +429,8 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
 
 
 def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedOnce) -> None:
-    """Import or export a repository that the caller names, as integrations do: the space is synced with it from then
-    on, whenever one of these is requested. Raises BadRequest, Conflict."""
+    """Import or export a repository that the caller specifies, as integrations do. The space is then synced
+    with it on every further request. Raises BadRequest, Conflict."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch = read_branch(where.branch, "ref")

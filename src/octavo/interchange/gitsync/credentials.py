@@ -35,8 +35,8 @@ class Credential(Struct, frozen=True, omit_defaults=True):
         return f"Credential({self.kind})"
 
     def user_at(self, host: str) -> str:
-        """Return the user name that goes with the secret. Providers accept any name beside a token, except one that
-        requires its own."""
+        """Return the user name that belongs to the secret. Providers accept any name with a token, except one
+        provider that requires its own."""
         return self.user or _USERS.get(host, "x-access-token")
 
 
@@ -68,7 +68,7 @@ def credential_of(sealer: Sealer, row: Connected) -> Credential | None:
 
 
 def make_key(comment: str) -> tuple[Credential, str]:
-    """Generate an SSH key: the credential to store, and the public part to add to a provider's settings."""
+    """Generate an SSH key. Return the credential to store, and the public part for a provider's settings."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import (
         Encoding,

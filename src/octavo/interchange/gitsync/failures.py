@@ -9,8 +9,8 @@ _UNWELCOME = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Reason(Enum):
-    """Reason why a sync failed, with the API's value. Those in ``DECIDED`` wait for a person's decision; all others
-    are retried."""
+    """Reason why a sync failed, with the API's value. The reasons in ``DECIDED`` wait for a person's
+    decision; all others are retried."""
 
     REWRITTEN = "rewritten"
     BRANCH_GONE = "branch_gone"
@@ -33,12 +33,12 @@ DECIDED = frozenset({Reason.REWRITTEN, Reason.BRANCH_GONE, Reason.EMPTIED, Reaso
 
 
 def clean(text: str) -> str:
-    """Return foreign text without characters that no text should contain and no database accepts."""
+    """Return external text without characters that are invalid in texts or that databases reject."""
     return _UNWELCOME.sub("", text.encode("utf-8", "replace").decode())
 
 
 class Stopped(Exception):
-    """Sync that couldn't continue; the message is for people and contains no secret."""
+    """Raised if a sync couldn't continue. The message is for people and contains no secret."""
 
     def __init__(self, reason: Reason, message: str) -> None:
         message = clean(message)

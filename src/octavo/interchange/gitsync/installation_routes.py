@@ -39,8 +39,8 @@ def _show(call: Call, found: GitConnection) -> wire.GitInstallation:
     errors=(404, 409),
 )
 def install(call: Call, caller: SignedIn, body: wire.InstallGitSync) -> wire.GitInstallation:
-    """Begin to connect a space or a site with GitHub or GitLab. Requires the administrator role there. Then update
-    the installation with an access token, a repository, and a branch."""
+    """Begin to connect a space or a site with GitHub or GitLab. Requires the role `create` or higher there.
+    Then update the installation with an access token, a repository, and a branch."""
     with call.db.write() as tx:
         target = body.target
         if isinstance(target, wire.SpaceInstallationTarget):
@@ -59,7 +59,7 @@ def install(call: Call, caller: SignedIn, body: wire.InstallGitSync) -> wire.Git
 
 @operation("getGitSyncInstallationById", "GET", _ONE, needs=Can.ADMIN, errors=(404,))
 def get_installation(call: Call, at: SyncAccess) -> wire.GitInstallation:
-    """Get a Git installation: what it connects, with which repository, and its settings."""
+    """Get a Git installation with the connected object, the repository, and the settings."""
     with call.db.read() as tx:
         found = installations.get_installation(tx, at)
     return _show(call, found)

@@ -36,7 +36,7 @@ RepositoryNumber = Annotated[int, Meta(ge=1, le=2**53 - 1)]
 
 
 class SpaceInstallationTarget(Struct, rename="camel", tag_field="type", tag="space"):
-    """Space to connect. ``siteId``: a site that shows it."""
+    """Space to connect. ``siteId``: the ID of a site that shows it."""
 
     space_id: str
     site_id: str | UnsetType = UNSET
@@ -68,8 +68,8 @@ _NAMES = {
 
 
 class ProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
-    """Repository of an installation, by its number at the provider as far as that is known: ``repositoryId`` at GitHub,
-    ``projectId`` at GitLab. The access token is never shown."""
+    """Repository of an installation, with its number at the provider if it is known: ``repositoryId`` at
+    GitHub, ``projectId`` at GitLab. The access token is never shown."""
 
     repository_id: int | UnsetType = UNSET
     project_id: int | UnsetType = UNSET
@@ -78,9 +78,9 @@ class ProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
 
 
 class UpdateProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
-    """Repository to connect. ``repositoryId``: for GitHub, the number or the owner and name of the repository.
-    ``projectId``: for GitLab, the number or the path of the project. ``customInstanceURL``: for GitLab, another
-    server than gitlab.com. ``accessToken``: for GitHub, an extension of Octavo."""
+    """Repository to connect. ``repositoryId``: for GitHub, the number or the owner and name of the
+    repository. ``projectId``: for GitLab, the number or the path of the project. ``customInstanceURL``: for
+    GitLab, the URL of a server other than gitlab.com. ``accessToken``: for GitHub, an extension of Octavo."""
 
     repository_id: RepositoryNumber | RepositoryPath | UnsetType = UNSET
     project_id: RepositoryNumber | RepositoryPath | UnsetType = UNSET
@@ -90,8 +90,8 @@ class UpdateProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
 
 
 class UpdateGitInstallation(Struct, rename="camel", kw_only=True):
-    """Changed settings of an installation. ``priority``: the side that the first sync starts from, or that a sync
-    continues from that waits for this decision."""
+    """Changed settings of an installation. ``priority``: the side from which the first sync starts, or from
+    which a waiting sync continues."""
 
     provider: ListedProvider | UnsetType = UNSET
     provider_configuration: UpdateProviderConfiguration | UnsetType = UNSET
@@ -108,7 +108,7 @@ class GitInstallationUrls(Struct):
 
 
 class GitCapabilities(Struct, rename="camel"):
-    """What a connection does besides syncing the branch."""
+    """Features of a connection in addition to syncing the branch."""
 
     pull_requests: bool
     commit_statuses: bool
@@ -196,15 +196,15 @@ class GitFile(Struct):
 
 
 class GitFileQuery(Struct, kw_only=True):
-    """Query of a file. ``ref``: a branch, tag, or commit."""
+    """Query of a file. ``ref``: the branch, tag, or commit."""
 
     path: Annotated[str, Meta(min_length=1, max_length=1000)]
     ref: Branch
 
 
 def wanted_installation(installation: GitConnection, body: UpdateGitInstallation) -> WantedInstallation:
-    """Return the requested settings. Raises BadRequest for settings of another provider, and for those that Octavo
-    doesn't have."""
+    """Return the requested settings. Raises BadRequest for settings of another provider, and for settings
+    that Octavo doesn't have."""
     if body.provider is not UNSET and body.provider != installation.provider:
         raise BadRequest(f"provider: this installation is for {installation.provider}")
     if or_none(body.agent_instructions):

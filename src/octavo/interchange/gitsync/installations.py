@@ -40,8 +40,9 @@ _REGISTER = {
 
 
 class WantedInstallation(Struct, frozen=True):
-    """Requested settings of an installation. ``repository``: path of the repository at its provider;
-    ``repository_id``: its number there; ``settings``: those of a sync, by their names there. None: not given."""
+    """Requested settings of an installation. ``repository``: the path of the repository at its provider.
+    ``repository_id``: its number there. ``settings``: the settings of a sync, by their names. None: not
+    specified."""
 
     repository: str | None
     repository_id: int | None
@@ -54,8 +55,8 @@ class WantedInstallation(Struct, frozen=True):
 
 
 class GitConnection(Struct, frozen=True):
-    """Connection of a space, collection, or site: ``sync``, or ``draft`` before there is one. A connection that was
-    begun as a draft keeps it beside its sync."""
+    """Connection of a space, collection, or site: a ``sync``, or a ``draft`` before there is a sync. A
+    connection that began as a draft keeps the draft beside its sync."""
 
     at: SyncAccess
     sync: Connected | None
@@ -189,7 +190,7 @@ def _update_draft(
     if draft.repository is None or draft.branch is None or draft.secret is None:
         if wanted.priority is not None:
             raise BadRequest(
-                "priority: give the repository, the branch, and an access token first, or in the same request"
+                "priority: set the repository, the branch, and an access token first, or in the same request"
             )
         store.put_draft(tx, draft)
         audit(tx, at.actor, "git.installationUpdated", at.organization_id, at.target)
@@ -244,9 +245,9 @@ def account_of(context: Context, installation: GitConnection, provider: str) -> 
 def prepare_update(
     context: Context, installation: GitConnection, wanted: WantedInstallation
 ) -> WantedInstallation:
-    """Ask the provider what an update of a connection without a repository needs to know: the path of a project
-    that was named by its id, and whether the repository of a site describes its structure. Raises Conflict, and
-    OctavoError if the provider doesn't answer."""
+    """Request the data that an update of a connection without a repository needs from the provider: the path
+    of a project that was specified by its id, and whether the repository of a site describes its structure.
+    Raises Conflict, and OctavoError if the provider doesn't respond."""
     draft = installation.draft
     if draft is None or installation.sync is not None:
         return wanted
@@ -280,5 +281,5 @@ def prepare_update(
 
 
 def repository_id_of(found: GitConnection) -> int | None:
-    """Return the number of the repository at its provider, if a client gave it."""
+    """Return the number of the repository at its provider, if a client specified it."""
     return found.draft.repository_id if found.draft is not None else None

@@ -25,7 +25,7 @@ def sync(context: Context, space: str, cause: Cause) -> None:
 
 @job(SYNC_PROJECT, bound=None, attempts=4, seconds=_SECONDS)
 def sync_project(context: Context, project: str, cause: Cause) -> None:
-    """Find out which spaces a collection or a site is synced with, and sync them."""
+    """Determine the spaces that a collection or a site is synced with, and sync them."""
     _run(context, ProjectRow, project, cause)
 
 

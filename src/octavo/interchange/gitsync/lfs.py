@@ -50,18 +50,18 @@ _MOST_SAID = 200
 
 
 class Pointer(Struct, frozen=True):
-    """Pointer to a file. ``oid``: SHA-256 of the bytes, in hexadecimal. ``size`` in bytes."""
+    """Pointer to a file. ``oid``: the SHA-256 of the bytes, in hexadecimal. ``size``: the size in bytes."""
 
     oid: str
     size: int
 
     def text(self) -> bytes:
-        """Return the pointer exactly as Git LFS writes it."""
+        """Return the pointer in the exact format of Git LFS."""
         return _VERSION + f"oid sha256:{self.oid}\nsize {self.size}\n".encode()
 
 
 def read_pointer(data: bytes) -> Pointer | None:
-    """Parse a pointer; None if the data is none."""
+    """Parse a pointer. Return None for data that is not a pointer."""
     if len(data) > MOST_POINTER or not data.startswith(_VERSION):
         return None
     text = data.decode("utf-8", "replace")
@@ -73,7 +73,7 @@ def read_pointer(data: bytes) -> Pointer | None:
 
 
 class Tracked:
-    """Check whether the attributes of a commit put a path of the synced folder into LFS."""
+    """Function that returns whether the attributes of a commit put a path of the synced folder into LFS."""
 
     def __init__(self, copy: Repository, commit: str | None) -> None:
         self._copy = copy
@@ -160,8 +160,8 @@ class _Answer(Struct):
 
 
 class _Granted(Struct):
-    """Answer of an SSH server about its Git LFS server: the URL, and the headers that give access to it for a
-    number of seconds."""
+    """Response of an SSH server about its Git LFS server: the URL, and the headers that grant access to it
+    for a number of seconds."""
 
     href: str
     header: dict[str, str] = field(default_factory=dict)
@@ -169,11 +169,12 @@ class _Granted(Struct):
 
 
 class ObjectRefused(Exception):
-    """Permanent refusal of an object; the message says why."""
+    """Raised if a server permanently refuses an object. The message contains the reason."""
 
 
 class LargeFiles:
-    """Bytes behind the pointers of one space's repository. ``wrong``: why some are missing, by their oids."""
+    """Bytes behind the pointers of one space's repository. ``wrong``: the reasons why some are missing, by
+    their oids."""
 
     def __init__(
         self,
@@ -213,8 +214,8 @@ class LargeFiles:
         self.wrong |= self._each("download", list(wanted.values()), self._fetch)
 
     def send(self, contents: Mapping[str, Callable[[], bytes]], sizes: Mapping[str, int]) -> dict[str, str]:
-        """Upload the bytes that the server lacks, by SHA-256, and return why some failed, by the same. Raises Stopped
-        if it may accept them later."""
+        """Upload the bytes that the server lacks, by SHA-256. Return the reasons for failures, also by
+        SHA-256. Raises Stopped if the server may accept them later."""
 
         def give(pointer: Pointer, actions: Mapping[str, _Action]) -> None:
             if "upload" not in actions:
@@ -229,7 +230,7 @@ class LargeFiles:
 
     def _fetch(self, pointer: Pointer, actions: Mapping[str, _Action]) -> None:
         if "download" not in actions:
-            raise ObjectRefused("the Git LFS server gives no download URL for this file")
+            raise ObjectRefused("the Git LFS server provides no download URL for this file")
         limits = Limits(size=pointer.size, seconds=_SECONDS, together=self._together)
         data = self._ask(actions["download"], "GET", None, {}, limits).body
         if hashlib.sha256(data).hexdigest() != pointer.oid:
@@ -257,7 +258,9 @@ class LargeFiles:
                 try:
                     if found is None or found.error is not None:
                         why = clean(found.error.message)[:_MOST_SAID] if found and found.error else ""
-                        raise ObjectRefused(f"the Git LFS server doesn't have it: {why or 'no reason given'}")
+                        raise ObjectRefused(
+                            f"the Git LFS server refused this file: {why or 'no reason given'}"
+                        )
                     run(pointer, found.actions or {})
                 except ObjectRefused as refused:
                     wrong[pointer.oid] = str(refused)
@@ -277,10 +280,10 @@ class LargeFiles:
         try:
             return {one.oid: one for one in msgspec.json.decode(answer.body, type=_Answer).objects}
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise ObjectRefused("the Git LFS server returned an invalid response; check its URL") from None
+            raise ObjectRefused("the Git LFS server returned an invalid response. Check its URL") from None
 
     def _server(self, operation: str) -> _Action:
-        """Return where to send batches. An SSH server is asked where its Git LFS server is."""
+        """Return the URL for batch requests. An SSH server is asked for its Git LFS server."""
         url = self._remote.url
         if self._remote.scheme in ("http", "https"):
             return _Action(f"{url}{'' if url.endswith('.git') else '.git'}/info/lfs/objects/batch")
@@ -313,7 +316,9 @@ class LargeFiles:
         limits: Limits = _ANSWER,
     ) -> Fetched:
         if not action.href.startswith("https://") and not self._may_be_plain(action.href):
-            raise ObjectRefused("the Git LFS server gives a URL without HTTPS; configure it to use HTTPS")
+            raise ObjectRefused(
+                "the Git LFS server provided a URL without HTTPS. Configure the server to use HTTPS"
+            )
         sent = {**headers, **{name.lower(): value for name, value in action.header.items()}}
         credential = self._connection.credential
         if "authorization" not in sent and credential and self._is_ours(action.href):
@@ -324,9 +329,11 @@ class LargeFiles:
         try:
             answer = self._connection.fetcher.fetch(action.href, method, sent, body, limits)
         except FetchTimeout as error:
-            raise Stopped(Reason.UNREACHABLE, f"Git LFS: {error.message}") from None
+            raise Stopped(
+                Reason.UNREACHABLE, f"the Git LFS server couldn't be used: {error.message}"
+            ) from None
         except FetchError as error:
-            raise ObjectRefused(f"Git LFS: {error.message}") from None
+            raise ObjectRefused(f"the Git LFS server couldn't be used: {error.message}") from None
         if answer.status == 429 or answer.status >= 500 and answer.status != 501:
             raise Stopped(
                 Reason.UNREACHABLE,
@@ -337,7 +344,8 @@ class LargeFiles:
         return answer
 
     def _may_be_plain(self, url: str) -> bool:
-        """Return whether a URL can use plain HTTP: if the repository does, or at a host that the operator trusts."""
+        """Return whether a URL can use plain HTTP, either because the repository does, or because the
+        operator trusts the host."""
         if self._remote.scheme != "ssh":
             return self._remote.scheme == "http"
         try:

@@ -35,7 +35,7 @@ SECONDS = 60.0
 
 
 class _Looked(Struct):
-    """Repository in its current state. ``head``: None if the branch doesn't exist."""
+    """Repository in its current state. ``head``: the current commit; None if the branch doesn't exist."""
 
     copy: Repository
     heads: RemoteBranches
@@ -50,7 +50,7 @@ class _Looked(Struct):
 
 @contextmanager
 def _looked_at(context: Context, where: RepositoryFolder) -> Iterator[_Looked]:
-    """Fetch a repository. Raises BadRequest if it can't be read, Unavailable if it takes too long."""
+    """Fetch a repository. Raises BadRequest if it can't be read, and Unavailable if it takes too long."""
     is_there = where.credential is not None and where.credential.kind != "ssh-key"
     connection = RemoteConnection(
         where.remote,
@@ -79,7 +79,7 @@ def _looked_at(context: Context, where: RepositoryFolder) -> Iterator[_Looked]:
 
 
 def preview_project(context: Context, at: SyncAccess, wanted: WantedSync) -> ProjectLook:
-    """Return which folders would become which spaces. Raises BadRequest, Conflict, Unavailable."""
+    """Return the folders with the spaces that they would become. Raises BadRequest, Conflict, Unavailable."""
     with _looked_at(context, wanted.where) as looked, context.db.read() as tx:
         row, _ = new_row(tx, context, at, wanted)
         assert isinstance(row, ProjectRow)
@@ -88,7 +88,8 @@ def preview_project(context: Context, at: SyncAccess, wanted: WantedSync) -> Pro
 
 
 def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differences:
-    """Return what a first sync would change. Raises BadRequest if the repository can't be read, Unavailable."""
+    """Return the changes that a first sync would make. Raises BadRequest if the repository can't be read, and
+    Unavailable."""
     with _looked_at(context, where) as looked:
         copy = looked.copy
         ours = _ours(context, space_id)
@@ -109,13 +110,13 @@ def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differe
 
 
 def _names(copy: Repository, oid: str) -> set[str]:
-    """Return the names of a file: the one in Git, and for a pointer also the one in Git LFS."""
+    """Return the names of a file: the name in Git, and for a pointer also the name in Git LFS."""
     pointer = read_pointer(copy.read(oid)) if copy.size(oid) <= MOST_POINTER else None
     return {oid} if pointer is None else {oid, pointer.oid}
 
 
 def _ours(context: Context, space_id: str) -> dict[str, set[str]]:
-    """Return what Git and Git LFS would call each file of the space, by path."""
+    """Return the names in Git and Git LFS for each file of the space, by path."""
     with context.db.read() as tx:
         writing = write_all(tx, main_state(tx, space_id), lambda digest: get_body(tx, digest))
     made = {body_hash(text): text for text in writing.bodies}

@@ -36,7 +36,7 @@ MOST_PLACES = 500
 
 
 class ProjectFolder:
-    """Folder of a project in a commit, as ``projects.CommittedFolder``."""
+    """Folder of a project in a commit; see ``projects.CommittedFolder``."""
 
     def __init__(self, copy: Repository, commit: str | None, seen: str | None) -> None:
         self._copy = copy
@@ -78,8 +78,8 @@ class ProjectFolder:
 
 
 def run_project(context: Context, project_id: str, cause: Cause, holder: str) -> str | None:
-    """Match folders and spaces once and sync each space that may have changes; return the outcome, None if another
-    process is running. Raises LeaseLost if another process took over."""
+    """Match folders and spaces once, and sync each space that may have changes. Return the outcome; None if
+    another process is running. Raises LeaseLost if another process took over."""
     with context.db.write() as tx:
         row = store.hold(tx, ProjectRow, project_id, holder)
         if row is None:
@@ -232,7 +232,7 @@ class _Members:
             self._problem(
                 folder,
                 "synced",
-                "this space has its own sync or belongs to another repository; it is skipped",
+                "this space was skipped: it has its own sync or belongs to another repository",
             )
             return
         in_repository = self.ground.holds(folder)
@@ -240,7 +240,8 @@ class _Members:
             self._problem(
                 folder,
                 "missing_directory",
-                "the repository has no such folder, and this sync never writes to it; add the folder to the repository",
+                "the repository doesn't contain this folder, and this sync never writes to it; "
+                "add the folder to the repository",
             )
             return
         first: First = "export"

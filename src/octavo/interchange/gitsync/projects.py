@@ -19,9 +19,9 @@ Kind = Literal["collection", "site"]
 
 
 class SpaceFolder(Struct, frozen=True):
-    """Folder that is a space, relative to the project's and ending in a slash, or empty for all of it. ``space_id``:
-    None for a space to create. ``first``: the side that the other becomes equal to; None if it is already synced or
-    skipped."""
+    """Folder that is a space, relative to the project's folder and ending in a slash; empty for the whole
+    project. ``space_id``: the space; None for a space to create. ``first``: the side that determines the
+    content; None if the folder is already synced or skipped."""
 
     folder: str
     title: str
@@ -37,13 +37,15 @@ class CommittedFolder(Protocol):
         ...
 
     def holds(self, path: str) -> bool:
-        """Return whether a file exists, or for a path ending in a slash, anything below that folder."""
+        """Return whether a file exists or, for a path ending in a slash, whether that folder contains
+        files."""
         ...
 
     def read(self, path: str) -> bytes | None: ...
 
     def is_as_seen(self, path: str) -> bool:
-        """Return whether a file is unchanged since a person decided how to continue; True without a decision."""
+        """Return whether a file is unchanged since a person decided how to continue; True if there is no
+        decision."""
         ...
 
     def is_moved(self, old: str, new: str, since: str | None) -> bool:
@@ -52,8 +54,9 @@ class CommittedFolder(Protocol):
 
 
 class Settled(Struct):
-    """Result of matching. ``spaces``: by folder, the space that is synced with it, and whether it was just created.
-    ``files``: what is committed for the project itself. ``agreed``: state to remember once that arrived."""
+    """Result of matching. ``spaces``: the space that is synced with each folder, and whether it was just
+    created. ``files``: the files to commit for the project itself. ``agreed``: the state to store after these
+    commits arrived."""
 
     spaces: dict[str, tuple[str, bool]]
     agreed: Any
@@ -75,12 +78,12 @@ class ProjectKind(Protocol):
     def look(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> tuple[list[SpaceFolder], list[Problem]]:
-        """Return what a first sync would do, without writing. Raises BadRequest."""
+        """Return the changes that a first sync would make, without writing. Raises BadRequest."""
         ...
 
     def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder) -> Settled:
-        """Change spaces and structure to what the repository says where it decides; change nothing where the
-        repository is to follow. Raises OctavoError, Stopped."""
+        """Change spaces and structure to match the repository where it determines them. Change nothing where
+        the repository follows. Raises OctavoError, Stopped."""
         ...
 
 

@@ -28,8 +28,8 @@ _STATES = {
 
 
 class CommitStatus(Struct, frozen=True):
-    """Status of a commit. ``name`` tells the statuses of several spaces apart, ``key`` does so for machines; ``url``:
-    page where people read more."""
+    """Status of a commit. ``name``: the name that distinguishes the statuses of several spaces. ``key``: the
+    same for machines. ``url``: the page with details."""
 
     commit: str
     state: Literal["success", "failure"]
@@ -46,7 +46,7 @@ class ProviderRequest(Struct, frozen=True):
 
 
 def require_hoster(remote: Remote, provider: str, credential: str | None, field: str) -> None:
-    """Raise BadRequest, naming the field, if the provider's API can't be used."""
+    """Raise BadRequest with the name of the field if the provider's API can't be used."""
     if provider not in _STATES:
         raise BadRequest(f"{field}: requires a repository at GitHub, GitLab, Gitea, Forgejo, or Bitbucket")
     if remote.scheme not in ("http", "https") or credential is None:
@@ -106,7 +106,8 @@ def status_request(
 def tell(
     fetcher: Fetcher, remote: Remote, provider: str, credential: Credential | None, status: CommitStatus
 ) -> list[Problem]:
-    """Report a status to the provider and return a problem if it fails, because a sync doesn't fail over it."""
+    """Report a status to the provider. Return a problem on failure, because a failed report must not fail a
+    sync."""
     try:
         if credential is None:
             raise BadRequest("the access token is missing; add one in the sync settings")

@@ -26,8 +26,8 @@ _MOST_TITLE = 200
 
 
 class Pull(Struct, frozen=True):
-    """Open pull request. ``branch``: its branch if that is in the same repository. ``ref``: what to fetch; None if the
-    repository has no such ref. ``merged``: the merge commit, if the provider says it."""
+    """Open pull request. ``branch``: its branch, if it is in the same repository. ``ref``: the ref to fetch;
+    None if the repository has none. ``merged``: the merge commit, if the provider returns it."""
 
     number: str
     title: str
@@ -66,8 +66,8 @@ def one_request(remote: Remote, provider: str, credential: Credential, number: s
 def list_open(
     fetcher: Fetcher, remote: Remote, provider: str, credential: Credential | None, branch: str
 ) -> tuple[list[Pull], bool]:
-    """Return the open pull requests to a branch, and whether the list is complete. Raises OctavoError if the provider
-    doesn't answer."""
+    """Return the open pull requests to a branch, and whether the list is complete. Raises OctavoError if the
+    provider doesn't respond."""
     found: dict[str, Pull] = {}
     for page in range(1, _PAGES + 1):
         answer = _ask(fetcher, list_request(remote, provider, _given(credential), branch, page))
@@ -89,7 +89,8 @@ def list_open(
 def find_pull(
     fetcher: Fetcher, remote: Remote, provider: str, credential: Credential | None, branch: str, number: str
 ) -> Pull | None:
-    """Return one pull request; None if it isn't to this branch. Raises OctavoError if the provider doesn't answer."""
+    """Return one pull request; None if it isn't to this branch. Raises OctavoError if the provider doesn't
+    respond."""
     return read_pull(
         provider, _ask(fetcher, one_request(remote, provider, _given(credential), number)), branch
     )
@@ -114,7 +115,8 @@ def _ask(fetcher: Fetcher, request: ProviderRequest) -> object:
 
 
 def read_pull(provider: str, said: Any, target: str) -> Pull | None:
-    """Parse a pull request of a provider; None for one to another branch, and for anything else."""
+    """Parse a pull request of a provider. Return None for a pull request to another branch, and for other
+    data."""
     try:
         found = _READ[provider](said, target)
     except (KeyError, TypeError, AttributeError):
@@ -188,7 +190,8 @@ def _gitlab(said: Mapping[str, object], target: str) -> Pull | None:
 
 
 def _bitbucket(said: Mapping[str, Any], target: str) -> Pull | None:
-    """Parse a pull request of Bitbucket. One from another repository can't be fetched from this one."""
+    """Parse a pull request of Bitbucket. A pull request from another repository can't be fetched from this
+    one."""
     if _text(said["destination"]["branch"]["name"]) != target:
         return None
     source, here = said["source"], said["destination"]["repository"]["full_name"]

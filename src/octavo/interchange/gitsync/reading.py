@@ -66,8 +66,8 @@ def name_of(thing: Page | Item | PlannedPage) -> tuple[str, str]:
 
 
 class Read(Struct):
-    """State in the repository of everything that its commits changed (None: deleted). ``oids``: Git's names of the
-    texts and bytes that were read."""
+    """State of all content that the commits of a repository changed (None: deleted). ``oids``: Git's names of
+    the texts and bytes that were read."""
 
     versions: Versions
     problems: list[Problem]
@@ -84,8 +84,8 @@ def read_changes(
     large: LargeFiles,
     adopted: Adopted | None = None,
 ) -> Read:
-    """Return the difference between two trees of the synced folder, over what both sides agree on. ``adopted``: ids
-    that pages and items already have elsewhere, for those that these trees add."""
+    """Return the difference between two trees of the synced folder, relative to the common state of both
+    sides. ``adopted``: the ids that pages and items added by these trees already have elsewhere."""
     changes = copy.changes(old_tree, new_tree)
     reader = _Reader(context, copy, agreed, is_space, large, adopted or dict)
     usable = [clean for change in changes if (clean := reader.cleaned(change)) is not None]
@@ -113,18 +113,20 @@ class _Reader:
         self._texts: list[str] = []
 
     def cleaned(self, change: PathChange) -> PathChange | None:
-        """Return the change as far as a space can hold it; None if it is skipped on both sides."""
+        """Return the part of a change that a space can store; None if it is skipped on both sides."""
         if not is_safe(change.path):
             if change.new is not None:
                 shown = change.path.encode("unicode_escape", "replace").decode()
                 self.problem(
-                    shown, "unsafe_path", "skipped: a space can't have a file of this name; rename the file"
+                    shown,
+                    "unsafe_path",
+                    "skipped: a space can't contain a file with this name; rename the file",
                 )
             return None
         old = change.old if change.old is not None and change.old.is_file else None
         new = change.new
         if new is not None and not new.is_file:
-            kind = "a symbolic link" if new.mode == 0o120000 else "a submodule"
+            kind = "symbolic links aren't supported" if new.mode == 0o120000 else "a submodule"
             self.problem(change.path, "symlink" if new.mode == 0o120000 else "submodule", f"skipped: {kind}")
             new = None
         if new is not None and self.copy.size(new.oid) > MAX_FILE:
@@ -151,8 +153,8 @@ class _Reader:
         return data
 
     def text(self, path: str, entry: CommittedFile, most: int | None = None) -> tuple[str, str] | Problem:
-        """Return a text and its hash, stored, or why it isn't text. ``most``: maximum number of bytes if it is no
-        page."""
+        """Return a stored text and its hash, or the reason why it isn't text. ``most``: the maximum number of
+        bytes if it is not a page."""
         jobs.renew()
         data = self._bytes(path, entry)
         if (problem := unread_text(path, data, most or self.context.settings.page_size)) is not None:
@@ -181,7 +183,7 @@ class _Reader:
         self._texts = []
 
     def file(self, path: str, entry: CommittedFile) -> JsonObject:
-        """Return the fields of a file's item, its bytes stored."""
+        """Return the fields of a file's item, and store its bytes."""
         jobs.renew()
         data = self._bytes(path, entry)
         blob = store_file(self.context, data)
@@ -217,7 +219,8 @@ class _Reader:
     # --- only texts and bytes -------------------------------------------------------------------------
 
     def read_contents(self, changes: Sequence[PathChange]) -> Read | None:
-        """Return the changes if each is of the text of a page or the bytes of a file; else None."""
+        """Return the changes if all of them are changes to the text of a page or the bytes of a file;
+        otherwise None."""
         known: list[tuple[PathChange, Page | Item]] = []
         with self.context.db.read() as tx:
             for change in changes:
@@ -284,8 +287,8 @@ def _special_names() -> set[str]:
 
 
 def _stays(item: Item) -> bool:
-    """Return whether a file stays what it is, whatever its bytes. A Markdown file that belongs to no page may become
-    one."""
+    """Return whether a file keeps its role regardless of its bytes. A Markdown file that belongs to no page
+    may become a page."""
     return item.kind == "reusable-content" or (item.kind == "file" and not is_markdown(item.path or ""))
 
 
@@ -319,7 +322,7 @@ class _Side:
 
 
 class _Structure:
-    """Two plans beside the state that both sides agree on."""
+    """Two plans, in addition to the state that both sides agree on."""
 
     def __init__(
         self,
@@ -343,11 +346,12 @@ class _Structure:
         }
 
     def _id(self, name: tuple[str, str]) -> str:
-        """Return the id of a new page or item: the one it already has elsewhere, else a new one."""
+        """Return the id of a new page or item: its existing id elsewhere, or otherwise a new one."""
         return self.adopted.get(name) or ids.new_id()
 
     def new_text(self, path: str) -> tuple[str, str] | Problem:
-        """Return the text and hash of a file of the new tree that is a page or an include, or why it can't be one."""
+        """Return the text and hash of a file of the new tree that is a page or an include, or the reason why
+        it can't be one."""
         if path not in self._texts:
             there = self.by_file.get(path)
             if there is not None and there.body and path not in self.changed:
@@ -364,7 +368,7 @@ class _Structure:
         return read if isinstance(read, Problem) else None
 
     def _unread_before(self, path: str) -> Problem | None:
-        """Return Markdown files that both sides agreed aren't pages."""
+        """Return the Markdown files that are not pages on either side."""
         there = self.by_file.get(path)
         is_kept = ("file", path) in self.by_path and not (there is not None and there.body)
         return Problem(path, 0, "not_listed", "kept as a file") if is_kept else None
@@ -378,7 +382,7 @@ class _Structure:
         return Versions(pages, items)
 
     def _moves(self) -> dict[str, str]:
-        """Return the old path by new path of files that were moved with the same bytes."""
+        """Return the old paths, by new path, of files that were moved without changes."""
         gone: dict[str, list[str]] = {}
         for change in self.changed.values():
             if change.new is None and change.old is not None:
@@ -449,7 +453,7 @@ class _Structure:
             before = self.pages.get(id)
             then = old_plan.pages[old_place[id]] if id in old_place else None
             if before is None and then is not None and path not in self.changed:
-                skipped.add(id)  # skipped before, and still skipped
+                skipped.add(id)  # skipped before, and still skipped now
                 continue
             title = planned.title
             if then is None or _title_may_differ(planned, then, self.changed):
@@ -496,7 +500,7 @@ class _Structure:
 
     @staticmethod
     def _laid_over(before: Page, old: Page | None, new: Page) -> Page:
-        """Return the page as it is, with the changes of the commits."""
+        """Return the current page with the changes of the commits."""
         is_link_to_own_file = new.kind == "link" and before.file_path is not None
         if old is None or is_link_to_own_file:
             fields = {name: getattr(new, name) for name in _STRUCTURE}
@@ -520,7 +524,7 @@ class _Structure:
         return self.reader.with_text(page, *read)
 
     def _order(self, new_ids: list[str], found: dict[str, Page | None], skipped: set[str]) -> None:
-        """Return ranks: those that can stay keep theirs."""
+        """Return the ranks of pages. Pages keep their rank if possible."""
         siblings: dict[str | None, list[str]] = {}
         for id in new_ids:
             page = found.get(id)
@@ -623,7 +627,7 @@ def _title_may_differ(now: PlannedPage, then: PlannedPage, changed: Mapping[str,
 
 
 def _kinds(plan: ImportPlan, side: _Side) -> dict[str, str]:
-    """Return the changes of each file that is no page."""
+    """Return the changes of each file that is not a page."""
     root = plan.config.root
     found = {path: "reusable-content" for path in plan.includes}
     found |= {path: "file" for path in plan.files}

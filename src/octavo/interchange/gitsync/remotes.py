@@ -1,4 +1,4 @@
-"""Fetching from and pushing to remotes over HTTPS, SSH, and from folders where the operator allows it.
+"""Fetching from and pushing to remotes over HTTPS, over SSH, and in folders if the operator allows it.
 
 Imported only where it is used, because Git takes long to load.
 """
@@ -88,10 +88,10 @@ class RemoteConnection:
         return RemoteBranches(refs, symrefs)
 
     def fetch(self, copy: Repository, branch: str, base: str | None, *, whole: bool = False) -> str | None:
-        """Fetch what the branch has and the copy lacks, and return its commit; None if the branch doesn't
-        exist. ``base``: the last synced commit. Without it, only the newest commit is fetched, without its
-        history; one that may not descend from ``base`` is fetched with all of its history. ``whole``: fetch
-        all of the history, whatever the copy has."""
+        """Fetch the commits of the branch that are missing in the copy, and return the branch's commit; None
+        if the branch doesn't exist. ``base``: the last synced commit. Without it, only the newest commit is
+        fetched, without its history; a commit that may not descend from ``base`` is fetched with its whole
+        history. ``whole``: whether to fetch the whole history, regardless of the copy."""
         chosen: list[bytes] = []
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
         if self.remote.scheme == "file":
@@ -124,8 +124,8 @@ class RemoteConnection:
     def fetch_chosen(
         self, copy: Repository, choose: Callable[[dict[str, str]], Iterable[str]]
     ) -> dict[str, str]:
-        """Fetch the commits of the refs that ``choose`` names, given all refs of the remote (commits by name), and
-        return them; a ref that is no commit is left out."""
+        """Fetch the commits of the chosen refs and return them; a ref that is not a commit is omitted.
+        ``choose``: the function that chooses the refs from all refs of the remote (commits by name)."""
         chosen: dict[str, str] = {}
 
         def wants(refs: Any, depth: int | None = None) -> list[object]:
@@ -166,9 +166,9 @@ class RemoteConnection:
     def push(
         self, copy: Repository, branch: str, commit: str, expected: str | None, above: str | None = None
     ) -> None:
-        """Move the branch to ``commit`` if it still is at ``expected`` (None: doesn't exist); otherwise leave it.
-        ``above``: a commit that the remote has, for a branch that is new there. Raises Stopped with MOVED if the
-        branch is elsewhere."""
+        """Move the branch to ``commit`` if it is still at ``expected`` (None if it doesn't exist); otherwise
+        leave it unchanged. ``above``: a commit that exists in the remote, for a branch that is new there.
+        Raises Stopped with MOVED if the branch has moved."""
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
 
         def update(refs: Any) -> Any:
@@ -196,7 +196,7 @@ class RemoteConnection:
             copy.keep(commit)
 
     def answer(self, command: str) -> bytes:
-        """Return the answer of an SSH server to a command. Raises Stopped."""
+        """Return the response of an SSH server to a command. Raises Stopped."""
         remote = self.remote
         with self._ssh(_MOST_ANSWERED) as vendor:
             return self._told(lambda: vendor.answer(remote.host, command, remote.user or "git", remote.port))
@@ -254,7 +254,7 @@ class RemoteConnection:
             raise GitRefused(error.message) from None
 
     def _address(self, host: str, port: int) -> str:
-        """Return the IP address of an SSH server that the rule for outgoing requests allows."""
+        """Return the IP address of an SSH server if the rule for outgoing requests allows it."""
         return self._http_address(f"https://{write_authority(host, port)}/")
 
     def _told(self, ask: Callable[[], T]) -> T:
@@ -263,7 +263,7 @@ class RemoteConnection:
             try:
                 return ask()
             except Exception:
-                deadlines.check()  # a request that ran out of time ends with a closed connection
+                deadlines.check()  # a request that times out ends with a closed connection
                 raise
         except NotGitRepository:
             raise Stopped(
@@ -285,5 +285,5 @@ class RemoteConnection:
                 raise Stopped(Reason.UNAUTHORIZED, f"{where} denied access: {message[:300]}") from None
             raise Stopped(Reason.UNREACHABLE, f"{where}: {message[:300]}") from None
         except (*git_packs.DAMAGES, KeyError, AssertionError, OSError, ValueError) as error:
-            message = f"{where} didn't answer like a Git repository ({type(error).__name__}). Check the URL."
+            message = f"{where} didn't respond like a Git repository ({type(error).__name__}). Check the URL."
             raise Stopped(Reason.UNREACHABLE, message) from None

@@ -36,14 +36,15 @@ FOLDER = "git"
 REF = b"refs/heads/synced"
 """Name in the copy of the commit that was fetched last."""
 _MOST_PACKS = 60
-"""Number of fetches after which the copy is created again: each of them leaves a pack."""
+"""Number of fetches after which the copy is created again, because each fetch leaves a pack."""
 _MOST_WALKED = 1_000_000
 MOST_ENTRIES = 100_000
-"""Maximum number of files and folders of a commit that are read, as in every import: a few trees can name billions."""
+"""Maximum number of files and folders of a commit that are read, as in every import, because a few trees can
+refer to billions of files."""
 
 
 class RepositoryBusy(Exception):
-    """Another sync is using this copy."""
+    """Raised if another sync is using this copy."""
 
 
 class CommittedFile(Struct, frozen=True):
@@ -58,7 +59,7 @@ class CommittedFile(Struct, frozen=True):
 
 
 class PathChange(Struct, frozen=True):
-    """Change of a path from one commit to another; None is "doesn't exist"."""
+    """Change of a path from one commit to another; None if the file doesn't exist."""
 
     path: str
     old: CommittedFile | None
@@ -88,7 +89,7 @@ class _Objects:
 
 
 class _Counted:
-    """Objects of which only a limited number is read. Trees that occur again are not read again."""
+    """Objects of which only a limited number is read. Repeated trees are not read again."""
 
     def __init__(self, store: Any, most: int) -> None:
         self._store, self._left = store, most
@@ -101,7 +102,10 @@ class _Counted:
             try:
                 found = self._read[oid] = self._store[oid]
             except KeyError:
-                raise Stopped(Reason.DAMAGED, "The repository is incomplete.") from None
+                raise Stopped(
+                    Reason.DAMAGED,
+                    "The repository is missing objects. Use a full clone, not a partial or shallow one.",
+                ) from None
         return found
 
     def count(self) -> None:
@@ -114,7 +118,7 @@ class _Counted:
 
 
 class Repository:
-    """Copy of one space's repository. ``folder``: the synced one, empty or ending in a slash."""
+    """Copy of one space's repository. ``folder``: the synced folder, empty or ending in a slash."""
 
     def __init__(self, repo: Repo, where: Path, folder: str) -> None:
         self.repo, self.where, self.folder = repo, where, folder
@@ -131,11 +135,11 @@ class Repository:
         return isinstance(found, Commit) and found.tree in self.repo.object_store
 
     def keep(self, commit_id: str) -> None:
-        """Record which commit the copy has, for the next fetch."""
+        """Record the commit in the copy, for the next fetch."""
         self.repo.refs[REF] = ObjectID(commit_id.encode())  # type: ignore[index]
 
     def forget(self) -> None:
-        """Record that the copy has no commit: the next fetch brings everything."""
+        """Record that the copy has no commit, so that the next fetch downloads everything."""
         self.repo.refs.remove_if_equals(REF, None)  # type: ignore[arg-type]
         with suppress(OSError):
             (self.where / "shallow").unlink()
@@ -153,8 +157,8 @@ class Repository:
             return None
 
     def since(self, head: str, base: str | None) -> list[Commit] | None:
-        """Return the commits of ``head`` that ``base`` lacks, newest first; None if ``base`` is no ancestor of
-        ``head``, because the history was rewritten."""
+        """Return the commits of ``head`` that are missing in ``base``, newest first; None if ``base`` is not
+        an ancestor of ``head``, because the history was rewritten."""
         if base is None:
             return []
         below = self._history(base, set())
@@ -176,8 +180,8 @@ class Repository:
         return found if met else None
 
     def writers(self, head: str, bases: Sequence[str | None]) -> set[CommitPerson]:
-        """Return the authors and committers of the commits of ``head`` that none of ``bases`` has; bases with another
-        history don't count."""
+        """Return the authors and committers of the commits of ``head`` that are in none of ``bases``. Bases
+        with another history are ignored."""
         known = [self.since(head, base) for base in bases if base is not None]
         found = [{bytes(commit.id) for commit in commits} for commits in known if commits is not None]
         new = set.intersection(*found) if found else {head.encode()}
@@ -185,7 +189,7 @@ class Repository:
         return {_person(line) for commit in commits for line in (commit.author, commit.committer)}
 
     def fork(self, one: str, other: str) -> str | None:
-        """Return the commit where two histories parted; None if they share nothing that the copy knows."""
+        """Return the commit at which two histories diverged; None if they share no commit in the copy."""
         try:
             found = find_merge_base(self.repo, [ObjectID(one.encode()), ObjectID(other.encode())])
         except KeyError:
@@ -193,7 +197,7 @@ class Repository:
         return bytes(found[0]).decode() if found else None
 
     def _history(self, base: str, seen: set[bytes]) -> set[bytes]:
-        """Return the known ancestors of ``base``, near ones only: a walk ends there early."""
+        """Return the known ancestors of ``base``, limited to near ones, because walks end there early."""
         waiting = [base.encode()]
         for _ in range(1000):
             if not waiting:
@@ -259,7 +263,7 @@ class Repository:
                     yield path, CommittedFile(mode, item.decode())
 
     def folders(self, tree: bytes | None) -> list[str]:
-        """Return the names of the folders directly in a tree that are UTF-8, in order."""
+        """Return the names of the folders directly in a tree that are valid UTF-8, in order."""
         names = [name for name, (mode, _) in self._entries(tree).items() if stat.S_ISDIR(mode)]
         return sorted(name.decode() for name in names if _is_text(name))
 
@@ -284,13 +288,14 @@ class Repository:
         return bytes(self._blob(oid).as_raw_string())
 
     def borrow(self, objects: str) -> None:
-        """Use the objects of another repository on this machine as well, in place."""
+        """Also use the objects of another repository on this machine, in place."""
         store: Any = self.repo.object_store
         if objects not in [alternate.path for alternate in store.alternates]:
             store.add_alternate_path(objects)
 
     def pack(self, commit_id: str, parent: str | None) -> object:
-        """Return the number and the objects of a commit that its parent lacks at the same place, for a push."""
+        """Return the objects of a commit that are missing at the same place in its parent, and their number,
+        for a push."""
         commit = self.commit(commit_id)
         before = _oid(bytes(self.commit(parent).tree)) if parent else None
         found: dict[bytes, None] = {bytes(commit.id): None, bytes(commit.tree): None}
@@ -307,7 +312,10 @@ class Repository:
     def _blob(self, oid: str) -> Any:
         found = self._find(oid.encode())
         if not isinstance(found, Blob):
-            raise Stopped(Reason.DAMAGED, "The repository is incomplete.")
+            raise Stopped(
+                Reason.DAMAGED,
+                "The repository is missing objects. Use a full clone, not a partial or shallow one.",
+            )
         return found
 
     # --- writing --------------------------------------------------------------------------------------
@@ -320,8 +328,8 @@ class Repository:
         return str(blob.id.decode())
 
     def changed_tree(self, root: bytes | None, files: Mapping[str, CommittedFile | None]) -> bytes | None:
-        """Return the id of a tree with these files replaced (None: deleted) and everything else unchanged. None if no
-        file is left."""
+        """Return the id of a tree with these files replaced (None: deleted) and all others unchanged; None if
+        no file is left."""
         here = self._entries(root)
         below: dict[str, dict[str, CommittedFile | None]] = {}
         for path, entry in files.items():
@@ -359,8 +367,8 @@ class Repository:
         text: CommitText,
         sign: Callable[[bytes], bytes] | None = None,
     ) -> str | None:
-        """Create a commit on top of ``parent`` with these files of the synced folder; return None if that changes
-        nothing. ``sign`` returns the signature of the commit's bytes."""
+        """Create a commit on top of ``parent`` with these files of the synced folder; return None if that
+        changes nothing. ``sign``: the function that returns the signature of the commit's bytes."""
         root = bytes(self.commit(parent).tree) if parent else None
         inside = {f"{self.folder}{path}": entry for path, entry in files.items()}
         tree = self.changed_tree(root, inside)
@@ -386,7 +394,10 @@ class Repository:
 
 def _entries_of(tree: object) -> dict[bytes, tuple[int, bytes]]:
     if not isinstance(tree, Tree):
-        raise Stopped(Reason.DAMAGED, "The repository is incomplete.")
+        raise Stopped(
+            Reason.DAMAGED,
+            "The repository is missing objects. Use a full clone, not a partial or shallow one.",
+        )
     return {bytes(item.path or b""): (item.mode or 0, bytes(item.sha or b"")) for item in tree.iteritems()}
 
 
@@ -403,7 +414,7 @@ def _oid(value: bytes | None) -> Any:
 
 
 def _person(line: bytes | None) -> CommitPerson:
-    """Return the person that a line of a commit names; an empty one if it names none."""
+    """Return the person in a line of a commit; an empty one if the line contains none."""
     text = clean((line or b"").decode("utf-8", "replace"))
     name, _, rest = text.partition("<")
     return CommitPerson(name.strip(), rest.partition(">")[0].strip())
@@ -423,8 +434,8 @@ def is_safe(path: str) -> bool:
 
 @contextmanager
 def open_copy(data_folder: Path, name: str, folder: str, remote: str) -> Iterator[Repository]:
-    """Open the copy of a repository of a space or a project, locked by the caller. The copy is created again if it is
-    of another remote, is damaged, or has had very many fetches.
+    """Open the copy of a repository of a space or a project, locked by the caller. The copy is created again
+    if it belongs to another remote, is damaged, or has had too many fetches.
 
     Raises RepositoryBusy.
     """

@@ -1,4 +1,4 @@
-"""Repositories, branches, and files at GitHub and GitLab, as far as an access token can see them."""
+"""Repositories, branches, and files at GitHub and GitLabthat an access token can see."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ProviderAccount(Struct, frozen=True):
 
 
 class ListedRepository(Struct, frozen=True):
-    """Repository. ``path``: what the provider calls it, with its owner."""
+    """Repository. ``path``: the provider's name of the repository, with its owner."""
 
     id: int
     path: str
@@ -118,15 +118,15 @@ def list_repositories(account: ProviderAccount) -> list[ListedRepository]:
 
 
 def list_branch_names(account: ProviderAccount, repository: str) -> list[str]:
-    """Return the branches of a repository, at most 1,000. ``repository``: its path, or the id of a project at
-    GitLab. Raises OctavoError."""
+    """Return the branches of a repository, at most 1,000. ``repository``: the path of the repository, or the
+    id of a project at GitLab. Raises OctavoError."""
     branches = "branches" if account.provider == "github" else "repository/branches"
     return [found.name for found in _each(account, f"{_repository(account, repository)}/{branches}", _Named)]
 
 
 def find_file(account: ProviderAccount, repository: str, path: str, ref: str) -> ListedFile:
     """Return a file in a branch, tag, or commit. Raises NotFound, and OctavoError if the provider doesn't
-    answer."""
+    respond."""
     place, query = _repository(account, repository), {"ref": ref.removeprefix("refs/heads/")}
     if account.provider == "github":
         found = _ask(account, f"{place}/contents/{quote(path.strip('/'))}", query, _GitHubFile)
@@ -164,7 +164,9 @@ def _ask(account: ProviderAccount, path: str, query: dict[str, str], of: type[T]
     url = f"{api}{path}" + (f"?{urlencode(query)}" if query else "")
     answer = account.fetcher.fetch(url, "GET", headers, b"", _LIMITS)
     if answer.status == 404:
-        raise NotFound("The Git provider has no such repository or file, or the access token can't see it.")
+        raise NotFound(
+            "The Git provider has no repository or file with this name, or the access token can't see it."
+        )
     if answer.status != 200:
         raise Unavailable(
             f"The Git provider responded with status {answer.status}; check that the access token is valid "
@@ -173,4 +175,6 @@ def _ask(account: ProviderAccount, path: str, query: dict[str, str], of: type[T]
     try:
         return msgspec.json.decode(answer.body, type=of)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise Unavailable("The Git provider returned something unexpected.") from None
+        raise Unavailable(
+            "The Git provider returned an unexpected response. Check the URL of its server."
+        ) from None

@@ -1,4 +1,4 @@
-"""Sync requests: one at a time, however often one is requested while it is pending."""
+"""Requests for syncs. Repeated requests for a pending sync are combined."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ SYNCS_SITE = (*SYNCS_SPACES, "sites:write")
 
 Cause = Literal["asked", "connected", "edited", "hook", "poll", "api"]
 AFTER_EDIT = 2_000
-"""Delay before a sync, in milliseconds: edits follow each other, and one commit can contain several."""
+"""Delay before a sync, in milliseconds, so that one commit can contain several edits."""
 AGAIN = 5_000
-"""Delay before retrying while another run is at work, in milliseconds."""
+"""Delay before retrying while another run is in progress, in milliseconds."""
 SYNC, SYNC_PROJECT = "syncGit", "syncGitProject"
 
 
 def ask(
     tx: Transaction, organization_id: str, of: type[Connected], id: str, cause: Cause, after: int = 0
 ) -> None:
-    """Request a sync of a space, a collection, or a site, once however often it is requested while it is pending."""
+    """Request a sync of a space, a collection, or a site. Repeated requests for a pending sync are
+    combined."""
     name, argument = (SYNC, "space") if of is SyncRow else (SYNC_PROJECT, "project")
     enqueue(
         tx,

@@ -1,6 +1,6 @@
 """Syncing spaces, collections, and sites with Git repositories.
 
-Whatever is the same for the three has one handler.
+Common operations have one handler for all three.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _around(tx: Transaction, row: Connected, actor: Actor) -> wire.Around:
     if isinstance(row, ProjectRow):
         members, whole = connecting.list_seen_members(tx, actor, row)
         return wire.Around(members=members, whole=whole)
-    assert isinstance(row, SyncRow), "a sync is of a space or of a project"
+    assert isinstance(row, SyncRow), "a sync belongs to a space or to a project"
     project = store.find(tx, ProjectRow, row.project) if row.project is not None else None
     return wire.Around(ahead=store.count_ahead(tx, row.space_id), project=project)
 
@@ -63,7 +63,7 @@ def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -
     """Import new commits of a branch into main, in a job. The first import replaces the content of the space with the
     repository's. Later imports merge changes from both sides and keep conflicts in a change request."""
     if body.standalone:
-        raise BadRequest("standalone: imports always go to main; leave it out")
+        raise BadRequest("standalone: not supported, because imports always go to main. Omit it")
     with call.db.write() as tx:
         connecting.run_once(tx, call.context, at, wire.wanted_once(body))
 
@@ -114,8 +114,9 @@ def delete_legacy(call: Call, at: SyncAccess) -> bool:
     yields=("content:read",),
 )
 def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPreview:
-    """Preview what a first sync with a repository would change on either side, without writing anything."""
-    # Loaded only where it is used: Git takes long to load.
+    """Preview the changes that a first sync with a repository would make on either side, without writing
+    anything."""
+    # Git is imported here because it takes long to load.
     from .previewing import preview
 
     return wire.present_differences(preview(call.context, at.id, wire.named_folder(body)))
@@ -136,8 +137,8 @@ def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPr
     yields=("content:read", "sites:read", "spaces:read"),
 )
 def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.GitProjectPreview:
-    """Preview which folders of a repository would become which spaces of a collection or a site, without writing
-    anything."""
+    """Preview the folders of a repository and the spaces of a collection or a site that they would become,
+    without writing anything."""
     from .previewing import preview_project as look
 
     return wire.present_look(look(call.context, at, wire.wanted_sync(body)))
@@ -186,7 +187,7 @@ def get_sync(call: Call, at: SyncAccess) -> wire.GitSync | wire.GitProject:
 )
 @operation("updateSiteGitSync", "PATCH", f"{_SITE}/sync", errors=(400, 404), **_ALL, yields=SYNCS_SITE)
 def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> wire.GitSync | wire.GitProject:
-    """Update the sync settings of a space, or of all spaces of a collection or a site. Fields that you leave out don't
+    """Update the sync settings of a space, or of all spaces of a collection or a site. Omitted fields don't
     change."""
     with call.db.write() as tx:
         row = connecting.update(tx, call.context, at, wire.changed_settings(body))
@@ -197,8 +198,8 @@ def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> wire.Gi
 @operation("disconnectCollectionGitSync", "DELETE", f"{_COLLECTION}/sync", needs=Can.ADMIN)
 @operation("disconnectSiteGitSync", "DELETE", f"{_SITE}/sync", needs=Can.ADMIN)
 def disconnect_sync(call: Call, at: SyncAccess) -> bool:
-    """Disconnect the repository, for a collection or a site also from its spaces. All content and the repository stay
-    as they are; changes already on their way may still arrive."""
+    """Disconnect the repository from a space, or from a collection or a site and its spaces. All content and
+    the repository stay unchanged; changes that are already in transit may still arrive."""
     with call.db.write() as tx:
         return connecting.disconnect(tx, at)
 
@@ -226,10 +227,10 @@ def disconnect_sync(call: Call, at: SyncAccess) -> bool:
     "runSiteGitSync", "POST", f"{_SITE}/sync/run", status=202, errors=(404, 409), **_ALL, yields=SYNCS_SITE
 )
 def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> wire.GitSync | wire.GitProject:
-    """Sync now, in a job. If a sync waits for a decision, `first` is that decision, for a collection or a site the
-    decision for each waiting space: `import` follows the repository as it is and merges new changes of the space;
-    `export` commits the content of the space on top of the repository. Responds with 409 if a required decision is
-    missing."""
+    """Sync now, in a job. If a sync waits for a decision, `first` is that decision; for a collection or a
+    site, it is the decision for each waiting space: `import` follows the current state of the repository and
+    merges new changes of the space; `export` commits the content of the space on top of the repository.
+    Responds with 409 if a required decision is missing."""
     with call.db.write() as tx:
         row = connecting.ask_now(tx, at, or_none(body.first))
         return wire.present_sync(call, row, _around(tx, row, at.actor))

@@ -1,5 +1,5 @@
-"""Base of the syncs of spaces and of collections or sites: the connection, the copy, when they stop, and the recorded
-result.
+"""Base of the syncs of spaces and of collections or sites: the connection, the copy, the conditions under
+which they stop, and the recorded result.
 
 Imported only where it is used, because Git takes long to load.
 """
@@ -32,13 +32,13 @@ from .signing import signer_of
 from .store import Connected
 
 ROUNDS = 6
-"""Number of times that a run starts over because one side was changed in the meantime."""
+"""Number of times that a run starts again because one side was changed in the meantime."""
 R = TypeVar("R", bound=Connected)
 T = TypeVar("T")
 
 
 class SyncRun(Generic[R]):
-    """Running sync. ``head``: commit of the branch when it was read."""
+    """Running sync. ``head``: the commit of the branch when it was read."""
 
     def __init__(self, context: Context, row: R, holder: str) -> None:
         self.context, self.row, self.holder = context, row, holder
@@ -52,8 +52,8 @@ class SyncRun(Generic[R]):
         )
 
     def in_rounds(self, copy_name: str, step: Callable[[Repository], T]) -> T:
-        """Return the result of the step once neither side was changed in the meantime; create the copy again if it is
-        damaged. Raises Stopped, RepositoryBusy."""
+        """Return the result of the step as soon as neither side was changed in the meantime. Create the copy
+        again if it is damaged. Raises Stopped, RepositoryBusy."""
         anew = True
         for _ in range(ROUNDS):
             deadlines.check()
@@ -70,11 +70,11 @@ class SyncRun(Generic[R]):
                     elif stopped.reason is not Reason.MOVED:
                         raise
         raise Stopped(
-            Reason.MOVED, "The branch keeps being updated during the sync. The next sync continues."
+            Reason.MOVED, "The branch was updated repeatedly during the sync. The next sync continues."
         )
 
     def fetch(self, copy: Repository) -> str | None:
-        """Fetch and return the head of the branch, and remember the key of an SSH server."""
+        """Fetch and return the head of the branch, and store the key of an SSH server."""
         row = self.fresh()
         head = self.connection.fetch(copy, row.branch, row.commit_id)
         if self.connection.seen_host_key and row.host_key is None:
@@ -89,8 +89,8 @@ class SyncRun(Generic[R]):
         return self.row
 
     def require_same(self, copy: Repository, head: str | None, before: bytes | None) -> str:
-        """Return the head. Raises Stopped if the repository was rewritten. ``before``: the tree that was
-        synced last."""
+        """Return the head. Raises Stopped if the repository was rewritten. ``before``: the last synced
+        tree."""
         row = self.row
         if head is None:
             raise Stopped(Reason.BRANCH_GONE, f"The repository no longer has the branch {row.branch}.")
@@ -99,8 +99,8 @@ class SyncRun(Generic[R]):
                 known = (row.commit_id or "")[:12]
                 raise Stopped(
                     Reason.REWRITTEN,
-                    f"The branch no longer contains {known}, the last synced commit: its history was rewritten,"
-                    " or it is another repository.",
+                    f"The branch no longer contains {known}, the last synced commit. Its history was "
+                    "rewritten, or it belongs to another repository.",
                 )
             if copy.tree_of(head) is None and before is not None:
                 raise Stopped(Reason.EMPTIED, "The branch no longer has any files.")
@@ -117,15 +117,15 @@ class SyncRun(Generic[R]):
         return signer_of(self.context.sealer, self.row)
 
     def text_of(self, message: str, author: CommitPerson | None = None) -> CommitText:
-        """Return the text of a commit made by Octavo, by ``author`` if given."""
+        """Return the text of a commit by Octavo. ``author``: its author, if any."""
         host = app_hosts(self.context.settings.url)[0]
         octavo = CommitPerson(self.context.settings.name, f"octavo@{host}")
         return CommitText(author or octavo, octavo, now() // 1000, message + "\n")
 
 
 def told(run: Callable[[], T]) -> T:
-    """Return the result of ``run``. Raises Stopped for every failure, with the cause of a defect in Octavo; Busy,
-    LeaseLost."""
+    """Return the result of ``run``. Raises Stopped for every failure, with the cause if it is a defect in
+    Octavo, and Busy and LeaseLost."""
     try:
         return run()
     except (Stopped, RepositoryBusy, LeaseLost):
@@ -141,12 +141,12 @@ def told(run: Callable[[], T]) -> T:
     except Exception as defect:
         # People see that the sync failed, and the log says why.
         raise Stopped(
-            Reason.INTERNAL, "Something went wrong in Octavo. Ask the server administrator to check the log."
+            Reason.INTERNAL, "Octavo failed unexpectedly. Ask the server administrator to check the log."
         ) from defect
 
 
 def end_well(tx: Transaction, row: R, holder: str) -> R:
-    """Record success and return the row as it was before."""
+    """Record success and return the previous row."""
     after = store.require_held(tx, row, holder)
     store.set_fields(
         tx,
@@ -167,14 +167,15 @@ def end_well(tx: Transaction, row: R, holder: str) -> R:
 def end_badly(
     tx: Transaction, row: R, holder: str, stopped: Stopped, head: str | None, space_id: str | None
 ) -> tuple[R, store.RunStatus]:
-    """Record a failure and return the row as it was before and the status of the run. ``head``: commit of the branch.
-    ``space_id``: where the person who connected it is notified of the first failure in a row."""
+    """Record a failure. Return the previous row and the status of the run. ``head``: the commit of the
+    branch. ``space_id``: the space in which the person who connected it is notified of the first failure in a
+    row."""
     waits = stopped.reason in DECIDED
     after = store.require_held(tx, row, holder)
     pause = min(6 * 3_600_000, 30_000 * 2 ** min(after.failures, 10))
     fields: dict[str, Any] = {"seen": head or ""} if waits else {}
     if waits and after.commit_id:
-        # An earlier decision was about another state of the branch.
+        # An earlier decision was made for another state of the branch.
         fields["first"] = None
     status: store.RunStatus = "stopped" if waits else "failed"
     store.set_fields(

@@ -18,7 +18,8 @@ _LINE = 70
 
 
 def make_signing_key(sealer: Sealer, of: type[Connected], id: str, wanted: bool) -> dict[str, str | None]:
-    """Return the columns of a new key, encrypted, and its public part for the Git provider; or of no key."""
+    """Return the columns of a new key, encrypted, and its public part for the Git provider; or the columns of
+    no key."""
     if not wanted:
         return {"signing_secret": None, "signing_key": None}
     credential, public = make_key(f"octavo-signing-{id}")
@@ -33,7 +34,8 @@ def signer_of(sealer: Sealer, row: Connected) -> Callable[[bytes], bytes] | None
 
 
 def sign(private: str, data: bytes) -> bytes:
-    """Return the signature of a commit for its ``gpgsig`` header. ``private``: an Ed25519 key in OpenSSH format."""
+    """Return the signature of a commit for its ``gpgsig`` header. ``private``: the Ed25519 key in OpenSSH
+    format."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_ssh_private_key
 

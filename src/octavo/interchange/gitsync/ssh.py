@@ -1,7 +1,7 @@
-"""Git over SSH: one connection, to the IP address that the rule for outgoing requests allows, with the key of the
-space.
+"""Git over SSH: one connection, to the IP address that the rule for outgoing requests allows, with the key of
+the space.
 
-A server is identified by the first key that it showed. Imported only where it is used.
+A server is identified by the key of its first connection. Imported only where it is used.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SECONDS = 60.0
 
 
 class _Channel:
-    """Stream that dulwich reads from and writes to."""
+    """Stream for dulwich to read from and write to."""
 
     def __init__(self, channel: paramiko.Channel, count: Callable[[int], None]) -> None:
         self._channel, self._count = channel, count
@@ -44,7 +44,7 @@ class _Channel:
         return len(data)
 
     def end(self) -> None:
-        """Signal that nothing more is written."""
+        """Signal the end of the written data."""
         self._channel.shutdown_write()
 
     def close(self) -> None:
@@ -52,9 +52,9 @@ class _Channel:
 
 
 class Vendor(SSHVendor):
-    """SSH transport for dulwich. ``address(host, port)`` returns the address to connect to. ``host_key``: the key that
-    the server has to show; with None, any key is accepted and stored in ``seen``. ``most``: maximum number of received
-    bytes."""
+    """SSH transport for dulwich. ``address(host, port)``: returns the address to connect to. ``host_key``:
+    the required key of the server; with None, any key is accepted and stored in ``seen``. ``most``: the
+    maximum number of received bytes."""
 
     def __init__(
         self,
@@ -111,8 +111,8 @@ class Vendor(SSHVendor):
         if self._host_key is not None and shown != self._host_key:
             raise Stopped(
                 Reason.HOST_KEY,
-                f"{host} shows a different host key ({_fingerprint(key)}) than at the first "
-                "connection. Check it with the server's owner, then trust the new key.",
+                f"{host} has a different host key ({_fingerprint(key)}) than at the first connection. "
+                "Check it with the server's owner, then trust the new key.",
             )
         self.seen = shown
         if self._credential is None or self._credential.kind != "ssh-key":
@@ -125,14 +125,14 @@ class Vendor(SSHVendor):
         return _Channel(channel, self._count)
 
     def answer(self, host: str, command: str, username: str, port: int | None) -> bytes:
-        """Return everything that a command prints, without giving it any input. Raises Stopped, and GitRefused for
-        more than ``most`` bytes."""
+        """Return the output of a command without input. Raises Stopped, and GitRefused if the output has more
+        than ``most`` bytes."""
         channel = self.run_command(host, command.encode(), username, port)
         try:
             channel.end()
             return bytes(channel.read())
         except TimeoutError:
-            raise Stopped(Reason.UNREACHABLE, f"{host} didn't answer in time") from None
+            raise Stopped(Reason.UNREACHABLE, f"{host} didn't respond in time") from None
         finally:
             channel.close()
 
@@ -143,13 +143,13 @@ class Vendor(SSHVendor):
             raise GitRefused("the repository is too large")
 
     def close(self) -> None:
-        """Close all connections, even if someone waits for them."""
+        """Close all connections, including those in use."""
         for transport in self._transports:
             transport.close()
 
 
 def _matches(algorithm: str, kind: str) -> bool:
-    """Return whether a signature algorithm belongs to a type of key: RSA has several."""
+    """Return whether a signature algorithm belongs to a type of key. RSA has several algorithms."""
     return algorithm == kind or (kind == "ssh-rsa" and algorithm.startswith("rsa-sha2"))
 
 

@@ -17,6 +17,7 @@ from octavo.kit import ids
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
+from octavo.kit.texts import counted
 from octavo.kit.work.jobs import LeaseLost
 from octavo.organization.spaces.store import set_git_state
 
@@ -38,7 +39,7 @@ HOLD = 900_000
 
 
 class Connected(Struct, frozen=True):
-    """Branch that something is synced with: a space, or a collection or a site with its spaces. See the tables."""
+    """Branch that a space, collection, or site (with its spaces) is synced with. See the tables."""
 
     TABLE: ClassVar[str]
     KEY: ClassVar[str]
@@ -149,7 +150,7 @@ class SyncRunRow(Struct, frozen=True):
 
 
 class SyncOutcome(Struct):
-    """Counters and problems of a run."""
+    """Counts and problems of a run."""
 
     commit: str | None = None
     pushed: str | None = None
@@ -187,7 +188,8 @@ class BranchRow(Struct, frozen=True):
 
 
 class DraftRow(Struct, frozen=True):
-    """Connection that has no repository yet, or what a client gave of one that has; see the table."""
+    """Connection without a repository, or the data that a client provided for a connection with one; see the
+    table."""
 
     id: str
     organization_id: str
@@ -214,7 +216,8 @@ R = TypeVar("R", bound=Connected)
 
 
 def find(tx: Transaction, of: type[R], id: str) -> R | None:
-    """Return the row of a space, a collection, or a site. ``id``: its id."""
+    """Return the row of a space, a collection, or a site. ``id``: the id of the space, collection, or
+    site."""
     found = list_rows(tx, of, f"{of.KEY} = :id", id=id)
     return found[0] if found else None
 
@@ -230,7 +233,7 @@ version."""
 
 
 def describe(row: SyncRow) -> JsonObject:
-    """Return the repository of a space in the form of the API."""
+    """Return the repository of a space in the format of the API."""
     remote = read_remote(row.remote, local=True)
     told = {
         "repoName": remote.name,
@@ -259,7 +262,7 @@ def insert(tx: Transaction, row: Connected) -> None:
 
 def set_fields(tx: Transaction, row: Connected, **fields: object) -> None:
     if "commit_id" in fields and isinstance(row, SyncRow):
-        fields.setdefault("was", None)  # with a new commit, the folder is the one that the sync has now
+        fields.setdefault("was", None)  # with a new commit, this is the current folder of the sync
     fields["updated_at"] = now()
     sets = ", ".join(f"{name} = :{name}" for name in fields)
     tx.run(f"UPDATE {row.TABLE} SET {sets} WHERE {row.KEY} = :owner", owner=row.owner_id, **fields)
@@ -268,7 +271,7 @@ def set_fields(tx: Transaction, row: Connected, **fields: object) -> None:
 
 
 def delete(tx: Transaction, of: type[Connected], id: str) -> bool:
-    """Delete a sync, for a project also the syncs of its spaces."""
+    """Delete a sync; for a project, also delete the syncs of its spaces."""
     spaces = [id] if of is SyncRow else [member.space_id for member in list_members(tx, id)]
     for space_id in spaces:
         set_git_state(tx, space_id, None)
@@ -277,7 +280,7 @@ def delete(tx: Transaction, of: type[Connected], id: str) -> bool:
 
 
 def find_kind(tx: Transaction, id: str) -> OwnerKind | None:
-    """Return whether a space, a collection, or a site with this id is connected, or about to be."""
+    """Return whether a space, a collection, or a site with this id is connected, or is being connected."""
     row = tx.one(
         """SELECT 'space' FROM git_syncs WHERE space_id = :id
            UNION ALL SELECT CASE WHEN collection_id IS NULL THEN 'site' ELSE 'collection' END
@@ -290,7 +293,7 @@ def find_kind(tx: Transaction, id: str) -> OwnerKind | None:
 
 
 def find_draft(tx: Transaction, id: str) -> DraftRow | None:
-    """Return the connection that was begun for a space or a site. ``id``: its id."""
+    """Return the unfinished connection of a space or a site. ``id``: the id of the space or site."""
     row = tx.one(f"SELECT {_DRAFT} FROM git_installations WHERE id = :id", id=id)
     return DraftRow(*row) if row else None
 
@@ -309,7 +312,7 @@ def delete_draft(tx: Transaction, id: str) -> bool:
 
 
 def list_at(tx: Transaction, organization_id: str, branch: str, but: str) -> list[tuple[str, str]]:
-    """Return the remotes and folders that other spaces, collections, and sites of the organization are synced with, in
+    """Return the remotes and folders that other spaces, collections, and sites of the organization sync with
     branches of this name."""
     rows = tx.all(
         """SELECT g.remote, g.folder FROM git_syncs g JOIN spaces s ON s.id = g.space_id
@@ -324,7 +327,7 @@ def list_at(tx: Transaction, organization_id: str, branch: str, but: str) -> lis
 
 
 def list_synced(tx: Transaction) -> list[str]:
-    """Return the names of the copies of repositories that are still used."""
+    """Return the names of the copies of repositories that are still in use."""
     rows = tx.all(
         "SELECT space_id FROM git_syncs WHERE project IS NULL UNION ALL SELECT id FROM git_projects"
     )
@@ -340,8 +343,8 @@ _DUE: dict[type[Connected], str] = {
 
 
 def take_due(tx: Transaction, of: type[Connected], limit: int) -> list[tuple[str, str]]:
-    """Return a sync that is due for polling, with its organization. It becomes due again if polling doesn't
-    happen."""
+    """Claim a sync that is due for polling and return it with its organization. It becomes due again if
+    polling doesn't happen."""
     rows = tx.all(f"{_DUE[of]} ORDER BY g.next_at LIMIT :limit", now=now(), limit=limit)
     if rows:
         tx.run(
@@ -358,12 +361,13 @@ def list_synced_sites(tx: Transaction, site_ids: Sequence[str]) -> dict[str, Pro
 
 
 def list_members(tx: Transaction, project_id: str) -> list[SyncRow]:
-    """Return the syncs of the spaces of a collection or a site, by folder. The project of a space has none."""
+    """Return the syncs of the spaces of a collection or a site, by folder. The result is empty for the sync
+    of a single space."""
     return list_rows(tx, SyncRow, "project = :id ORDER BY folder", id=project_id)
 
 
 def list_projects_of(tx: Transaction, space_id: str) -> list[str]:
-    """Return the projects that a space is or may be a part of: its collection's, and the one it is synced with."""
+    """Return the projects that can include a space: its collection's, and the project it is synced with."""
     rows = tx.all(
         """SELECT g.id FROM git_projects g JOIN spaces s ON s.collection_id = g.collection_id WHERE s.id = :space
            UNION SELECT project FROM git_syncs WHERE space_id = :space AND project IS NOT NULL""",
@@ -386,7 +390,7 @@ def find_organization(tx: Transaction, row: Connected) -> str | None:
 
 
 def hold(tx: Transaction, of: type[R], id: str, holder: str) -> R | None:
-    """Lock a sync for a run; return None if another run has it, or it doesn't exist."""
+    """Lock a sync for a run. Return None if another run has locked it, or if it doesn't exist."""
     taken = tx.run(
         f"""UPDATE {of.TABLE} SET holder = :holder, held_until = :until, status = 'running'
             WHERE {of.KEY} = :id AND (holder IS NULL OR holder = :holder OR held_until < :now)""",
@@ -399,7 +403,8 @@ def hold(tx: Transaction, of: type[R], id: str, holder: str) -> R | None:
 
 
 def require_held(tx: Transaction, row: R, holder: str) -> R:
-    """Extend the lock and return the current row. Raises LeaseLost if another run has it, or it no longer exists."""
+    """Extend the lock and return the current row. Raises LeaseLost if another run has locked it, or if it no
+    longer exists."""
     taken = tx.run(
         f"UPDATE {row.TABLE} SET held_until = :until WHERE {row.KEY} = :id AND holder = :holder",
         id=row.owner_id,
@@ -422,7 +427,7 @@ def list_branches(tx: Transaction, space_id: str) -> list[BranchRow]:
 
 
 def list_branches_page(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[BranchRow]:
-    """Return a page of the followed branches that have a change request, by ref."""
+    """Return a page of the followed branches that have a change request, sorted by ref."""
     return list_page(
         tx,
         limit,
@@ -453,7 +458,7 @@ def find_branch_of(tx: Transaction, change_id: str) -> BranchRow | None:
 
 
 def put_branch(tx: Transaction, row: BranchRow) -> None:
-    """Insert a branch, or replace the one with the same ref."""
+    """Insert a branch, or replace the existing branch with the same ref."""
     names = BranchRow.__struct_fields__
     sets = ", ".join(
         f"{name} = excluded.{name}" for name in names if name not in ("space_id", "ref", "created_at")
@@ -515,7 +520,7 @@ def put_blobs(tx: Transaction, space_id: str, oids: Mapping[str, str]) -> None:
 
 
 def find_blobs(tx: Transaction, space_id: str, contents: Iterable[str]) -> dict[str, str]:
-    """Return Git's names of these texts and bytes, as far as they were synced."""
+    """Return Git's names of these texts and bytes, if they were synced."""
     wanted = list(contents)
     found: dict[str, str] = {}
     for start in range(0, len(wanted), 500):
@@ -550,14 +555,14 @@ def end_run(
     kept = list(problems[:MOST_PROBLEMS])
     if len(problems) > len(kept):
         more = len(problems) - len(kept)
-        kept.append(Problem("", 0, "more_problems", f"{more} more problems are not listed"))
+        kept.append(Problem("", 0, "more_problems", f"{counted(more, 'more problem')} not listed"))
     about |= {"status": status, "ended_at": now(), "problems": msgspec.json.encode(kept).decode()}
     sets = ", ".join(f"{name} = :{name}" for name in about)
     tx.run(f"UPDATE git_runs SET {sets} WHERE id = :id", id=run_id, **about)
 
 
 def drop_runs(tx: Transaction, space_id: str) -> None:
-    """Delete runs that are too old to keep, and end those that a killed process left open."""
+    """Delete runs that are too old, and end runs that a killed process left open."""
     oldest = tx.value(
         "SELECT id FROM git_runs WHERE space_id = :space ORDER BY id DESC LIMIT 1 OFFSET :most",
         space=space_id,
@@ -609,7 +614,7 @@ def find_names(tx: Transaction, space_id: str) -> GitNames | None:
 
 
 def set_first(tx: Transaction, row: Connected, first: First, seen: str | None) -> None:
-    """Record which side the next sync continues from, after the repository was rewritten. ``seen``: commit of the
-    branch at the decision."""
+    """Record the side from which the next sync continues, after the repository was rewritten. ``seen``: the
+    commit of the branch at the decision."""
     pushing = {"pushing": None, "pushing_revision": None} if isinstance(row, SyncRow) else {}
     set_fields(tx, row, first=first, seen=seen, **pushing)

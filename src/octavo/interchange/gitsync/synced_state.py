@@ -1,5 +1,5 @@
-"""State of a space in its repository: the last synced revision, with everything that is ahead of the repository put
-back."""
+"""State of a space in its repository: the last synced revision, without the changes that the repository
+doesn't have yet."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from octavo.kit.db.database import Transaction
 
 
 class SyncedState:
-    """State of a space in its repository. ``state``: of the revision; ``pages`` and ``items``: differing versions in
-    the repository (None: deleted)."""
+    """State of a space in its repository. ``state``: the state of the revision; ``pages`` and ``items``: the
+    differing versions in the repository (None: deleted)."""
 
     def __init__(
         self, state: State, pages: Mapping[str, Page | None], items: Mapping[str, Item | None]
@@ -79,7 +79,7 @@ class SyncedState:
 
 
 def same_page(one: Page | None, two: Page | None) -> bool:
-    """Return whether two versions have the same content, whenever they were written."""
+    """Return whether two versions have the same content, regardless of their times."""
     if one is None or two is None:
         return one is two
     return replace(one, updated_at=two.updated_at, created_at=two.created_at) == two
@@ -99,7 +99,8 @@ def sides_beside(
     page_ids: set[str],
     item_ids: set[str],
 ) -> Sides:
-    """Return the repository's side as that of a change request, beside main, over what they agreed on."""
+    """Return the repository's side in the form of a change request beside main, relative to their common
+    state."""
     base_pages, base_items = agreed.find_pages(tx, page_ids), agreed.find_items(tx, item_ids)
     pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
 

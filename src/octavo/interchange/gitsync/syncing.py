@@ -1,12 +1,14 @@
-"""One sync of a space: new commits of its repository are merged into main, and new revisions of main are committed.
+"""One sync of a space: new commits of its repository are merged into main, and new revisions of main are
+committed.
 
-Three states are known: what was synced last (the base), main, and the branch. ``core/merge.py`` merges them, with main
-as ours. Conflicting changes stay as main has them, on both sides, and a change request holds both versions.
+Three states are known: the last synced state (the base), main, and the branch. ``core/merge.py`` merges them,
+with main as ours. For conflicting changes, both sides get main's version, and a change request contains both
+versions.
 
-A sync can end at any point. Main's revision, the change request, and the known state of the repository are written in
-one transaction; what the repository lacks from then on is in ``git_ahead`` until the commit has arrived. A commit is
-recorded in the row before it is sent: the next sync sees whether it arrived. A push never moves a branch that has
-changed since it was read.
+A sync can end at any point. Main's revision, the change request, and the known state of the repository are
+written in one transaction; the changes that the repository lacks are stored in ``git_ahead`` until the commit
+has arrived. A commit is recorded in the row before it is sent, so that the next sync can check whether it
+arrived. A push never moves a branch that has changed since it was read.
 """
 
 from __future__ import annotations
@@ -71,12 +73,12 @@ from .writing import Differing, FileContent, Writing, differing_from, write_all,
 _OF_THE_COMMIT = frozenset(
     {Reason.REWRITTEN, Reason.EMPTIED, Reason.TOO_LARGE, Reason.DAMAGED, Reason.CONTENT}
 )
-"""Reasons that are about the pushed content."""
+"""Reasons that concern the pushed content."""
 
 
 def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | None:
-    """Run one sync and return its outcome, None if another one is running. Raises LeaseLost if another process took
-    over."""
+    """Run one sync and return its outcome; None if another one is running. Raises LeaseLost if another
+    process took over."""
     with context.db.write() as tx:
         row = store.hold(tx, SyncRow, space_id, holder)
         if row is None:
@@ -201,7 +203,7 @@ class Sync(SyncRun[SyncRow]):
             if not self.is_as_seen(copy, head):
                 raise Stopped(
                     Reason.REWRITTEN,
-                    "The branch changed again after the decision how to continue. Choose a side again.",
+                    "The branch changed again after the decision. Choose a side again.",
                 )
             self._export_all(copy, head)
             return
@@ -211,7 +213,7 @@ class Sync(SyncRun[SyncRow]):
         self._step(copy, head, decided=row.first == "import")
 
     def _arrived(self, commit: str, revision: str | None) -> None:
-        """Record that both sides agree on a pushed commit and the revision it was made of."""
+        """Record that both sides agree on a pushed commit and the revision it was created from."""
         with self.context.db.write() as tx:
             store.require_held(tx, self.row, self.holder)
             store.put_ahead(tx, self.space_id, {}, {})
@@ -245,7 +247,8 @@ class Sync(SyncRun[SyncRow]):
         entries = dict(copy.files(tree))
 
         def agree(tx: Transaction, state: State, _: list[str]) -> None:
-            """Record the sync in the transaction of the import, so that it never repeats over people's later edits."""
+            """Record the sync in the transaction of the import, so that it never overwrites people's later
+            edits."""
             store.require_held(tx, self.row, self.holder)
             store.put_ahead(tx, self.space_id, {}, {})
             store.put_blobs(tx, self.space_id, _oids(tx, state, entries))
@@ -369,7 +372,7 @@ class Sync(SyncRun[SyncRow]):
             writing = Writing()
             if self.row.direction != "import":
                 writing = write_files(tx, main, merged.changes, found, lambda digest: get_body(tx, digest))
-            # Until a commit has arrived, its revisions are still to be described.
+            # Until a commit has arrived, its revisions still have to be described.
             since = agreed.state.layers[0].sequence
             if self.row.described is not None and (agreed.ahead_pages or agreed.ahead_items):
                 since = self.row.described
@@ -414,9 +417,9 @@ class Sync(SyncRun[SyncRow]):
         since: int = 0,
         all_new: bool = False,
     ) -> None:
-        """Write main's next revision and the known state of the repository in one transaction, then the commit.
-        ``found``: differences of the repository from the space from then on; ``since``: the sequence after which
-        ``said`` describes main."""
+        """Write main's next revision and the known state of the repository in one transaction, and then the
+        commit. ``found``: the differences between the repository and the space from then on. ``since``: the
+        sequence after which ``said`` describes main."""
         store_bodies(self.context.db, writing.bodies)
         whole = Changes({**changes.pages, **writing.noted.pages}, {**changes.items, **writing.noted.items})
         entries, oids = self.entries(copy, head, writing.files)
@@ -477,7 +480,7 @@ class Sync(SyncRun[SyncRow]):
             record_git_commit(tx, made.revision_id, self._about(copy, commit, own=True))
 
     def _keeps(self, found: Differing | None) -> bool:
-        """Return whether the differences stay until there is something to commit."""
+        """Return whether the differences stay until a commit is necessary."""
         return self.row.direction == "import" and found is not None
 
     # --- the commit -----------------------------------------------------------------------------------
@@ -485,8 +488,8 @@ class Sync(SyncRun[SyncRow]):
     def entries(
         self, copy: Repository, commit: str | None, files: Mapping[str, FileContent | None]
     ) -> tuple[dict[str, CommittedFile | None], dict[str, str]]:
-        """Return the files that a commit on top of ``commit`` really changes, and Git's names of all texts and bytes.
-        Files tracked by Git LFS are uploaded to its server, and one that it rejects stays as it is."""
+        """Return the files that a commit on top of ``commit`` changes, and Git's names of all texts and
+        bytes. Files tracked by Git LFS are uploaded to its server; files that it rejects stay unchanged."""
         found: dict[str, CommittedFile | None] = {}
         oids: dict[str, str] = {}
         tree, is_tracked = copy.tree_of(commit), Tracked(copy, commit)
@@ -528,17 +531,17 @@ class Sync(SyncRun[SyncRow]):
         return found, oids
 
     def _is_plain(self, copy: Repository, oid: str) -> bool:
-        """Return whether a known object is in the copy and is no pointer."""
+        """Return whether a known object is in the copy and is not a pointer."""
         return copy.holds(oid) and (copy.size(oid) > MOST_POINTER or read_pointer(copy.read(oid)) is None)
 
     def _send_large(self, copy: Repository, files: Mapping[str, FileContent]) -> dict[str, str]:
-        """Return Git's names of the pointers to these files, without those that Git LFS rejects."""
+        """Return Git's names of the pointers to these files, except files that Git LFS rejects."""
         pointers: dict[str, bytes] = {}
         sizes: dict[str, int] = {}
         for path, file in files.items():
             data = self._bytes(file)
             if read_pointer(data) is not None:
-                pointers[path] = data  # a pointer whose bytes never arrived
+                pointers[path] = data  # a pointer whose bytes were never received
                 continue
             sizes[file.content] = len(data)
             pointers[path] = Pointer(file.content, len(data)).text()
@@ -560,7 +563,7 @@ class Sync(SyncRun[SyncRow]):
             return get_body(tx, file.content).encode()
 
     def _about(self, copy: Repository, commit: str, *, own: bool = False) -> JsonObject:
-        """Return what a revision records of a commit."""
+        """Return the data about a commit that a revision records."""
         row = self.row
         found: JsonObject = {
             "oid": commit,
@@ -587,15 +590,15 @@ def _oids(tx: Transaction, state: State, entries: Mapping[str, CommittedFile]) -
 
 
 def _mode_of(there: tuple[int, str] | None) -> int:
-    """Return the mode of a file, which stays executable."""
+    """Return the mode of a file. Executable files stay executable."""
     return there[0] if there is not None and stat.S_ISREG(there[0]) else 0o100644
 
 
 def _ahead(
     found: Differing | None, writing: Writing, *, pushes: bool
 ) -> tuple[dict[str, Page | None], dict[str, Item | None]]:
-    """Return the repository's versions of pages and items while the commit has not arrived. Settings that no file
-    contains need no commit and count as agreed."""
+    """Return the repository's versions of pages and items while the commit has not arrived. Settings that no
+    file contains need no commit, and are considered synced."""
     if found is None or not pushes:
         return {}, {}
     return (

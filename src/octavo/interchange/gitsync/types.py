@@ -1,4 +1,4 @@
-"""Requested syncs, and what was found before they start."""
+"""Requested syncs, and the results of checks before they start."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .store import First
 
 
 class RepositoryFolder(Struct, frozen=True):
-    """Folder of a repository as a person gave it, not validated yet. ``folder``: empty for the whole repository.
-    ``credential``: of the kind `ssh-key`, it is still to be generated."""
+    """Folder of a repository that a person entered, not validated yet. ``folder``: the folder; empty for the
+    whole repository. ``credential``: the credential; one of the kind `ssh-key` still has to be generated."""
 
     remote: str
     branch: str
@@ -24,8 +24,8 @@ class RepositoryFolder(Struct, frozen=True):
 
 
 class WantedSync(Struct, frozen=True):
-    """Requested sync. ``first``: the side that the other becomes equal to at the beginning. ``settings``: the given
-    ones, by their names in the body that changes a sync."""
+    """Requested sync. ``first``: the side that determines the content at the beginning. ``settings``: the
+    specified settings, by their names in the body that changes a sync."""
 
     where: RepositoryFolder
     first: First
@@ -33,8 +33,8 @@ class WantedSync(Struct, frozen=True):
 
 
 class WantedOnce(Struct, frozen=True):
-    """One import or export, as integrations request it. ``message``: of the commit. ``is_forced``: also if the sync
-    waits for a decision."""
+    """Import or export that an integration requests. ``message``: the message of the commit. ``is_forced``:
+    whether to run even if the sync waits for a decision."""
 
     where: RepositoryFolder
     first: First
@@ -45,8 +45,8 @@ class WantedOnce(Struct, frozen=True):
 
 
 class SeenRepository(Struct, frozen=True):
-    """State of a repository. ``commit``: None if the branch doesn't exist. ``host_key``: the key that its server
-    showed over SSH."""
+    """State of a repository. ``commit``: the commit of the branch; None if the branch doesn't exist.
+    ``host_key``: the key of its server over SSH."""
 
     branches: list[str]
     default_branch: str | None
@@ -55,7 +55,8 @@ class SeenRepository(Struct, frozen=True):
 
 
 class Differences(Struct, frozen=True):
-    """Changes that a first sync would make. The lists have all paths, sorted; ``same`` counts the others."""
+    """Changes that a first sync would make. The lists contain all paths, sorted. ``same``: the number of
+    unchanged paths."""
 
     repository: SeenRepository
     same: int
@@ -65,7 +66,7 @@ class Differences(Struct, frozen=True):
 
 
 class ProjectLook(Struct, frozen=True):
-    """Folders that would become spaces, and what would be skipped."""
+    """Folders that would become spaces, and the content that would be skipped."""
 
     repository: SeenRepository
     places: list[SpaceFolder]

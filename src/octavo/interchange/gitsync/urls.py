@@ -1,4 +1,4 @@
-"""URLs of repositories: what people can enter, and what is shown."""
+"""URLs of repositories: the URLs that people can enter, and the URLs that are shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _WRONG_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[/.-]|/\.|\.l
 
 
 class Remote(Struct, frozen=True):
-    """Remote repository. ``url`` is without credentials, ``path`` the server's name of the repository."""
+    """Remote repository. ``url``: the URL without credentials. ``path``: the server's name of the
+    repository."""
 
     scheme: str
     host: str
@@ -32,7 +33,7 @@ class Remote(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the owner and name of the repository, as providers show them."""
+        """Return the owner and name of the repository in the form of providers."""
         parts = [part for part in unquote(self.path).removesuffix(".git").split("/") if part]
         return "/".join(parts[-2:] if self.scheme != "file" else parts[-1:]) or "repository"
 
@@ -45,7 +46,8 @@ class Remote(Struct, frozen=True):
 
 
 def read_remote(text: str, *, local: bool) -> Remote:
-    """Parse ``https://…``, ``ssh://…``, ``git@host:path``; if ``local``, also ``file:///…``. Raises BadRequest."""
+    """Parse ``https://…``, ``ssh://…``, or ``git@host:path``. ``local``: whether to also accept
+    ``file:///…``. Raises BadRequest."""
     if not text or len(text) > 2000 or _CONTROL.search(text):
         raise BadRequest("remote: must be the URL of a repository, without spaces")
     if "://" not in text and (match := _SCP.fullmatch(text)):
@@ -77,8 +79,8 @@ def read_remote(text: str, *, local: bool) -> Remote:
 
 
 def split_credential(text: str) -> tuple[str, str, str]:
-    """Split an HTTPS URL with credentials, as older clients write it, into the URL without them, the user, and the
-    secret."""
+    """Split an HTTPS URL with credentials, which older clients send, into the URL without credentials, the
+    user, and the secret."""
     parts = read_address(text)
     if parts is None or parts.scheme not in ("http", "https") or not (parts.username or parts.password):
         return text, "", ""
@@ -90,7 +92,7 @@ def split_credential(text: str) -> tuple[str, str, str]:
 
 
 def read_branch(text: str, field: str = "branch") -> str:
-    """Return a valid branch name, also given as ``refs/heads/NAME``. Raises BadRequest."""
+    """Return a valid branch name, which can also be specified as ``refs/heads/NAME``. Raises BadRequest."""
     name = text.removeprefix("refs/heads/")
     if not name or len(name.encode("utf-8", "replace")) > 200 or _WRONG_BRANCH.search(name) or name == "@":
         raise BadRequest(f"{field}: must be a valid Git branch name")
@@ -102,7 +104,7 @@ def read_branch(text: str, field: str = "branch") -> str:
 
 
 def fits(pattern: str | None, branch: str) -> bool:
-    """Return whether a branch name matches a pattern, in which ``*`` matches anything."""
+    """Return whether a branch name matches a pattern, in which ``*`` matches any text."""
     return pattern is not None and fnmatchcase(branch, pattern.replace("[", "[[]").replace("?", "[?]"))
 
 

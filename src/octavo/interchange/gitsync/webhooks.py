@@ -1,5 +1,5 @@
-"""Webhooks of Git providers about pushes and pull requests. A webhook only says that there is something new: a
-repeated or wrong one can't make Octavo write anything that isn't in the repository."""
+"""Webhooks of Git providers about pushes and pull requests. A webhook only announces new content, so a
+repeated or wrong one can't make Octavo write content that isn't in the repository."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _SIGNED = (
     b"x-hub-signature",
 )
 _LOOKED = 1000
-"""Delay so that pushes in quick succession are synced at once, in milliseconds."""
+"""Delay in milliseconds, so that pushes in quick succession are synced together."""
 _UNKNOWN = "This webhook doesn't exist, or its signature is wrong. Check the secret."
 
 
 def receive(
     context: Context, of: type[Connected], id: str, headers: Mapping[bytes, bytes], body: bytes
 ) -> None:
-    """Request a sync if the branch was pushed to. Raises BadRequest if the signature is missing, and NotFound both for
-    what is not synced and for a wrong signature."""
+    """Request a sync if the branch was pushed to. Raises BadRequest if the signature is missing, and NotFound
+    if there is no sync or the signature is wrong."""
     if not any(name in headers for name in (*_PLAIN, *_SIGNED)):
         raise BadRequest(
             "The webhook has no signature. Send `X-Hub-Signature-256`, or for GitLab `X-Gitlab-Token`."
@@ -86,8 +86,8 @@ _PULLS = ("pull_request", "merge_request", "pullrequest")
 
 
 def _is_about(row: Connected, followed: Sequence[str], body: bytes) -> bool:
-    """Return whether a webhook may be about the synced branch, a followed one, or a pull request. True if it
-    names none."""
+    """Return whether a webhook may concern the synced branch, a followed branch, or a pull request. Return
+    True if it specifies none."""
     try:
         said: Any = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -106,7 +106,7 @@ def _is_about(row: Connected, followed: Sequence[str], body: bytes) -> bool:
                 if isinstance(named, dict) and isinstance(named.get("name"), str):
                     refs.append(named["name"])
     if "zen" in said and "hook_id" in said:
-        return False  # a provider that tests the webhook
+        return False  # a test of the webhook by the provider
     return not refs or any(_is_followed(row, followed, ref.removeprefix("refs/heads/")) for ref in refs)
 
 

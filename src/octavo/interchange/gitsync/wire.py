@@ -45,8 +45,8 @@ _SHOWN = 100
 
 
 class GitCredential(Struct, rename="camel"):
-    """Credential for a repository. With the type ``ssh-key``, the server generates a key and only ever shows its
-    public part. ``secret`` belongs to the other types: the token or the password."""
+    """Credential for a repository. With the type ``ssh-key``, the server generates a key and shows only its
+    public part. ``secret``: the token or the password, for the other types."""
 
     type: Literal["token", "password", "ssh-key"]
     username: Annotated[str, Meta(max_length=255)] | None = None
@@ -54,8 +54,8 @@ class GitCredential(Struct, rename="camel"):
 
 
 class GitTarget(Struct, rename="camel"):
-    """Repository to sync with. ``remote``: an HTTPS or SSH URL without credentials. ``folder``: the folder of the
-    repository for the space; empty for the whole repository."""
+    """Repository to sync with. ``remote``: the HTTPS or SSH URL without credentials. ``folder``: the folder
+    of the repository for the space; empty for the whole repository."""
 
     remote: RemoteUrl
     branch: Branch
@@ -64,11 +64,12 @@ class GitTarget(Struct, rename="camel"):
 
 
 class ConnectGit(GitTarget, rename="camel", kw_only=True):
-    """Settings of a new sync. ``first``: the side that the other becomes equal to at the beginning. ``pollSeconds`` 0:
-    sync only on webhooks and requests. ``signCommits``: sign commits with a generated key. ``commitStatuses``: report
-    the result of each commit to the Git provider; requires a token. ``pullRequests``: turn open pull requests to the
-    branch into change requests; requires a token. ``branchPattern``: also turn branches with matching names into
-    change requests; ``*`` matches anything."""
+    """Settings of a new sync. ``first``: the side that determines the content at the beginning.
+    ``pollSeconds``: the seconds between polls; with 0, syncs run only on webhooks and requests.
+    ``signCommits``: whether to sign commits with a generated key. ``commitStatuses``: whether to report the
+    result of each commit to the Git provider; requires a token. ``pullRequests``: whether to turn open pull
+    requests to the branch into change requests; requires a token. ``branchPattern``: the pattern of further
+    branches to turn into change requests; ``*`` matches any text."""
 
     first: First
     direction: Direction = "both"
@@ -82,9 +83,9 @@ class ConnectGit(GitTarget, rename="camel", kw_only=True):
 
 
 class UpdateGitSync(Struct, rename="camel", kw_only=True):
-    """Changed settings of a sync; fields that you leave out don't change. ``forgetHostKey``: the next SSH connection
-    accepts any key of the server; a sync that stopped because of it continues. ``signCommits``: true generates a key
-    if there is none, false deletes it."""
+    """Changed settings of a sync; omitted fields don't change. ``forgetHostKey``: whether the next SSH
+    connection accepts any key of the server; a sync that stopped because of the key continues.
+    ``signCommits``: true to generate a key if there is none; false to delete it."""
 
     direction: Direction | UnsetType = UNSET
     provider: Provider | UnsetType = UNSET
@@ -143,11 +144,11 @@ class _Connected(Struct, rename="camel", kw_only=True):
 
 
 class GitSync(_Connected, rename="camel", kw_only=True):
-    """Sync of a space. ``commit`` and ``revision``: the last synced commit and revision. ``ahead``: number of
-    pages and files that the repository doesn't have yet. ``reason`` and ``message``: why the last sync
-    failed, or what a stopped sync waits for. ``signingKey``: public part of the key that signs commits.
-    ``branchesMessage``: why some branches couldn't be followed. ``project``: the collection or site whose
-    sync includes this space and has its settings."""
+    """Sync of a space. ``commit`` and ``revision``: the last synced commit and revision. ``ahead``: the
+    number of pages and files that the repository doesn't have yet. ``reason`` and ``message``: the cause of a
+    failure, or the decision that a stopped sync waits for. ``signingKey``: the public part of the key that
+    signs commits. ``branchesMessage``: the reason why some branches couldn't be followed. ``project``: the
+    collection or site whose sync includes this space and has its settings."""
 
     object: Literal["git-sync"] = "git-sync"
     space: str
@@ -164,8 +165,8 @@ class GitSyncWithSecret(GitSync, rename="camel", kw_only=True):
 
 
 class GitProjectSpace(Struct, rename="camel", kw_only=True):
-    """Space that is synced as part of a collection or site. ``folder`` is in the repository. ``message``: any problem;
-    the space's own Git sync has details."""
+    """Space that is synced as part of a collection or site. ``folder``: its folder in the repository.
+    ``message``: any problem; the space's own Git sync has details."""
 
     space: str
     folder: str
@@ -177,9 +178,10 @@ class GitProjectSpace(Struct, rename="camel", kw_only=True):
 
 
 class GitProject(_Connected, rename="camel", kw_only=True):
-    """Sync of a collection or a site. ``id``: of the collection or site. ``commit``: the branch at the last sync.
-    ``spaces``: those that you can see, by folder. ``problems``: what the last sync skipped, if you can see all spaces.
-    ``reason`` and ``message``: why it failed, or what a stopped sync waits for."""
+    """Sync of a collection or a site. ``id``: the ID of the collection or site. ``commit``: the commit of the
+    branch at the last sync. ``spaces``: the spaces that you can see, by folder. ``problems``: the files that
+    the last sync skipped, if you can see all spaces. ``reason`` and ``message``: the cause of a failure, or
+    the decision that a stopped sync waits for."""
 
     object: Literal["git-project"] = "git-project"
     type: Literal["collection", "site"]
@@ -195,8 +197,8 @@ class GitProjectWithSecret(GitProject, rename="camel", kw_only=True):
 
 
 class GitPlace(Struct, rename="camel"):
-    """Folder that would become a space, with ``space`` if that exists. ``first``: the side that the other becomes
-    equal to; left out if there is nothing to do."""
+    """Folder that would become a space, with its ``space`` if it exists. ``first``: the side that determines
+    the content; omitted if nothing changes."""
 
     folder: str
     title: str
@@ -205,7 +207,8 @@ class GitPlace(Struct, rename="camel"):
 
 
 class GitProjectPreview(Struct, rename="camel", kw_only=True):
-    """Folders of the repository that would become spaces. ``branches``: those of the repository, at most 100."""
+    """Folders of the repository that would become spaces. ``branches``: the branches of the repository, at
+    most 100."""
 
     spaces: list[GitPlace]
     problems: Raw
@@ -217,9 +220,10 @@ class GitProjectPreview(Struct, rename="camel", kw_only=True):
 
 
 class GitRun(Struct, rename="camel", kw_only=True):
-    """Run of a sync. ``imported``: number of changed pages and files of the space; ``exported``: number of changed
-    files of the repository. ``changeRequests``: number of change requests synced with their branches.
-    ``changeRequest``: the one with conflicting changes, with the number ``changeRequestNumber`` in the space."""
+    """Run of a sync. ``imported``: the number of changed pages and files of the space. ``exported``: the
+    number of changed files of the repository. ``changeRequests``: the number of change requests synced with
+    their branches. ``changeRequest``: the change request with conflicting changes. ``changeRequestNumber``:
+    its number in the space."""
 
     object: Literal["git-sync-run"] = "git-sync-run"
     id: str
@@ -242,9 +246,9 @@ class GitRun(Struct, rename="camel", kw_only=True):
 
 
 class GitBranch(Struct, rename="camel", kw_only=True):
-    """Branch that a change request is synced with. ``branch`` is left out for one in another repository,
-    ``pullRequest`` if there is none. ``pushes``: edits of the change request are committed to the branch. ``message``:
-    any problem."""
+    """Branch that a change request is synced with. ``branch``: its name; omitted for a branch in another
+    repository. ``pullRequest``: its pull request, if any. ``pushes``: whether edits of the change request are
+    committed to the branch. ``message``: any problem."""
 
     object: Literal["git-branch"] = "git-branch"
     change_request: str
@@ -262,15 +266,17 @@ class GitBranch(Struct, rename="camel", kw_only=True):
 
 
 class PushChangeRequest(Struct):
-    """Branch to push a change request to. ``branch``: named after the change request by default."""
+    """Branch to push a change request to. ``branch``: the name of the branch; by default, it is derived from
+    the change request."""
 
     branch: Branch | UnsetType = UNSET
 
 
 class GitPreview(Struct, rename="camel", kw_only=True):
-    """Changes that a first sync would make. The lists have at most 100 paths; the numbers count all. ``branches``:
-    those of the repository. With the direction `import`, the space gets what only the repository has and loses what
-    only the space has; with `export`, the other way round. Files that differ become those of the chosen side."""
+    """Changes that a first sync would make. The lists have at most 100 paths; the numbers count all.
+    ``branches``: the branches of the repository. With the direction `import`, files that exist only in the
+    repository are added to the space, and files that exist only in the space are deleted from it; with
+    `export`, the opposite happens. Files that differ are replaced with the files of the chosen side."""
 
     same: int
     only_in_space: list[str]
@@ -388,7 +394,7 @@ def present_site_state(row: ProjectRow) -> GitSyncState:
 
 
 def present_operation(run: SyncRunRow) -> GitOperation:
-    """Present a sync as an operation in one direction: that of most of its changes."""
+    """Present a sync as an operation in the direction of most of its changes."""
     done = {"running": "running", "failed": "failure", "stopped": "failure"}.get(run.status, "success")
     return GitOperation(
         state=done,  # type: ignore[arg-type]
@@ -400,15 +406,15 @@ def present_operation(run: SyncRunRow) -> GitOperation:
 
 
 def path_of(row: Connected) -> str:
-    """Return the API path of what is synced."""
+    """Return the API path of the synced space, collection, or site."""
     of = f"/orgs/{row.organization_id}" if isinstance(row, ProjectRow) and row.kind == "site" else ""
     return f"{of}/{row.kind}s/{row.owner_id}"
 
 
 class Around(Struct, frozen=True):
-    """Additional data shown with a sync. ``ahead``: number of pages and files of a space that differ from the
-    repository. ``project``: the one that a space is a part of. ``members``: the syncs of a project's spaces that the
-    caller can see; ``whole``: whether they can see all of its spaces."""
+    """Additional data shown with a sync. ``ahead``: the number of pages and files of a space that differ from
+    the repository. ``project``: the project that a space is part of. ``members``: the syncs of a project's
+    spaces that the caller can see. ``whole``: whether they can see all of its spaces."""
 
     ahead: int = 0
     project: ProjectRow | None = None
@@ -469,7 +475,7 @@ def _of_project(row: Connected, around: Around) -> dict[str, object]:
         "type": row.kind,
         "id": row.id,
         "spaces": [_present_member(member) for member in around.members],
-        # Problems name spaces by their folders and titles.
+        # Problems refer to spaces by their folders and titles.
         "problems": Raw(row.problems.encode() if around.whole else b"[]"),
     }
 

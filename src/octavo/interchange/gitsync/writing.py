@@ -1,4 +1,4 @@
-"""Files that a commit has to write for a space, and what the space has to record of them."""
+"""Files that a commit has to write for a space, and the data about them that the space has to record."""
 
 from __future__ import annotations
 
@@ -39,15 +39,16 @@ _STRUCTURE = (
 
 
 class FileContent(Struct, frozen=True):
-    """Text or bytes that a file is to hold, by hash."""
+    """Text or bytes to write to a file, by hash."""
 
     kind: Literal["text", "file"]
     content: str
 
 
 class Writing(Struct):
-    """Files to write. ``files``: by path their new content, None to delete. ``noted``: what the space has to record
-    about its own pages and items, so that both sides agree; ``bodies``: its new texts."""
+    """Files to write. ``files``: the new content by path, None to delete a file. ``noted``: the changes of
+    its own pages and items that the space has to record, so that both sides agree; ``bodies``: its new
+    texts."""
 
     files: dict[str, FileContent | None] = field(default_factory=dict)
     noted: Changes = field(default_factory=Changes)
@@ -55,7 +56,8 @@ class Writing(Struct):
 
 
 class Differing(Struct, frozen=True):
-    """Pages and items by id: as they are in the repository, and as the space will have them; None is absent."""
+    """Pages and items by id: the repository's version, and the version that the space will have; None if
+    absent."""
 
     pages: dict[str, tuple[Page | None, Page | None]]
     items: dict[str, tuple[Item | None, Item | None]]
@@ -64,7 +66,7 @@ class Differing(Struct, frozen=True):
 def differing(
     pages: Mapping[str, tuple[Page | None, Page | None]], items: Mapping[str, tuple[Item | None, Item | None]]
 ) -> Differing:
-    """Return the pairs that really differ."""
+    """Return the pairs with real differences."""
     return Differing(
         {id: pair for id, pair in pages.items() if not same_page(*pair)},
         {id: pair for id, pair in items.items() if not same_item(*pair)},
@@ -74,7 +76,7 @@ def differing(
 def differing_from(
     tx: Transaction, then: SyncedState, main: State, changes: Changes, page_ids: set[str], item_ids: set[str]
 ) -> Differing:
-    """Return the differences that the space is to have from the repository."""
+    """Return the differences between the repository and the new state of the space."""
     old_pages, old_items = then.find_pages(tx, page_ids), then.find_items(tx, item_ids)
     pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
     return differing(
@@ -86,8 +88,8 @@ def differing_from(
 def write_files(
     tx: Transaction, state: State, changes: Changes, found: Differing, read: Callable[[str], str]
 ) -> Writing:
-    """Return the files to write so that the repository becomes ``state`` with ``changes``. ``read`` returns the text
-    of a hash."""
+    """Return the files to write so that the repository becomes ``state`` with ``changes``. ``read``: the
+    function that returns the text of a hash."""
     if not found.pages and not found.items:
         return Writing()
     if not _is_structural(found):

@@ -17,9 +17,9 @@ MAX_STYLES = 50
 
 
 class _Where(NamedTuple):
-    """The keys of each value in a configuration, with dots between levels. The first key with a value counts.
-    ``variable`` is the CSS variable with the color if no key has it. ``dark`` and ``dark_color`` are for dark
-    pages."""
+    """Keys of each value in a configuration, with dots between levels. The first key with a value is used.
+    ``variable``: the CSS variable with the color if no key has it. ``dark`` and ``dark_color``: the variable
+    and the color for dark pages."""
 
     logo: tuple[str, ...] = ()
     dark: tuple[str, ...] = ()
@@ -114,7 +114,12 @@ def brand_of(files: Heads, project: str, kind: str, config: JsonObject, problems
                     value = value.get(part) if isinstance(value, dict) else None
             if value is UNKNOWN:
                 problems.append(
-                    Problem(project, 0, LOOK_LEFT_OUT, f"{key} is only known when the site is built")
+                    Problem(
+                        project,
+                        0,
+                        LOOK_LEFT_OUT,
+                        f"{key} is computed when the site is built, so it isn't imported",
+                    )
                 )
             elif isinstance(value, str) and value.strip():
                 return value.strip()

@@ -109,9 +109,10 @@ def read_source(
     kind: str | None = None,
     several: bool = False,
 ) -> Source:
-    """Return a source as one source of Octavo Markdown. ``convert`` turns HTML and office documents into Markdown.
-    ``kind`` is the stated kind, if any. ``several`` adds versions and languages as parts; otherwise all but one
-    are skipped and reported. Raises SourceError for a kind that the source can't be."""
+    """Return a source as one source of Octavo Markdown. ``convert``: the function that converts HTML and
+    office documents into Markdown. ``kind``: the specified kind, if any. ``several``: whether to add versions
+    and languages as parts; otherwise, all but one are skipped and reported. Raises SourceError if the source
+    can't be of this kind."""
     files = Heads(source)
     found, folder = _find(files)
     if kind is not None and kind != found:

@@ -108,14 +108,16 @@ class _Conversion:
 
     def _html(self, path: str, data: bytes | str) -> None:
         if len(data) > MAX_PAGE:
-            self._keep_as_file(path, "too_large", f"a page of more than {MAX_PAGE // 1024**2} MB")
+            self._keep_as_file(
+                path, "too_large", f"skipped: the page is larger than {MAX_PAGE // 1024**2} MB"
+            )
             return
         tree = parse_html(data)
         new = self.becomes[path]
         name = posixpath.splitext(posixpath.basename(path))[0]
         try:
             if tree is None:
-                raise DocumentError("it is empty")
+                raise DocumentError("the file is empty")
             page = convert(
                 tree,
                 link=lambda href: self._link(path, new, href),
@@ -149,7 +151,7 @@ class _Conversion:
             self._keep_as_file(path, "not_converted", str(error))
             return
         except Exception as error:  # Whatever a damaged document makes the library raise.
-            self._keep_as_file(path, "not_converted", f"it can't be read ({type(error).__name__})")
+            self._keep_as_file(path, "not_converted", f"the file can't be read ({type(error).__name__})")
             return
         if comments:
             self.made.problem(path, "comments_left_out", f"comments were skipped ({len(comments)})")
@@ -171,7 +173,7 @@ class _Conversion:
                     place.write_bytes(self.raw.read(path))
                     packed = open_archive(str(place), stack, whole=True)
                     if packed.files.total > MAX_UNPACKED:
-                        raise SourceError(f"it unpacks to more than {MAX_UNPACKED // 1024**2} MB")
+                        raise SourceError(f"the unpacked file is larger than {MAX_UNPACKED // 1024**2} MB")
                     names.update(packed.paths())
                 text = read_opendocument(
                     lambda name: _part(packed, name) if packed and name in names else None,
@@ -295,17 +297,17 @@ def _part(packed: Source, name: str) -> bytes:
 
 def _check_text(size: int) -> None:
     if size > MAX_PAGE:
-        raise SourceError(f"it has more than {MAX_PAGE // 1024**2} MB of text")
+        raise SourceError(f"the file has more than {MAX_PAGE // 1024**2} MB of text")
 
 
 def _check_word(place: Path) -> None:
     """Check an archive. Raises SourceError if it unpacks to too much, or for XML with a document type."""
     with ExitStack() as stack, zipfile.ZipFile(place) as archive:
         if open_archive(str(place), stack).files.total > MAX_UNPACKED:
-            raise SourceError(f"it unpacks to more than {MAX_UNPACKED // 1024**2} MB")
+            raise SourceError(f"the unpacked file is larger than {MAX_UNPACKED // 1024**2} MB")
         for info in archive.infolist():
             if not info.filename.lower().endswith((".xml", ".rels")):
                 continue
             _check_text(info.file_size)
             if b"<!DOCTYPE" in archive.read(info).replace(b"\0", b""):
-                raise SourceError("its XML has a document type declaration, which isn't allowed")
+                raise SourceError("the file's XML has a document type declaration, which isn't allowed")

@@ -92,7 +92,7 @@ MAX_PICTURE = 5 * 1024 * 1024
 
 
 def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> Source:
-    """Convert a layout. ``project`` is the folder of the source, empty or with a trailing slash."""
+    """Convert a layout. ``project``: the folder of the source, empty or with a trailing slash."""
 
     @cache
     def others() -> list[_Other]:
@@ -127,8 +127,8 @@ def gather_parts(
 
 
 class _Other(Struct, frozen=True):
-    """A variant that links may point to. ``comes`` tells that it is imported into its own space along with
-    this one."""
+    """A variant that links may point to. ``comes``: whether it is imported into its own space along with this
+    one."""
 
     variant: Variant
     gathering: _Gathering
@@ -337,7 +337,7 @@ class _Gathering:
     def _listed(
         self, entries: Sequence[Entry], level: int, led: Callable[[str], str]
     ) -> Iterator[SummaryEntry]:
-        """Return the listed entries. ``led`` maps the links of entries to their targets."""
+        """Return the listed entries. ``led``: the map from the links of entries to their targets."""
         for entry in entries:
             children = list(self._listed(entry.children, level + 1, led)) if level < MAX_LEVELS else []
             if entry.href is not None:
@@ -399,7 +399,7 @@ class _Gathering:
         lines = list(done.lines)
         front, title = self._front(path, head), head.get("title")
         if not head and has_guard_key(front_text(text)[0]):
-            # The intended audience is unknown, so nobody sees the page.
+            # The intended audience is unknown, so no one sees the page.
             front = f"---\n{write_yaml({'if': NEVER})}---\n\n"
         if found := _BEFORE_HEADING.match(body):
             body, lines = body[found.end() :], lines[found[0].count("\n") :]
@@ -436,9 +436,13 @@ class _Gathering:
         if is_page(path):
             return None
         if files.source.size(path) > MAX_TEXT:
-            page.problem(0, "too_large", f"more than {MAX_TEXT // 1024**2} MB; its text was skipped")
+            page.problem(
+                0,
+                "too_large",
+                f"the text of the page is larger than {MAX_TEXT // 1024**2} MB and was skipped",
+            )
         else:
-            page.problem(0, "invalid_utf8", "not UTF-8; its text was skipped")
+            page.problem(0, "invalid_utf8", "the file isn't UTF-8; its text was skipped")
         return f"# {_escaped(self.name(path))}\n"
 
     def translated(self, text: str, page: _Page, head: Head) -> Translated:
@@ -589,8 +593,8 @@ class _Gathering:
         return None
 
     def _keys(self, name: str, literal: bool = False) -> list[str]:
-        """Return the possible URL paths for a path from the root of the site. ``literal`` tells that the tool adds
-        no prefix."""
+        """Return the possible URL paths for a path from the root of the site. ``literal``: whether the tool
+        adds no prefix."""
         key, base = name.strip("/"), self.layout.base.strip("/")
         keys = [key, key[len(base) :].strip("/")] if base and f"{key}/".startswith(f"{base}/") else [key]
         if self.layout.begins and not literal:
@@ -609,8 +613,8 @@ class _Gathering:
         self, name: str, source: str, found: str | None, literal: bool = False
     ) -> tuple[_Other, str] | None:
         """Return the page of another variant for a path, as written in the file ``source``, or None if the
-        path is a page of this variant or doesn't exist. ``found`` is its target here; ``literal`` tells that
-        the tool adds no prefix."""
+        path is a page of this variant or doesn't exist. ``found``: its target here; ``literal``: whether the
+        tool adds no prefix."""
         if self.others is None:
             return None
         is_own = found is not None and self.layout.same.get(found, found) in self.pages
@@ -784,10 +788,11 @@ class _Gathering:
 
 
 class _Page:
-    """A page during its conversion (``markdown.Place``). ``written`` is the file that its links are written in."""
+    """A page during its conversion (``markdown.Place``). ``written``: the file that its links are written
+    in."""
 
     def __init__(self, gathering: _Gathering, path: str, written: str | None = None, above: int = 0) -> None:
-        """Set up a page. ``above`` is the number of lines of the file before the counted ones."""
+        """Set up a page. ``above``: the number of lines of the file before the counted ones."""
         self.gathering = gathering
         self.path = path
         self.written = written or path

@@ -52,9 +52,9 @@ class Dialect(Struct, frozen=True, kw_only=True):
 
 
 class Entry(Struct, kw_only=True):
-    """An entry of the tree: a page of a file of the source (``path``), a link (``href``), or a group of pages.
+    """Entry of the tree: a page of a file of the source (``path``), a link (``href``), or a group of pages.
 
-    ``title`` is the title in the navigation. None means the title of the page itself.
+    ``title``: the title in the navigation; None for the title of the page itself.
     """
 
     title: str | None = None
@@ -69,7 +69,7 @@ class Place(Protocol):
     path: str
 
     def link(self, href: str, line: int, *, shown: bool = False) -> str:
-        """Return the converted page's reference for ``href``. ``shown`` tells that it is an image or a file."""
+        """Return the converted page's reference for ``href``. ``shown``: whether it is an image or a file."""
 
     def in_language(self, path: str, language: str, line: int) -> str:
         """Return the reference to a page in another language, relative to the folder of this page or to the top."""
@@ -101,7 +101,7 @@ class Place(Protocol):
 
 
 class Variant(Struct, frozen=True, kw_only=True):
-    """A version or a language of a source. ``path`` is the prefix of its URLs. ``language`` is the source's name
+    """A version or a language of a source. ``path``: the prefix of its URLs. ``language``: the source's name
     of the language. Readers see the ``default`` variant first."""
 
     key: str
@@ -115,10 +115,10 @@ class Variant(Struct, frozen=True, kw_only=True):
 class Layout(Struct, frozen=True, kw_only=True):
     """The results of a reader before the pages are read.
 
-    ``root`` is the folder that pages and root-relative links are relative to, empty or with a trailing slash.
-    ``statics`` are folders whose files were served from the root of the site. ``addresses`` are the URL paths
-    of the files of the source, without slashes at their ends. ``redirects`` are further URL paths, with the
-    URL path or file that each redirected to. ``parts`` are folders with texts that others include.
+    ``root``: the folder that pages and root-relative links are relative to, empty or with a trailing slash.
+    ``statics``: folders whose files were served from the root of the site. ``addresses``: the URL paths of
+    the files of the source, without slashes at their ends. ``redirects``: further URL paths, with the URL
+    path or file that each redirected to. ``parts``: folders with texts that others include.
     """
 
     entries: Sequence[Entry]

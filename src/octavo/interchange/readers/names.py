@@ -11,9 +11,10 @@ OUTSIDE = "extlinks:"
 
 
 class Names(Struct, frozen=True):
-    """The targets of references in a project. ``labels`` has the page, the place in it, and the text of each
-    label, in lower case. ``find`` returns the file for a path in a file. ``title`` returns the title of a page.
-    ``outside`` has the URL and the text of external links by role, with ``%s`` for the target."""
+    """Targets of references in a project. ``labels``: the page, the place in it, and the text of each label,
+    in lower case. ``find``: the function that returns the file for a path in a file. ``title``: the function
+    that returns the title of a page. ``outside``: the URL and the text of external links by role, with ``%s``
+    for the target."""
 
     labels: dict[str, tuple[str, str, str]]
     find: Callable[[str, str], str | None]

@@ -114,7 +114,11 @@ def open_archive(where: str, stack: ExitStack, whole: bool = False) -> Source:
         elif info.flag_bits & 1:
             source.problem(printable(path), "encrypted", "skipped: encrypted")
         elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            source.problem(printable(path), "unknown_compression", "skipped: neither stored nor deflated")
+            source.problem(
+                printable(path),
+                "unknown_compression",
+                "skipped: only stored and deflated files are supported",
+            )
         elif info.file_size > max(info.compress_size * MAX_RATIO, _SMALL):
             raise SourceError(
                 f"{printable(path)} would grow to more than {MAX_RATIO} times its size, so it wasn't unpacked"

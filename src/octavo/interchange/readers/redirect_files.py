@@ -194,7 +194,7 @@ def _read_javascript(text: str) -> Iterator[GivenRedirect]:
     found = read_export(text)
     if found is UNKNOWN:
         raise SourceError(
-            "the redirects in this file are only known when it runs. Paste them as JSON or CSV."
+            "this file computes its redirects when it runs, so they can't be read. Paste them as JSON or CSV."
         )
     yield from _read_value(found)
 
@@ -240,7 +240,7 @@ def _read_map(found: JsonObject) -> Iterator[GivenRedirect]:
 
 
 def _read_list(found: list[object], default: str) -> Iterator[GivenRedirect]:
-    """``default``: the status of a redirect that names none."""
+    """Return the redirects in a file. ``default``: the status of a redirect without one."""
     number = 0
     for item in found:
         one = mapping(item)

@@ -26,7 +26,7 @@ _FENCED = re.compile(r"^([`~]{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 
 
 class Heads:
-    """The heads of pages. ``paths`` lists all files in order; ``known`` is the same as a set."""
+    """Heads of pages. ``paths``: all files in order. ``known``: the same files as a set."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -103,7 +103,7 @@ def unread_head(text: str) -> tuple[int, str] | None:
     except tomllib.TOMLDecodeError as error:
         return 1, str(error)
     except RecursionError:
-        return 1, "it is nested too deeply"
+        return 1, "the file is nested too deeply"
     return None
 
 

@@ -51,9 +51,9 @@ def label_of(head: Head) -> str | None:
 
 
 class FolderFacts:
-    """Facts about a folder: its title and position, and the file of its page if that isn't the index. ``order``
-    has the names of its contents, in order, with the title of each if stated. Other contents go in the place of
-    ``...``, or last."""
+    """Facts about a folder: its title and position, and the file of its page if that isn't the index.
+    ``order``: the names of its contents, in order, with their titles if specified. Other contents are placed
+    at ``...``, or last."""
 
     def __init__(
         self,
@@ -76,8 +76,8 @@ def grow(
     zero_is_last: bool = False,
     same_name: bool = False,
 ) -> list[Entry]:
-    """Return the tree of these pages below ``root``. ``zero_is_last`` treats a position of 0 as none.
-    ``same_name`` tells that the page with the name of its folder is the folder's page."""
+    """Return the tree of these pages below ``root``. ``zero_is_last``: whether a position of 0 means none.
+    ``same_name``: whether the page with the name of its folder is the folder's page."""
     tree: dict[str, Any] = {}
     for path in paths:
         at = tree

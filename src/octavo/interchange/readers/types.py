@@ -18,8 +18,9 @@ Add = Callable[[SourceFiles, str, bytes], None]
 
 
 class Reader(Struct, frozen=True):
-    """A reader of a kind of source. ``find`` returns the folder of the source, or None; ``lay_out`` returns its
-    layout. ``told`` is ``find`` for a source whose kind is stated."""
+    """Reader for a kind of source. ``find``: the function that returns the folder of the source, or None.
+    ``lay_out``: the function that returns its layout. ``told``: the function that replaces ``find`` for a
+    source whose kind is specified."""
 
     kind: str
     name: str

@@ -54,7 +54,7 @@ def language_name(name: str, told: str = "") -> str:
 
 
 def left_out(path: str, what: str, names: Iterable[str]) -> Problem:
-    """Return the problem for skipped variants. ``what`` is `versions` or `translations`."""
+    """Return the problem for skipped variants. ``what``: `versions` or `translations`."""
     said = ", ".join(names)[:200]
     return Problem(
         path,
@@ -93,9 +93,10 @@ def laid_over(
     begins: str = "",
     whole: bool = True,
 ) -> Layout:
-    """Return the same tree in another language. ``find`` returns the file in that language for a file in the
-    default language. ``labels`` has the texts of the navigation in it. ``begins`` is its URL prefix. ``whole``
-    imports pages without a translation in the default language, as readers saw them."""
+    """Return the same tree in another language. ``find``: the function that returns the file in that language
+    for a file in the default language. ``labels``: the texts of the navigation in that language. ``begins``:
+    its URL prefix. ``whole``: whether to import pages without a translation in the default language, as
+    readers saw them."""
     instead: dict[str, str] = {}
     for path in layout.addresses:
         found = find(path)

@@ -33,12 +33,12 @@ _BUSY = frozenset({429, 500, 502, 503, 504})
 
 
 class TokenRefused(SourceError):
-    """The token isn't valid, or no longer valid. What was imported until then is complete, and the next attempt
-    continues."""
+    """Raised if the token is not or no longer valid. Everything imported until then is complete, and the next
+    attempt continues from there."""
 
 
 class Absent(SourceError):
-    """The requested resource doesn't exist, or the API has nothing of this kind."""
+    """Raised if the requested resource doesn't exist, or if the API has no resource of this kind."""
 
 
 class FoundSpace(Struct):
@@ -51,10 +51,10 @@ class FoundSpace(Struct):
 
 
 class Api:
-    """An API whose paths begin at ``base``. ``headers`` authenticate the caller and are sent to no other URL.
-    Every request goes through ``fetcher``, which blocks private addresses. ``tick`` is called for each response.
-    ``wait`` is None where there is no time to retry. Raises SourceError for an API that doesn't respond, even
-    after retries."""
+    """API whose paths begin at ``base``. ``headers``: the headers that authenticate the caller and are sent
+    to no other URL. ``fetcher``: the sender of all requests, which blocks private addresses. ``tick``: the
+    function called for each response. ``wait``: the function that waits before a retry; None if there is no
+    time to retry. Raises SourceError for an API that doesn't respond, even after retries."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Api:
     def _ask(
         self, url: str, headers: Mapping[str, str], limits: Limits, place: Path | None = None
     ) -> Fetched:
-        """Send a request. ``place`` is the file that the body of the response is written to, piece by piece."""
+        """Send a request. ``place``: the file that the body of the response is written to, piece by piece."""
         failed = ""
         for attempt in range(_ATTEMPTS):
             deadlines.check()
@@ -158,7 +158,7 @@ def _place(url: str) -> str:
 
 
 def _seconds(said: str | None) -> float:
-    """Return what ``Retry-After`` asks for, in seconds. The header holds a number of seconds or a date."""
+    """Return the number of seconds in ``Retry-After``, which contains a number of seconds or a date."""
     if said is None:
         return 0.0
     try:

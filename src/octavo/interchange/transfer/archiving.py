@@ -41,8 +41,8 @@ _PACKED = (
 
 
 def archive(context: Context, owner: Owner, state: State) -> Iterator[bytes]:
-    """Yield the bytes of an archive of a state, piece by piece. The archive is complete before the first piece.
-    ``owner`` is whose share of the places it counts against. Raises Unavailable when all places are taken."""
+    """Yield the bytes of an archive of a state, piece by piece. The archive is complete before the first
+    piece. ``owner``: the owner whose share of the slots it uses. Raises Unavailable if all slots are used."""
     with PLACES.place(owner, SECONDS):
         spool = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by the reader
         try:

@@ -34,9 +34,9 @@ _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 
 class Confluence:
-    """The API of a Confluence site. ``address`` is the URL of a Cloud site, such as https://acme.atlassian.net, or
-    of a Data Center server with its path. ``user`` is the email address of the owner of a Cloud token. It is None
-    for Data Center, where the token is enough."""
+    """API of a Confluence site. ``address``: the URL of a Cloud site, such as https://acme.atlassian.net, or
+    of a Data Center server with its path. ``user``: the email address of the owner of a Cloud token; None for
+    Data Center, where the token is enough."""
 
     def __init__(
         self,

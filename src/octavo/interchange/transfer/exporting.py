@@ -47,8 +47,8 @@ class ExportLayout(msgspec.Struct, frozen=True):
 def lay_out(
     pages: list[Page], items: Iterable[Item], read: Callable[[str], str], *, summary: bool = False
 ) -> ExportLayout:
-    """Lay out the files of a state. ``pages`` has siblings in order. ``read`` returns the text for a hash.
-    ``summary`` writes a SUMMARY.md if there is none."""
+    """Lay out the files of a state. ``pages``: the pages, with siblings in order. ``read``: the function that
+    returns the text for a hash. ``summary``: whether to write a SUMMARY.md if there is none."""
     kinds: dict[str, list[Item]] = {}
     for item in items:
         kinds.setdefault(item.kind, []).append(item)
@@ -207,8 +207,8 @@ class _Tree(msgspec.Struct, frozen=True):
         return page.file_path is not None or (led_to is not None and is_markdown(led_to))
 
     def entries(self, before: ImportPlan | None, text_of: Callable[[Page], str]) -> list[SummaryEntry]:
-        """Return the entries of SUMMARY.md. ``before`` is the previous text. A title that it left to the file
-        stays there."""
+        """Return the entries of SUMMARY.md. ``before``: the previous text. An entry without its own title
+        stays that way."""
         untitled = {
             planned.file_path: planned.title
             for planned in (before.pages if before else ())
@@ -265,7 +265,7 @@ def _nested(
 
 
 def _pins(plan: ImportPlan) -> dict[str, str | None]:
-    """Return how each pinned group is pinned, by slug."""
+    """Return the pinning of each pinned group, by slug."""
     written = {entry.line: entry.slug for entry in walk_entries(plan.summary.entries)}
     return {page.slug: written[page.line] for page in plan.pages if page.kind == "group"}
 

@@ -139,7 +139,7 @@ def open_space(
 
 
 def read_markdown(remote: HostedApi, at: str, page: Mapping[str, object]) -> str:
-    """Return the Markdown of a page. ``at`` is the content that the page belongs to, such as
+    """Return the Markdown of a page. ``at``: the content that the page belongs to, such as
     ``/spaces/ID/content``. Raises SourceError, and DocumentError for a page whose nodes can't be written."""
     address = f"{at}/page/{escaped(text_of(page, 'id'))}"
     found = remote.get(address, format="markdown")
@@ -275,7 +275,7 @@ class _Reading:
                     entries.append(SummaryEntry(kind="link", title=title, href=url))
                 else:
                     self._source.problem(
-                        title, "left_out", "skipped: the API doesn't say what this link points to"
+                        title, "left_out", "skipped: the API doesn't return the target of this link"
                     )
             else:
                 self._source.problem(title, "left_out", "skipped: this page is generated from another source")

@@ -65,8 +65,9 @@ Progress = Callable[[int, int], None]
 
 
 class ImportOutcome(Struct, rename="camel"):
-    """The result of an import. ``pages`` and ``files`` count the contents of the source, and ``changed`` counts
-    what this revision writes. ``changes`` tells how existing content changed if the source was merged with it."""
+    """Result of an import. ``pages`` and ``files``: the numbers of pages and files in the source.
+    ``changed``: the number of changes in this revision. ``changes``: the changes to existing content if the
+    source was merged with it."""
 
     space: str
     revision: str
@@ -78,8 +79,8 @@ class ImportOutcome(Struct, rename="camel"):
 
 
 class StagedFiles(Struct, frozen=True):
-    """A source that was read: each page with its front matter and the hash of its text. ``items`` don't have their
-    final ids yet."""
+    """Source that was read: each page with its front matter and the hash of its text. ``items``: its items,
+    without their final ids."""
 
     plan: ImportPlan
     reads: list[tuple[PageText, PageHead | None, str | None]]
@@ -111,7 +112,12 @@ class StagedFiles(Struct, frozen=True):
         texts = [(read.planned.file_path, body) for read, _, body in self.reads]
         texts += [(item.path, item.content) for item in self.items if item.kind == "reusable-content"]
         found = [
-            Problem(path or "", line, "unreadable_block", "this block couldn't be read; its source is shown")
+            Problem(
+                path or "",
+                line,
+                "unreadable_block",
+                "this block couldn't be read; its source was kept as text",
+            )
             for path, body in texts
             if body
             for line in failed_lines(body)
@@ -197,8 +203,9 @@ def stage_files(
     progress: Progress = lambda done, total: None,
     is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
-    """Read a source and store its texts and bytes, which nothing refers to yet. ``is_space`` returns whether
-    a link to a space with this id refers to a space that the source's space may link to."""
+    """Read a source and store its texts and bytes, which nothing refers to yet. ``is_space``: the function
+    that returns whether a link to a space with this id refers to a space that the source's space may link
+    to."""
     plan = plan_import(source, unread_in(source, context.settings.page_size))
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0
@@ -331,7 +338,8 @@ def replace_all(
     git: Mapping[str, object] | None = None,
     also: Also | None = None,
 ) -> tuple[State, int]:
-    """Make main equal to the source. Return how many pages and items differ. Raises BranchMoved."""
+    """Make main equal to the source. Return the number of pages and items that differed. Raises
+    BranchMoved."""
     for _ in range(3):
         try:
             return _commit(context, space_id, staged, author, message, git, also)

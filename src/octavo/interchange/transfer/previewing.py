@@ -20,7 +20,7 @@ MAX_TOLD = 5000
 
 @schema_name("PlannedPage")
 class PreviewedPage(Struct):
-    """A page, group, or link of the planned tree. ``path`` is the path of its file in the source."""
+    """A page, group, or link of the planned tree. ``path``: the path of its file in the source."""
 
     type: Literal["document", "group", "link", "computed"]
     title: str
@@ -29,8 +29,8 @@ class PreviewedPage(Struct):
 
 
 class PlannedVariant(Struct, rename="camel", omit_defaults=True):
-    """A version or language of a source. ``path`` is the prefix of its URLs; the ``default`` variant is the one
-    that readers see first. ``pageCount`` is present if all variants would be imported."""
+    """Version or language of a source. ``path``: the prefix of its URLs. ``default``: whether readers see
+    this variant first. ``pageCount``: the number of pages, if all variants would be imported."""
 
     title: str
     page_count: int | UnsetType = UNSET
@@ -41,8 +41,8 @@ class PlannedVariant(Struct, rename="camel", omit_defaults=True):
 
 @schema_name("ImportPlan")
 class ImportPreview(Struct, rename="camel"):
-    """The plan of an import. ``pages`` is the tree, limited to 5,000 entries; the counts cover all of it.
-    ``variants`` lists every version and language of a source that has several; the rest of the plan describes the
+    """The plan of an import. ``pages``: the tree, limited to 5,000 entries; the counts cover all of it.
+    ``variants``: every version and language of a source that has several; the rest of the plan describes the
     default variant."""
 
     pages: list[PreviewedPage]
@@ -55,7 +55,8 @@ class ImportPreview(Struct, rename="camel"):
 def plan_source(
     source: Source, page_size: int, hosts: tuple[str, ...], tick: Callable[[], None]
 ) -> tuple[ImportPreview, list[Problem]]:
-    """Return what would be imported from a source and its parts, and what would be skipped."""
+    """Return the content that would be imported from a source and its parts, and the content that would be
+    skipped."""
     keys = frozenset(source.parts)
     told, problems = _plan_one(source, page_size, hosts, keys, tick)
     counts: dict[str, int] = {}
@@ -78,7 +79,8 @@ def plan_source(
 def _plan_one(
     source: Source, page_size: int, hosts: tuple[str, ...], spaces: frozenset[str], tick: Callable[[], None]
 ) -> tuple[ImportPreview, list[Problem]]:
-    """Plan one source. ``spaces`` are the names that links use for the spaces imported together with this one."""
+    """Plan one source. ``spaces``: the names that links use for the spaces imported together with this
+    one."""
     plan = plan_import(source, unread_in(source, page_size))
     check = TextCheck(plan, spaces.__contains__, hosts)
     made: list[PreviewedPage | None] = []

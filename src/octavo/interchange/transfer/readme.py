@@ -35,7 +35,7 @@ _IMAGE = re.compile(r"https://files\.readme\.io/[^\s\"'()<>\[\]\\?#]{1,400}")
 
 
 class Project(Struct, frozen=True):
-    """A project. ``id`` identifies it; ``sites`` are the URLs of its sites."""
+    """Project. ``id``: its ID. ``sites``: the URLs of its sites."""
 
     id: str
     name: str
@@ -43,7 +43,7 @@ class Project(Struct, frozen=True):
 
 
 class _Page(Struct):
-    """A page of either API. ``head`` is its front matter. ``html`` tells that it isn't Markdown."""
+    """A page of either API. ``head``: its front matter. ``html``: whether it isn't Markdown."""
 
     slug: str
     head: JsonObject
@@ -125,7 +125,7 @@ class ReadMe:
         return _read_pages(raw, folder)
 
     def open_all(self, project: Project, folder: TemporaryFiles, first: str | None = None) -> Source:
-        """Return all versions as Octavo files; if there are several, each is a part. ``first`` is the default
+        """Return all versions as Octavo files; if there are several, each is a part. ``first``: the default
         version, otherwise the one that the project states. Raises SourceError."""
         raw = SourceFiles(project.name)
         versions = self.versions()
@@ -263,7 +263,7 @@ class _Second:
 
 
 class _Version:
-    """A version, written as the files that ReadMe syncs."""
+    """Version of a project, stored as the files that ReadMe syncs."""
 
     def __init__(
         self, api: _First | _Second, project: Project, raw: SourceFiles, below: str, folder: TemporaryFiles
@@ -295,7 +295,7 @@ class _Version:
             self.raw.problem(f"{self.below}changelogs", "blog_left_out", "the changelog isn't imported")
 
     def _optional(self, ask: Callable[[], Iterable[Any]]) -> Iterator[Any]:
-        """Return a list that not every project has."""
+        """Return a list that some projects don't have."""
         try:
             yield from ask()
         except Absent:
@@ -343,9 +343,10 @@ class _Version:
                 self.folder.add(self.raw, self.below + path, self.api.api.file(url))
                 self.images[url] = "/" + path
             except SourceError as error:
-                # Also if access is refused: the image is on another server, which doesn't know the token.
+                # Also skip it if access is refused: the image is on another server, which doesn't know the
+                # token.
                 self.images[url] = url
-                self.raw.problem(url, "not_fetched", f"the link still points to its old URL: {error}")
+                self.raw.problem(url, "not_fetched", f"the link was kept with its old URL: {error}")
         return self.images[url] + rest
 
     def _add(self, path: str, text: str) -> None:

@@ -18,7 +18,7 @@ from .updating import Update
 
 
 class Canceled(Exception):
-    """The run was canceled, or ended by another worker. Everything it did must be dropped."""
+    """Raised if the run was canceled, or ended by another worker. All of its results must be dropped."""
 
 
 def record(
@@ -31,9 +31,9 @@ def record(
     problems: Sequence[Problem],
     urls: Mapping[str, str] = MappingProxyType({}),
 ) -> ImportChanges | None:
-    """End a run with its results, in the transaction that writes them. Return what changed. Raises Canceled if
-    the run is already over. ``space`` is the access that creates the change request for conflicts; it is needed
-    only if there are any. ``urls`` are the URLs of the pages of a website."""
+    """End a run with its results, in the transaction that writes them. Return the changes. Raises Canceled if
+    the run is already over. ``space``: the access that creates the change request for conflicts, required
+    only if there are any. ``urls``: the URLs of the pages of a website."""
     told = [
         store.ImportedPage(
             page.id,

@@ -61,9 +61,10 @@ def import_source(
     """Import a source into main, as one revision. Content from an earlier import follows the source if no one
     edited it, and is merged otherwise. Content that people added stays.
 
-    ``identity`` identifies the source. ``whole`` replaces the content of the space with the source. ``state_of``
-    returns an identifier of the state of the source, if known (``known_state``). Raises BadRequest if both sides
-    changed the same content and the organization has no administrator to resolve the conflict.
+    ``identity``: the identity of the source. ``whole``: whether to replace the content of the space with the
+    source. ``state_of``: the function that returns an identifier of the state of the source, if known
+    (``known_state``). Raises BadRequest if both sides changed the same content and the organization has no
+    administrator to resolve the conflict.
     """
     staged = stage_for(context, source, space_id, progress)
     with context.db.read() as tx:
@@ -120,7 +121,7 @@ def begin_source(tx: Transaction, space_id: str, identity: str, name: str) -> No
 
 
 class NotedChange(Struct, frozen=True):
-    """The change request that a change request from elsewhere was imported into. ``is_whole`` tells whether the
+    """The change request that a change request from elsewhere was imported into. ``is_whole``: whether the
     import was completed."""
 
     change_id: str | None
@@ -168,7 +169,8 @@ def _begin(
 
 
 class _CommandImport:
-    """An import by the command. ``changes`` tells how existing content changed if the source was merged with it."""
+    """An import by the command. ``changes``: the changes to existing content if the source was merged with
+    it."""
 
     def __init__(
         self,
@@ -218,8 +220,8 @@ class _CommandImport:
         return add(tx, state, self._staged, folder=slugify(name) or "import", into=None, with_sources=True)
 
     def _find_base(self, tx: Transaction) -> Base | None:
-        """Return what an earlier import of this source created: one from the same location, or one that shares at
-        least half of its files with the source."""
+        """Return the content that an earlier import of this source created. It is the import from the same
+        location, or one that shares at least half of its files with the source."""
         known = store.origins_in(tx, self._space_id, _LOOKED_AT)
         for origin, identity in known:
             if identity == self._identity and (base := find_base(tx, self._space_id, origin)):
@@ -239,8 +241,8 @@ class _CommandImport:
         return bool(before) and 2 * len(before & now_there) >= len(before)
 
     def _before_runs(self, tx: Transaction) -> Base | None:
-        """Return what the last import of the command created before its imports were kept as runs. That revision
-        has no author, and made the space equal to its source."""
+        """Return the content that the last import of the command created before its imports were kept as
+        runs. That revision has no author, and made the space equal to its source."""
         place = None
         while True:
             found = list_revisions(tx, self._space_id, 100, place)

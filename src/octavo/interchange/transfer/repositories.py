@@ -143,13 +143,16 @@ def read_tree(source: SourceFiles, repository: Repo, root: bytes) -> None:
     try:
         _read_tree(source, repository, root)
     except KeyError:
-        raise SourceError("the repository is incomplete") from None
+        raise SourceError(
+            "the repository is missing objects. Use a full clone, not a partial or shallow one"
+        ) from None
     except git_packs.DAMAGES as error:
-        raise SourceError(f"the repository has objects that can't be read: {error}") from None
+        raise SourceError(f"the repository contains objects that can't be read: {error}") from None
 
 
 def _read_tree(source: SourceFiles, repository: Repo, root: bytes) -> None:
-    # Git tells the size of a file only by unpacking it. As many files as fit are kept until they are read.
+    # Git can determine the size of a file only by unpacking it. As many files as fit are kept in memory until
+    # they are read.
     left = _KEPT
     waiting = [("", root)]
     while waiting:

@@ -18,8 +18,8 @@ from .exporting import Exported
 
 
 def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> Source:
-    """Return the source with the links of its Markdown files rewritten to the ids of spaces here. All other bytes
-    stay. ``hosts`` are the hosts whose URLs point to content."""
+    """Return the source with the links of its Markdown files rewritten to the ids of spaces here. All other
+    bytes stay. ``hosts``: the hosts whose URLs point to content."""
     made = SourceFiles(source.name)
     for path in source.paths():
         text = _text(source, path) if ids and is_markdown(path) else None

@@ -18,6 +18,7 @@ from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.secrets.sealing import Sealer, sealed_column
+from octavo.kit.texts import counted
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.roles import SPACE, Can, role_height
 from octavo.organization.access.visibility import select_visible_spaces
@@ -28,10 +29,10 @@ NOBODY = ""
 
 
 class ImportRunRow(Struct, frozen=True):
-    """An import run. ``source``, ``pages``, ``problems``, ``plan``, ``changes``, and ``variants`` are JSON.
-    ``kind`` is the kind of the source. ``origin`` is the first run of the same source, if this run imports a newer
-    state. ``folder`` is where its files are after completion. ``identity`` identifies the source of an import by
-    the command."""
+    """Import run. ``source``, ``pages``, ``problems``, ``plan``, ``changes``, and ``variants``: stored as
+    JSON. ``kind``: the kind of the source. ``origin``: the first run of the same source, if this run imports
+    a newer state. ``folder``: the folder of its files after completion. ``identity``: the identity of the
+    source of an import by the command."""
 
     id: str
     organization_id: str
@@ -62,10 +63,10 @@ class ImportRunRow(Struct, frozen=True):
 
 
 class ImportChanges(Struct, rename="camel"):
-    """The number of pages and files that a newer state of a source created, updated, and deleted. ``merged``
-    counts updated ones that also contain edits by people. ``kept`` counts places that keep the edits of people
-    although the source changed them too; ``problems`` lists them. ``changeRequest`` is the change request with
-    both versions, for you to resolve."""
+    """Numbers of pages and files that a newer state of a source created, updated, and deleted. ``merged``:
+    the number of updated ones that also contain edits by people. ``kept``: the number of places that keep the
+    edits of people although the source changed them too; see ``problems``. ``changeRequest``: the change
+    request with both versions, for you to resolve."""
 
     created: int = 0
     updated: int = 0
@@ -76,7 +77,7 @@ class ImportChanges(Struct, rename="camel"):
 
 
 class ImportedPage(Struct):
-    """An imported page. All pages are created at once when a run ends. ``path`` is the path of its file in the
+    """An imported page. All pages are created at once when a run ends. ``path``: the path of its file in the
     source, as in problems."""
 
     id: str
@@ -87,8 +88,8 @@ class ImportedPage(Struct):
 
 
 class ImportedVariant(Struct, rename="camel"):
-    """A version or language of a source, and the space that it became. ``path`` is the prefix of its URLs on the
-    site. Readers see the ``default`` variant first; it is the target of the run."""
+    """A version or language of a source, and the space that it became. ``path``: the prefix of its URLs on
+    the site. Readers see the ``default`` variant first; it is the target of the run."""
 
     key: str
     title: str
@@ -107,8 +108,8 @@ class ImportedVariants(Struct):
 
 
 class ImportedContent(Struct, omit_defaults=True):
-    """A page or item as a run created it, without its text or bytes. ``slug`` is the slug of a page in the source,
-    which may differ here."""
+    """A page or item as a run created it, without its text or bytes. ``slug``: the slug of a page in the
+    source, which may differ here."""
 
     page: Page | None = None
     item: Item | None = None
@@ -278,12 +279,12 @@ def end_run(
     folder: str | None = None,
     changes: object = None,
 ) -> bool:
-    """End a run that isn't over. Return False if it is. ``folder`` and ``changes`` are as in ``ImportRunRow``. Problems
-    beyond ``MAX_PROBLEMS`` are only counted."""
+    """End a run that isn't over. Return False if it is already over. ``folder`` and ``changes``: the same as
+    in ``ImportRunRow``. Problems beyond ``MAX_PROBLEMS`` are only counted."""
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
         more = len(problems) - len(kept)
-        kept.append(Problem("", 0, "more_problems", f"{more} more problems aren't listed"))
+        kept.append(Problem("", 0, "more_problems", f"{counted(more, 'more problem')} not listed"))
     return bool(
         tx.run(
             """UPDATE import_runs SET status = :status, completed_at = :at, problems = :problems, pages = :pages,
@@ -389,6 +390,6 @@ def list_parts(tx: Transaction, run_id: str) -> list[PartRow]:
 
 
 def forget_parts(tx: Transaction, run_ids: Sequence[str]) -> None:
-    """Delete the recorded results of these runs, which nothing is compared with anymore."""
+    """Delete the recorded results of these runs, which are no longer compared."""
     if run_ids:
         tx.run("DELETE FROM imported_parts WHERE run_id IN :runs", runs=list(run_ids))

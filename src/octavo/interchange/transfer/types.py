@@ -42,7 +42,7 @@ class WebsiteSource(Struct, tag="website"):
 
 
 class FileSource(Struct, tag="file"):
-    """Keys of uploaded files. ``kind`` is the kind of source; it is detected if not given."""
+    """Keys of uploaded files. ``kind``: the kind of source; it is detected if not given."""
 
     files: Annotated[list[str], Meta(min_length=1, max_length=100)]
     kind: SourceKind | UnsetType = UNSET
@@ -60,15 +60,15 @@ KeptSource = WebsiteSource | FileSource | KeptApiSource
 
 
 class ApiLogin(Struct, frozen=True):
-    """Credentials for an API. ``user`` is the owner of the token, for APIs that need both."""
+    """Credentials for an API. ``user``: the owner of the token, for APIs that need both."""
 
     token: str
     user: str | None
 
 
 class Destination(Struct, frozen=True):
-    """The target of an import. ``change_request`` is None for main. ``page`` is the parent of the imported pages,
-    if any."""
+    """Target of an import. ``change_request``: the change request; None for main. ``page``: the parent of the
+    imported pages, if any."""
 
     space_id: str
     change_request: str | None
@@ -76,8 +76,8 @@ class Destination(Struct, frozen=True):
 
 
 class WantedImport(Struct, frozen=True):
-    """A requested import. ``login`` has the credentials for an API. ``update`` is a run of which the source is a
-    newer state. ``variants`` imports all versions and languages of the source."""
+    """Requested import. ``login``: the credentials for an API. ``update``: the earlier run whose source has a
+    newer state. ``variants``: whether to import all versions and languages of the source."""
 
     source: KeptSource
     login: ApiLogin | None

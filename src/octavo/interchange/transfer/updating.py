@@ -46,8 +46,8 @@ SHOWN = 120
 
 
 class Base(Struct, frozen=True):
-    """The results of an earlier run, without later edits. ``run`` is None for one from before runs of the command
-    were kept. ``slugs`` are the slugs of the pages in the source."""
+    """Results of an earlier run, without later edits. ``run``: the run; None for an import from before runs
+    of the command were kept. ``slugs``: the slugs of the pages in the source."""
 
     run: ImportRunRow | None
     pages: dict[str, Page]
@@ -65,9 +65,9 @@ class Base(Struct, frozen=True):
 
 
 class Update(Struct, frozen=True):
-    """What a revision writes for a state of a source. ``pages`` are in the order of the source. ``parts`` is that
-    state, for the next run. ``conflicts`` is what main has as people edited it. ``changes`` is None if everything
-    was added."""
+    """Content of a revision for a state of a source. ``pages``: the pages in the order of the source.
+    ``parts``: that state, for the next run. ``conflicts``: the content of main that people edited.
+    ``changes``: the counts of changes; None if everything was added."""
 
     edited: EditedContent
     pages: list[Page]
@@ -79,7 +79,7 @@ class Update(Struct, frozen=True):
     conflicts: Sequence[MergeConflict] = ()
 
     def settle(self, tx: Transaction, space: SpaceAccess) -> ImportChanges | None:
-        """Return what changed, with the change request that this creates for conflicts with main."""
+        """Return the changes, with the change request that this creates for conflicts with main."""
         if not self.conflicts or self.changes is None:
             return self.changes
         change = create_conflicted(
@@ -96,7 +96,7 @@ class Update(Struct, frozen=True):
 
 
 def parts_of(pages: Iterable[Page], slugs: Iterable[str], items: Iterable[Item]) -> list[PartRow]:
-    """Return the results of a run. ``slugs`` are the slugs of the pages in the source."""
+    """Return the results of a run. ``slugs``: the slugs of the pages in the source."""
     made = [
         PartRow(page.id, ImportedContent(page=replace(page, body=None), slug=slug), page.body, None)
         for page, slug in zip(pages, slugs, strict=True)
@@ -146,8 +146,9 @@ def base_of_state(tx: Transaction, state: State) -> Base:
 def add(
     tx: Transaction, state: State, staged: StagedFiles, *, folder: str, into: str | None, with_sources: bool
 ) -> Update:
-    """Add a source next to existing content, under the page ``into``. ``folder`` is where its files go if their
-    paths are taken. ``with_sources`` keeps the configuration of its tree if the space is empty."""
+    """Add a source next to existing content, under the page ``into``. ``folder``: the folder for its files if
+    their paths are taken. ``with_sources``: whether to keep the configuration of its tree if the space is
+    empty."""
     items = [replace(item, id=ids.new_id()) for item in staged.items]
     planned = staged.pages(
         [ids.new_id() for _ in staged.reads],
@@ -177,7 +178,7 @@ def _folder(planned: Sequence[Page], made: Sequence[Page]) -> str:
 
 
 def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in_change: bool) -> Update:
-    """Return the update of a state of the space. ``in_change`` tells that the state is a change request's, in
+    """Return the update of a state of the space. ``in_change``: whether the state is a change request's, in
     which conflicts stay open. Raises SourceError if nothing of the earlier run is left in it."""
     pages, items, slugs = _newer(tx, base, state, staged)
     theirs_pages = {page.id: page for page in pages}

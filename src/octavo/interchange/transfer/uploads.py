@@ -30,7 +30,8 @@ def gather_uploads(
     several: bool = False,
 ) -> Source:
     """Return the uploaded files as one source. Each archive gets its own folder if there are several files.
-    ``kind`` is the stated kind of source, if any. ``several`` includes all versions and languages.
+    ``kind``: the specified kind of source, if any. ``several``: whether to include all versions and
+    languages.
 
     Raises SourceError for an archive that can't be read or looks like an attack.
     """

@@ -107,7 +107,7 @@ class Variants:
 
     def arrange(self, tx: Transaction, context: Context, was_empty: bool) -> list[Problem]:
         """Make the spaces variants of a site, in the transaction that ends the run. Return the problems.
-        ``was_empty`` tells that the target was empty before, so that it gets the name of its variant."""
+        ``was_empty``: whether the target was empty before, so that it gets the name of its variant."""
         run, structure = self._run, self._source.structure
         first = next(entry for entry in structure if self.spaces[entry.key] == run.space_id)
         title = self._source.name if len(self._source.name) >= 2 else get_space(tx, run.space_id).title

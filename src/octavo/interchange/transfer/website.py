@@ -46,7 +46,8 @@ _LONGEST_DELAY = 5.0
 
 
 class CrawlLimits(Struct, frozen=True, kw_only=True):
-    """Limits of a crawl. ``bytes`` counts pages and images together; ``seconds`` is for the whole crawl."""
+    """Limits of a crawl. ``bytes``: the number of bytes of all pages and images together. ``seconds``: the
+    time limit for the whole crawl."""
 
     pages: int = 5000
     images: int = 10_000
@@ -55,7 +56,7 @@ class CrawlLimits(Struct, frozen=True, kw_only=True):
 
 
 class _Page(Struct):
-    """A fetched page. ``place`` is the number of the file with its HTML."""
+    """A fetched page. ``place``: the number of the file with its HTML."""
 
     url: str
     place: Any
@@ -66,7 +67,7 @@ class _Page(Struct):
 
 
 class Crawled(Struct, frozen=True):
-    """A crawled website. ``urls`` maps paths to the URLs of the pages."""
+    """A crawled website. ``urls``: the map from paths to the URLs of the pages."""
 
     source: Source
     urls: dict[str, str]
@@ -332,7 +333,7 @@ class _Crawl:
         name = title_of_name(page.segments[-1]) if page.segments else self.source.name
         try:
             if tree is None:
-                raise DocumentError("it is empty")
+                raise DocumentError("the page is empty")
             made = convert(
                 tree,
                 link=lambda href: self._link(page, base, href),

@@ -43,10 +43,10 @@ _User = Annotated[
 
 
 class ApiSource(Struct, tag="api"):
-    """A space over the API of another platform. ``service`` is the platform; `octavo` includes GitBook. ``url`` is
-    the URL of the API, with or without ``/v1`` for `octavo`. ``space`` is its id, for Confluence its key, and for
-    ReadMe a version. ``user`` is the owner of the token, for Confluence Cloud. ``token`` and ``user`` are stored
-    encrypted until the run ends, and never shown."""
+    """Space over the API of another platform. ``service``: the platform; `octavo` includes GitBook. ``url``:
+    the URL of the API, with or without ``/v1`` for `octavo`. ``space``: its id; for Confluence its key, and
+    for ReadMe a version. ``user``: the owner of the token, for Confluence Cloud. ``token`` and ``user``:
+    stored encrypted until the run ends, and never shown."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     space: Annotated[str, Meta(min_length=1, max_length=255)]
@@ -56,8 +56,8 @@ class ApiSource(Struct, tag="api"):
 
 
 class CheckImportSource(Struct):
-    """A source to check. ``service``, ``url``, ``user``, and ``token`` are as in the source of a run. Nothing is
-    stored."""
+    """Source to check. ``service``, ``url``, ``user``, and ``token``: the same as in the source of a run.
+    Nothing is stored."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     token: _Token
@@ -66,8 +66,8 @@ class CheckImportSource(Struct):
 
 
 class ImportSourceCheck(Struct):
-    """The result of a check. ``spaces`` are the spaces that the token can access, at most 1,000. ``problem`` tells
-    why the list is incomplete."""
+    """The result of a check. ``spaces``: the spaces that the token can access, at most 1,000. ``problem``:
+    the reason why the list is incomplete."""
 
     spaces: list[FoundSpace]
     problem: str | UnsetType = UNSET
@@ -77,7 +77,7 @@ Source = WebsiteSource | FileSource | ApiSource
 
 
 class ImportTarget(Struct, rename="camel"):
-    """The target of an import. Without ``changeRequest`` the pages go into main. ``page`` is the parent of the
+    """The target of an import. Without ``changeRequest`` the pages go into main. ``page``: the parent of the
     imported pages."""
 
     space: str
@@ -86,11 +86,11 @@ class ImportTarget(Struct, rename="camel"):
 
 
 class StartImport(Struct):
-    """A request to start an import. ``preview`` imports nothing; the run shows in ``plan`` what would be imported.
-    ``update`` is a completed run in this space, of which the source is a newer state: unedited content follows the
-    source, everything else is merged, and edits by people stay. ``variants`` imports all versions and languages of
-    the source, each into its own space next to the target, which gets the default one; they become variants of one
-    site."""
+    """Request to start an import. ``preview``: whether to import nothing, and only describe the import in the
+    ``plan`` of the run. ``update``: a completed run in this space whose source has a newer state. Unedited
+    content follows the source, all other content is merged, and edits by people stay. ``variants``: whether
+    to import all versions and languages of the source, each into its own space next to the target, which gets
+    the default one; they become variants of one site."""
 
     source: Source
     target: ImportTarget
@@ -100,7 +100,7 @@ class StartImport(Struct):
 
 
 class Progress(Struct):
-    """The progress of a run. ``total`` is the number known so far, and 0 at first."""
+    """Progress of a run. ``total``: the number known so far; 0 at first."""
 
     done: int
     total: int
@@ -111,11 +111,12 @@ class ImportRunUrls(Struct):
 
 
 class ImportRun(Struct, rename="camel", kw_only=True):
-    """An import run. ``reason`` tells why it failed. ``problems`` lists what wasn't understood or was skipped.
-    ``revision`` is the created revision. ``kind`` is the kind of the source. ``plan`` is the result of a preview.
-    ``updates`` is the first run of the source that this run imports a newer state of, and ``changes`` is what that
-    changed. ``createdBy`` is absent for an import by the command. ``variants`` lists all imported versions and
-    languages with their spaces, and ``site`` is the site that shows them."""
+    """Import run. ``reason``: the reason why it failed. ``problems``: the content that wasn't understood
+    or was skipped. ``revision``: the created revision. ``kind``: the kind of the source. ``plan``: the
+    result of a preview. ``updates``: the first run of the source, if this run imports a newer state of it.
+    ``changes``: the changes that this caused. ``createdBy``: the author; omitted for an import by the
+    command. ``variants``: all imported versions and languages with their spaces. ``site``: the site that
+    shows them."""
 
     id: str
     status: Status

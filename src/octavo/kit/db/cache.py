@@ -176,8 +176,8 @@ class ByteCache(Generic[T]):
 
 
 class OwnCache(Generic[T]):
-    """``ByteCache`` with a separate instance for each application in this process: a module declares it with
-    its share, and the database stores it."""
+    """Cache with a separate ``ByteCache`` for each application in this process. A module declares it with its share,
+    and the database stores it."""
 
     def __init__(self, name: str, weight: int) -> None:
         self._share = share(name, weight)

@@ -68,8 +68,10 @@ def choose_coding(accepted: str, *, kept: bool) -> str | None:
     """Return the content coding for an ``Accept-Encoding`` header: the one with the highest weight, with ties
     resolved by preference; None to send the body uncompressed.
 
-    >>> choose_coding("gzip, deflate, br;q=0.5", kept=True) 'gzip' >>> choose_coding("*;q=0", kept=False) is
-    None True
+    >>> choose_coding("gzip, deflate, br;q=0.5", kept=True)
+    'gzip'
+    >>> choose_coding("*;q=0", kept=False) is None
+    True
     """
     if not accepted:
         return None

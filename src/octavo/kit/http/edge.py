@@ -807,7 +807,8 @@ _TAG = re.compile(r'\s*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)')
 def read_tags(header: str) -> list[tuple[bool, str]]:
     """Return the entity tags of a header, each with whether it is weak; empty after the first invalid one.
 
-    >>> read_tags('W/"a", "b,c"') [(True, 'a'), (False, 'b,c')]
+    >>> read_tags('W/"a", "b,c"')
+    [(True, 'a'), (False, 'b,c')]
     """
     found, at = [], 0
     while at < len(header) and (match := _TAG.match(header, at)) is not None:

@@ -11,8 +11,8 @@ _STRING_OR_SIGN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|[,\[{]', re.DOTALL)
 def has_more_values(data: bytes, most: int) -> bool:
     """Return whether this JSON has more values than a maximum: in arrays, in objects, or nested.
 
-    >>> has_more_values(b'[1, 2, {"a": "b, [c]"}]', 4), has_more_values(b'[1, 2, {"a": "b, [c]"}]', 3) (False,
-    True)
+    >>> has_more_values(b'[1, 2, {"a": "b, [c]"}]', 4), has_more_values(b'[1, 2, {"a": "b, [c]"}]', 3)
+    (False, True)
     """
     if data.count(b",") + data.count(b"[") + data.count(b"{") <= most:
         return False

@@ -61,7 +61,7 @@ PUBLIC: Final = _Public()
 
 
 class Deletion:
-    """``returns`` of a DELETE whose handler returns whether there was something to delete."""
+    """Value of ``returns`` for a DELETE whose handler returns whether there was something to delete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,7 +397,7 @@ class Area(Struct, frozen=True):
             if (needs is PUBLIC) != (proof is None):
                 raise DeclarationError(f"{id}: must be PUBLIC or take one proof object")
             if visitors and visit_type is None:
-                raise DeclarationError(f"{id}: takes no proof of visitors")
+                raise DeclarationError(f"{id}: `visitors` requires a parameter with the proof of a visitor")
             # Parameters without an argument are those of the proof object: see ``check_table``.
             entered_by = frozenset(in_path) - set(path_parameters.values())
             if proof is None and entered_by:

@@ -25,9 +25,11 @@ class Routes(Generic[T]):
 
     A fixed segment takes precedence over a parameter, and a parameter over the rest of a path.
 
-    >>> routes = Routes() >>> routes.add("/spaces/{spaceId}/pages", 1) >>>
-    routes.add("/spaces/{spaceId}/path/{pagePath*}", 2) >>> routes.find(["spaces", "a", "path", "b", "c"]) (2,
-    {'spaceId': 'a', 'pagePath': 'b/c'})
+    >>> routes = Routes()
+    >>> routes.add("/spaces/{spaceId}/pages", 1)
+    >>> routes.add("/spaces/{spaceId}/path/{pagePath*}", 2)
+    >>> routes.find(["spaces", "a", "path", "b", "c"])
+    (2, {'spaceId': 'a', 'pagePath': 'b/c'})
     """
 
     def __init__(self) -> None:
@@ -88,7 +90,8 @@ def split_path(raw: bytes) -> list[str] | None:
 
     An encoded slash stays within its segment. A single slash at the end is dropped.
 
-    >>> split_path(b"/a%2Fb/c/") ['a/b', 'c']
+    >>> split_path(b"/a%2Fb/c/")
+    ['a/b', 'c']
     """
     parts = raw.removeprefix(b"/").split(b"/")
     if parts[-1] == b"":

@@ -331,7 +331,9 @@ def _refuse_odd_numbers(host: str) -> None:
         try:
             ipaddress.IPv4Address(host)
         except ValueError:
-            raise FetchError(f"{host}: hosts in this form are not allowed") from None
+            raise FetchError(
+                f"{host}: not a valid IPv4 address. Use four decimal numbers, such as 192.0.2.1, or a hostname"
+            ) from None
 
 
 def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:

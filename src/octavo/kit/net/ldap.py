@@ -87,7 +87,7 @@ class DirectoryGroup(Struct, frozen=True):
 
 
 class DirectoryPerson(Struct, frozen=True):
-    """Person in a directory. ``subject``: their permanent ID; ``disabled``: they can't sign in."""
+    """Person in a directory. ``subject``: the permanent ID. ``disabled``: whether they can't sign in."""
 
     subject: str
     dn: str

@@ -80,7 +80,7 @@ class Span:
 
     @property
     def is_recorded(self) -> bool:
-        """Return whether it will be sent."""
+        """Return whether the span will be sent to the collector."""
         return self._span.is_recording()
 
     def note(self, name: str, value: Value) -> None:

@@ -99,7 +99,8 @@ Fetch = Callable[[HostRequest], Got]
 
 
 class ScriptFailed(Exception):
-    """Error: a script ended, hung, or sent an invalid response. The message tells its author which."""
+    """Error: a script ended, hung, or sent an invalid response. The message contains the reason, for the author of
+    the script."""
 
 
 class _Log(Struct, tag="log"):

@@ -71,7 +71,7 @@ def rebuilds_by_job(part: str, kind: str) -> None:
 
 
 def note_rebuilds(db: Database) -> None:
-    """Record how much there is to rebuild. Called after an upgrade has enqueued everything."""
+    """Record the amount of data to rebuild. Called after an upgrade has enqueued all rebuilds."""
     with db.write() as tx:
         tx.run("DELETE FROM rebuilds")
         moment = now()
@@ -99,7 +99,7 @@ def list_rebuilds(tx: Transaction) -> list[Rebuild]:
 
 
 def percent_done(unfinished: Sequence[Rebuild]) -> int:
-    """Return how much of several parts together is done, rounded down."""
+    """Return the completed percentage of several parts together, rounded down."""
     total = sum(each.total for each in unfinished)
     left = sum(each.waiting + each.failed for each in unfinished)
     return 100 * max(0, total - left) // max(1, total)

@@ -79,7 +79,7 @@ Progress = Callable[[int, int], None]
 
 
 class MovedSpace(Struct, rename="camel", omit_defaults=True):
-    """Imported space. ``outcome``: None if it has not changed since the last import."""
+    """Imported space. ``outcome``: the result; None if it has not changed since the last import."""
 
     id: str
     source: str

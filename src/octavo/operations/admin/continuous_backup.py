@@ -30,7 +30,6 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import SqliteDatabase
 from octavo.kit.db.sqlite_log import LogEnd, LostTrack, SqliteLog
 from octavo.kit.files import CHUNK
-from octavo.kit.work.backup_runs import record_backup
 
 from .backup_storage import BackupPlace
 from .continuous_restore import (
@@ -352,7 +351,6 @@ class _Follower:
     def _write_base(
         self, source: sqlite3.Connection, entry: ChainEntry, end: LogEnd, there: set[str]
     ) -> None:
-        started = now()
         whole = _beside(self._path, "base", self._place)
         whole.unlink(missing_ok=True)  # Left by a process that was killed.
         try:
@@ -375,7 +373,6 @@ class _Follower:
             )
             with whole.open("rb") as read:
                 self._place.put(entry.name, packed(head, _chunks(read)))
-            record_backup(self._context.db, self._place.address, started, whole.stat().st_size, None)
             self._has_base = True
             self._base_due = entry.time + round(self._terms.base_hours * _HOUR)
             log.info("full backup written", extra={"place": self._place.address})
@@ -385,7 +382,6 @@ class _Follower:
             pass
         except (OctavoError, OSError, sqlite3.Error) as error:
             log.error("full backup failed: %s", error)
-            record_backup(self._context.db, self._place.address, started, None, str(error))
         finally:
             whole.unlink(missing_ok=True)
 

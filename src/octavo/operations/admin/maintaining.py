@@ -67,7 +67,7 @@ def begin(
 
 
 def end(tx: Transaction, context: Context, by: By, kind: NoticeKind) -> bool:
-    """End or cancel maintenance or an announcement; False if there is none."""
+    """End or cancel maintenance or an announcement. Return False if there is none."""
     if not remove_notice(tx, kind):
         return False
     audit_everywhere(tx, by, f"{kind}.ended")
@@ -76,7 +76,7 @@ def end(tx: Transaction, context: Context, by: By, kind: NoticeKind) -> bool:
 
 
 def forgotten_since(notice: ServerNotice) -> int | None:
-    """Return since when maintenance should have been off, in milliseconds; None as long as it is expected."""
+    """Return the time at which maintenance should have ended, in milliseconds; None if it is not overdue."""
     due = notice.starts_at + _FORGOTTEN if notice.ends_at is None else notice.ends_at
     return due if notice.is_on and due <= now() else None
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from html import unescape
@@ -22,7 +22,10 @@ from urllib.parse import unquote
 import httpx
 from lxml import etree, html
 from msgspec import Struct
+from msgspec.structs import replace
 
+from octavo.assistants.findings.kinds import Severity
+from octavo.assistants.findings.scanning import SiteFault, scan_now
 from octavo.core.url_parts import join_address, read_address
 from octavo.delivery.reader.app import reader_edge
 from octavo.errors import BadRequest
@@ -41,6 +44,8 @@ _MAX_LINKS = 5_000
 """Maximum number of links of one page."""
 _AT_ONCE = 4
 _ANSWER_SECONDS = 20.0
+_CRAWLED = frozenset({"broken-link", "broken-anchor", "missing-image", "alt-text"})
+"""Kinds of findings that the crawl finds as well, where visitors see them."""
 _MARKDOWN = "text/markdown"
 _MARKDOWN_LINK = re.compile(r"\]\(<?([^()\s<>]+)>?\)")
 _NOT_FOR_PROGRAMS = frozenset({401, 403, 405, 429, 999})
@@ -59,10 +64,11 @@ class CheckLimits(Struct, frozen=True, kw_only=True):
 
 class SiteProblem(Struct, frozen=True):
     """Problem. ``rule``: link, anchor, image, alternative-text, external, markdown, accept, llms, sitemap, or
-    bound."""
+    bound; or the kind of a finding."""
 
     rule: str
     text: str
+    severity: Severity = "medium"
 
 
 class PageReport(Struct, frozen=True):
@@ -136,7 +142,19 @@ def check_site(
     known = [f"{addresses.origin}{addresses.base}{path}" for path in wanted if path.rpartition("/")[2] != "~"]
     with _reader(context, addresses) as ask_all:
         check = _Check(ask_all, addresses, bounds, Fetcher(context.settings.allow_private_fetch), progress)
-        return check.run(known)
+        return _with_findings(check.run(known), scan_now(context, site_id), start)
+
+
+def _with_findings(report: Report, findings: Sequence[SiteFault], start: str) -> Report:
+    """Return a report that also has the findings of a scan, except for those that the crawl reports itself."""
+    pages = {page.page: list(page.problems) for page in report.found}
+    for finding in findings:
+        if finding.kind not in _CRAWLED and finding.severity != "low":
+            problem = SiteProblem(finding.kind, _printable(finding.text), finding.severity)
+            pages.setdefault(f"{start}{finding.path}", []).append(problem)
+    order = sorted(pages, key=lambda page: (page != report.site, page))
+    found = [PageReport(page, pages[page]) for page in order]
+    return replace(report, found=found, problems=sum(len(page.problems) for page in found))
 
 
 def check_url(

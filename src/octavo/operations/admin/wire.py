@@ -270,7 +270,8 @@ def present_deletion(found: Foreseen, *, own: bool) -> AccountDeletion:
 
 
 class ServerNoticeInput(Struct, rename="camel"):
-    """``startsAt``: now, without it. ``endsAt``: announced end of maintenance, or end of an announcement."""
+    """Notice to show. ``startsAt``: the start; by default, now. ``endsAt``: the announced end of maintenance, or the
+    end of an announcement."""
 
     message: Annotated[str, Meta(max_length=500)] = ""
     starts_at: Annotated[str, Meta(max_length=64)] | None = None
@@ -278,7 +279,8 @@ class ServerNoticeInput(Struct, rename="camel"):
 
 
 class WholeServerNotice(Struct, rename="camel", kw_only=True):
-    """``on``: whether it has started. ``overdue``: maintenance that should have ended."""
+    """Notice with its state. ``on``: whether it has started. ``overdue``: whether maintenance should already have
+    ended."""
 
     message: str
     on: bool

@@ -27,9 +27,9 @@ ACTIONS = frozenset((files(__package__) / "audit_actions.txt").read_text().split
 
 
 class AuditRow(Struct, frozen=True):
-    """Event of the audit log. ``actor_kind`` and ``actor_name``: of the actor's account; None if it does not exist or
-    no longer exists. ``source`` and ``correlation``, the transaction that recorded it, are None in events recorded by
-    earlier versions."""
+    """Event of the audit log. ``actor_kind`` and ``actor_name``: the kind and name of the actor's account; None if
+    there is none, or if it no longer exists. ``source`` and ``correlation``: the origin and the transaction
+    that recorded the event; None in events recorded by earlier versions."""
 
     id: str
     action: str

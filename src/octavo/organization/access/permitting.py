@@ -1,4 +1,4 @@
-"""``permissions`` objects on the wire: the abilities of a role, within the reach of the caller's token."""
+"""The ``permissions`` objects on the wire: the abilities of a role, within the reach of the caller's token."""
 
 from __future__ import annotations
 

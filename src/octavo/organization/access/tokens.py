@@ -78,8 +78,8 @@ def recognize_agents(find: FindAgent, find_by_id: FindAgentById, revoke: RevokeA
 
 
 def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> int:
-    """Revoke all tokens and agents of a user and return their number. ``only``: the organization to limit
-    this to."""
+    """Revoke all tokens and agents of a user and return their number. ``only``: the organization whose
+    tokens and agents to revoke."""
     ended = store.revoke_tokens(tx, user_id, only=only)
     return ended + sum(revoke(tx, user_id, only) for revoke in _revoke_agents)
 

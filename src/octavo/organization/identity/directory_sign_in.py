@@ -222,7 +222,7 @@ jobs.schedule("syncDirectory", _EVERY, "syncDirectory")
 
 
 def _set_missing(tx: Transaction, subject: str, user_id: str, *, missing: bool) -> None:
-    """Record whether a person is missing, and activate an account that was deactivated for that."""
+    """Record whether a person is missing. If not, activate an account that was deactivated because of this."""
     was_deactivated = tx.value(
         "SELECT deactivated FROM external_identities WHERE provider = :provider AND subject = :subject",
         provider=PROVIDER,

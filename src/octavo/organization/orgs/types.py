@@ -22,11 +22,13 @@ RuleName = Literal[
     "require_one_of_specific_reviewers",
     "allow_bypass",
     "require_at_least_one_review",
+    "require_at_least_one_approved_review",
     "require_all_reviews_approved",
     "require_agent_review",
     "require_up_to_date_change_request",
     "require_change_request_subject",
     "require_change_request_description",
+    "require_author_to_merge",
     "custom",
 ]
 _NAMING_USERS = ("require_specific_reviewers", "require_one_of_specific_reviewers", "allow_bypass")
@@ -34,11 +36,12 @@ _NAMING_USERS = ("require_specific_reviewers", "require_one_of_specific_reviewer
 
 class MergeRule(Struct, omit_defaults=True):
     """Merge rule. ``users``: the people, for rules that name reviewers and for `allow_bypass`.
-    ``expression``: the expression, for `custom`."""
+    ``expression``: the expression, for `custom`. ``message``: for people when it is false."""
 
     rule: RuleName
     users: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
     expression: Annotated[str, Meta(max_length=1024)] | UnsetType = UNSET
+    message: Annotated[str, Meta(max_length=512)] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if (self.rule in _NAMING_USERS) != (self.users is not UNSET):
@@ -47,6 +50,8 @@ class MergeRule(Struct, omit_defaults=True):
             )
         if (self.rule == "custom") != (self.expression is not UNSET):
             raise ValueError("expression: required for the rule custom and not allowed for others")
+        if self.rule != "custom" and self.message is not UNSET:
+            raise ValueError("message: only allowed for the rule custom")
 
 
 class MergeRules(Struct, omit_defaults=True):

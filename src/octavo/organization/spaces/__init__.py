@@ -1,3 +1,4 @@
 """Spaces and collections, which contain content."""
 
+from . import purging as purging
 from . import tables as tables

@@ -24,6 +24,7 @@ from octavo.organization.access.visibility import (
 )
 
 from .hooks import NewSpace, notify_created, notify_language_changed
+from .types import SpaceType
 
 
 class SpaceRow(Struct, frozen=True):
@@ -49,6 +50,7 @@ class SpaceRow(Struct, frozen=True):
     created_at: int
     updated_at: int
     deleted_at: int | None
+    type: SpaceType | None
     published: str | None
     """Location at the first published site that contains it: `VISIBILITY HOST/PATH/`, with an empty host below the
     server's URL for sites."""
@@ -123,10 +125,15 @@ def set_language_if_unset(tx: Transaction, space_id: str, language: str) -> None
 
 
 def get_space(tx: Transaction, space_id: str) -> SpaceRow:
-    row = tx.one(f"SELECT {_SPACE} FROM spaces s WHERE s.id = :id", id=space_id)
-    if row is None:
+    found = find_space(tx, space_id)
+    if found is None:
         raise NotFound(f"There is no space {space_id!r}.")
-    return SpaceRow(*row)
+    return found
+
+
+def find_space(tx: Transaction, space_id: str) -> SpaceRow | None:
+    row = tx.one(f"SELECT {_SPACE} FROM spaces s WHERE s.id = :id", id=space_id)
+    return SpaceRow(*row) if row else None
 
 
 def list_spaces(
@@ -464,6 +471,10 @@ def insert_collection(
 
 def merge_rules(space: SpaceRow) -> dict[str, object]:
     return msgspec.json.decode(space.merge_rules, type=dict[str, Any])
+
+
+def set_type(tx: Transaction, space_id: str, type: SpaceType) -> None:
+    tx.run("UPDATE spaces SET type = :type WHERE id = :id", type=type, id=space_id)
 
 
 def set_edit_mode(tx: Transaction, space_id: str, edit_mode: str) -> None:

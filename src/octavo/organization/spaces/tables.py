@@ -7,7 +7,7 @@ from typing import get_args
 from octavo.kit.db.tables import Table, declare, person, row
 from octavo.organization.access.roles import ORDER
 
-from .types import EditMode, SpaceMergeRules
+from .types import EditMode, SpaceMergeRules, SpaceType
 
 _LEVELS = (*ORDER, "inherit")
 
@@ -22,7 +22,7 @@ declare(
             person("merge_rules", path=("rules", "users")),
             person("created_by"),
         ),
-        values={"default_level": _LEVELS, "edit_mode": get_args(EditMode)},
+        values={"default_level": _LEVELS, "edit_mode": get_args(EditMode), "type": get_args(SpaceType)},
         json={"merge_rules": SpaceMergeRules},
     ),
     Table(

@@ -9,6 +9,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from octavo.organization.orgs.types import MergeRule
 
 EditMode = Literal["live", "locked"]
+SpaceType = Literal["styleguide"]
+"""Purpose of a space, if it isn't content for readers."""
 UNTITLED = "Untitled"
 MAX_TITLE = 50
 """Maximum number of characters in the title of a space."""

@@ -22,7 +22,7 @@ from octavo.organization.access.scopes import FULL_REACH
 
 from .placing import Neighbor
 from .store import CollectionRow, SpaceRow
-from .types import MAX_TITLE, UNTITLED, EditMode, SpaceMergeRules
+from .types import MAX_TITLE, UNTITLED, EditMode, SpaceMergeRules, SpaceType
 
 Visibility = Literal["public", "unlisted", "share-link", "visitor-auth", "in-collection", "private"]
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
@@ -100,6 +100,7 @@ class Space(Struct, rename="camel", kw_only=True):
     language: str | UnsetType = UNSET
     visitor_auth: VisitorAuth | UnsetType = UNSET
     git_sync: GitSyncState | UnsetType = UNSET
+    type: SpaceType | UnsetType = UNSET
 
 
 class SpaceQuery(Struct, rename="camel"):
@@ -318,6 +319,7 @@ def present_space(to: Recipient, space: SpaceRow, role: str | None) -> Space:
         language=space.language or UNSET,
         visitor_auth=_visitor_auth(space),
         git_sync=_git_sync(space),
+        type=space.type or UNSET,
     )
 
 

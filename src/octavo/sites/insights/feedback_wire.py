@@ -110,7 +110,7 @@ def _number(count: int | None) -> str:
 
 
 class SubmittedFeedback(Struct):
-    """``result``: a message for the agent."""
+    """Feedback that was stored. ``result``: the message for the agent."""
 
     id: str
     result: str

@@ -149,7 +149,7 @@ def list_due(tx: Transaction, moment: int, limit: int) -> list[SpecRow]:
 
 
 def count_outdated(tx: Transaction, since: int) -> Left:
-    """Count the specifications that a migration ordered to be read again and that were not read since."""
+    """Count the specifications that have not been read again since a migration requested it."""
     return Left(
         tx.value(
             """SELECT count(*) FROM openapi_specs

@@ -112,7 +112,7 @@ def _site_spaces_in(structure: Structure, row: Row) -> list[SiteSpaceRow]:
 
 
 def _becomes_visible(structure: Structure, shown: SiteSpaceRow, published: Row) -> bool:
-    """Return whether a site space would no longer be a draft without one of the drafts that contain it."""
+    """Return whether publishing this row would make the site space visible: it is the draft that hides it."""
     draft = structure.draft_of(shown)
     return draft is not None and draft.id == published.id
 

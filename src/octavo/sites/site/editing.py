@@ -7,21 +7,24 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from octavo.errors import Conflict
+from octavo.errors import BadRequest, Conflict
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
-from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.access.authorization import SiteAccess, find_space_access
 from octavo.organization.access.rights.authorization import ObjectAccess
 from octavo.organization.access.rights.granting import guard_default_level
 from octavo.organization.access.rights.store import delete_grants
+from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import forget_default_site
+from octavo.organization.spaces.store import get_space
 
 from . import store
 from .hostnames import hostname_columns, is_verified, proxy_columns
 from .locations import normalize_hostname, normalize_proxy, require_apart, require_basename
 from .publishing import require_publish_permission_if_published
 from .structure.changing import lock, set_defaults
+from .types import SiteStyleguide
 
 _AUDIENCES = {"share-link": 0, "visitor-auth": 0, "unlisted": 1, "public": 2}
 """Visibilities ordered by the size of the audience; share links and tokens can't be compared."""
@@ -81,6 +84,8 @@ def update_site(
         values["settings"] = settings
     if "default_level" in given:
         values["default_level"] = given["default_level"]
+    if "styleguide" in given:
+        values["styleguide_id"] = _find_styleguide(tx, site, given["styleguide"])
     if values:
         with guard_default_level(tx, ObjectAccess.of(site), values):
             store.update_site(tx, site.site_id, **values)
@@ -88,6 +93,18 @@ def update_site(
     if section is not None or site_space is not None:
         set_defaults(tx, site, section, site_space)
     _note(tx, site, before, values)
+
+
+def _find_styleguide(tx: Transaction, site: SiteAccess, styleguide: SiteStyleguide | None) -> str | None:
+    """Return the ID of the space that becomes the style guide. Raises BadRequest for a space that is none."""
+    if styleguide is None:
+        return None
+    access = find_space_access(tx, site.actor, Can.VIEW, styleguide.space)
+    if access is None or access.organization_id != site.organization_id:
+        raise BadRequest("styleguide.space: there is no such space in this organization")
+    if get_space(tx, styleguide.space).type != "styleguide":
+        raise BadRequest("styleguide.space: this space is not a style guide")
+    return styleguide.space
 
 
 def _rename(tx: Transaction, site: SiteAccess, old: str, new: str) -> None:

@@ -69,6 +69,7 @@ class SiteRow(Struct, frozen=True):
     created_at: int
     updated_at: int
     customization: str | None
+    styleguide_id: str | None
     site_spaces: int
 
     @property

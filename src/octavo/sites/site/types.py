@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, NamedTuple
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from octavo.kit.texts import TWO_SIGNS
 
@@ -21,3 +21,9 @@ class SearchedSpaces(NamedTuple):
 
     spread: Literal["all", "named", "default", "currentSiteSpace", "otherSiteSpaces"]
     current: str | None = None
+
+
+class SiteStyleguide(Struct, tag_field="kind", tag="space"):
+    """Style guide of a site: a space whose pages are rules of writing."""
+
+    space: str

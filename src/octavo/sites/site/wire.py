@@ -25,7 +25,7 @@ from .customization.model import Favicon
 from .domain_verification import verification_record
 from .published import published_url
 from .store import MAX_PROXY, SiteRow
-from .types import SiteTitle, SiteType, Visibility
+from .types import SiteStyleguide, SiteTitle, SiteType, Visibility
 
 PROXIED = "/~proxied/"
 """Path prefix of requests from owners' proxies, followed by the id of a site."""
@@ -132,6 +132,7 @@ class Site(Struct, rename="camel", kw_only=True):
     ads: dict[str, Any] | UnsetType = UNSET
     git_sync: GitSyncState | UnsetType = UNSET
     unverified: list[UnverifiedLocation] | UnsetType = UNSET
+    styleguide: SiteStyleguide | UnsetType = UNSET
 
 
 class UpdateSite(Struct, rename="camel", kw_only=True):
@@ -148,6 +149,7 @@ class UpdateSite(Struct, rename="camel", kw_only=True):
     default_site_section: str | UnsetType = UNSET
     proxy: Annotated[str, Meta(max_length=MAX_PROXY, pattern=_PROXY)] | None | UnsetType = UNSET
     hostname: Annotated[str, Meta(max_length=253)] | None | UnsetType = UNSET
+    styleguide: SiteStyleguide | None | UnsetType = UNSET
 
 
 class CreateSite(Struct):
@@ -283,4 +285,5 @@ def present_site(
         adaptive_content=AdaptiveContent(site.settings.adaptive),
         ads=_public_ads(site.settings.ads),
         unverified=_list_unverified(to, site) or UNSET,
+        styleguide=SiteStyleguide(site.styleguide_id) if site.styleguide_id else UNSET,
     )

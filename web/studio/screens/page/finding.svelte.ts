@@ -20,6 +20,7 @@ export class Finding {
   id = $state<string>();
   missing = $state.raw<ApiError>();
   #led: string | undefined;
+  #moved: string | undefined;
   #looks = 0;
 
   /** `place`: the parameters of the URL. Belongs to the component that creates it. */
@@ -41,13 +42,17 @@ export class Finding {
     if (this.missing) void this.#look();
   };
 
-  /** The page has a new path. */
+  /** The page has a new path. It isn't looked up there, as it may be renamed again before the answer. */
   moved(path: string): void {
-    this.#led = keyOf({ ...this.place(), path });
+    this.#led = this.#moved = keyOf({ ...this.place(), path });
+    this.#looks++;
   }
 
   async #look(): Promise<void> {
     const place = this.place();
+    const isMoved = keyOf(place) === this.#moved;
+    this.#moved = undefined;
+    if (isMoved) return;
     const asked = ++this.#looks;
     this.missing = undefined;
     if (keyOf(place) !== this.#led) this.id = undefined;

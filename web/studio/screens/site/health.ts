@@ -18,7 +18,7 @@ export const AREAS: Record<Area, { name: string; icon: IconName; kinds: readonly
     icon: "copy",
     kinds: ["contradiction", "undefined-variable", "code-sample"],
   },
-  style: { name: t("style"), icon: "edit", kinds: [] },
+  style: { name: t("style"), icon: "edit", kinds: ["style"] },
   accessibility: { name: t("accessibility"), icon: "eye", kinds: ["alt-text"] },
   findability: {
     name: t("findability"),
@@ -38,6 +38,7 @@ export const KINDS: Record<Kind, string> = {
   "code-sample": t("codeSampleHasError"),
   "alt-text": t("imageWithoutAltText"),
   "unlinked-page": t("noPageLinksHere"),
+  style: t("styleGuide"),
   "undocumented-operations": t("operationsDocumentedNowhere"),
 };
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from octavo.content.images.store import VARIANT_TYPE, ImageVariant, find_pictures, variant_name
+from octavo.content.images.store import VARIANT_TYPE, ImageVariant, find_scaled_images, variant_name
 from octavo.content.revisions.store import Item
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit
 from octavo.errors import NotFound
@@ -41,7 +41,7 @@ def read_image(view: View, visit: SpaceVisit, file: str, width: str, name: str) 
     item = visit.view.item(file, "file")
     if item is None or not item.content or not re.fullmatch(r"[1-9][0-9]{2,3}", width):
         return not_found(view, visit)
-    found = find_pictures(view.tx, visit.view.state.space_id, [item.content]).get(item.content)
+    found = find_scaled_images(view.tx, visit.view.state.space_id, [item.content]).get(item.content)
     variants = found.variants if found is not None else ()
     return _file_answer(view, visit, item, next((one for one in variants if one.width == int(width)), None))
 

@@ -96,7 +96,7 @@ _HARMLESS = frozenset(["http", "https", "mailto", "tel"])
 
 
 class Converted(Struct, frozen=True):
-    """A converted page. ``text`` is the whole Markdown file; ``links`` are the hrefs of the source, including
+    """A converted page. ``text``: the whole Markdown file; ``links``: the hrefs of the source, including
     navigation, in order."""
 
     title: str
@@ -105,8 +105,8 @@ class Converted(Struct, frozen=True):
 
 
 def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
-    """Return the tree of a page, or None if it is empty. ``encoding`` is the one from the response. Never fetches
-    anything and never fails."""
+    """Return the tree of a page, or None if it is empty. ``encoding``: the encoding from the response. Never
+    fetches anything and never fails."""
     text = canvas_of(data if isinstance(data, str) else decode_html(data, encoding))
     parser = etree.HTMLParser(
         encoding="utf-8",
@@ -189,7 +189,7 @@ def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "
     # Don't build what would be rejected at the end.
     for elements, most in ((main.iter(*_PARTS), MAX_NODES // 2), (main.iter(), MAX_NODES * 4)):
         if next(islice(elements, most, None), None) is not None:
-            raise DocumentError(f"it has more than {MAX_NODES:,} elements")
+            raise DocumentError(f"the page has more than {MAX_NODES:,} elements")
     try:
         title, body = _written(_Maker(link, image, MAX_DEPTH, notes).flow(main))
     except DocumentError as error:

@@ -24,7 +24,7 @@ def html_of_tree(tree: object, place: Place, title: str) -> str:
     """Return a parsed tree, if any, as Markdown."""
     try:
         if tree is None:
-            raise DocumentError("it is empty")
+            raise DocumentError("the file is empty")
         made = convert(
             tree,
             link=lambda href: place.link(href, 0),

@@ -130,20 +130,20 @@ def read_opendocument(
 ) -> str:
     """Return a text document as HTML of at most ``most`` characters.
 
-    ``read`` returns the bytes of a part of the document by name, or None if there is none. ``flat`` is the whole
-    document if it is a single file. ``keep`` stores the bytes of an image and returns its path. ``problem`` is
-    called with a code and a message for everything that isn't imported. Raises SourceError for a document that
-    can't be read.
+    ``read``: the function that returns the bytes of a part of the document by name, or None if there is none.
+    ``flat``: the whole document if it is a single file. ``keep``: the function that stores the bytes of an
+    image and returns its path. ``problem``: the function called with a code and a message for everything that
+    isn't imported. Raises SourceError for a document that can't be read.
     """
     if b"encryption-data" in (read("META-INF/manifest.xml") or b""):
-        raise SourceError("it is password-protected. Remove the password and import it again")
+        raise SourceError("the document is password-protected. Remove the password and import it again")
     content = flat if flat is not None else read("content.xml")
     if content is None:
-        raise SourceError("it has no content.xml")
+        raise SourceError("the document has no content.xml")
     root = _parse(content)
     body = root.find(f"{_q('office:body')}/{_q('office:text')}")
     if body is None:
-        raise SourceError("it isn't a text document")
+        raise SourceError("the file isn't a text document")
     shared, meta = (
         (root, root) if flat is not None else map(_parse_part, (read("styles.xml"), read("meta.xml")))
     )
@@ -163,8 +163,8 @@ def _parse_part(data: bytes | None) -> Any:
 
 def _parse(data: bytes) -> Any:
     if b"<!DOCTYPE" in data:
-        raise SourceError("its XML has a document type declaration, which isn't allowed")
-    # Re-encoded to a single encoding, so that a document type declaration can't hide in another one.
+        raise SourceError("the document's XML has a document type declaration, which isn't allowed")
+    # Encode it again in a single encoding, so that no document type declaration can be hidden in another one.
     parser = etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,
@@ -176,7 +176,7 @@ def _parse(data: bytes) -> Any:
     try:
         return etree.fromstring(data, parser)
     except etree.LxmlError as error:
-        raise SourceError(f"its XML can't be read: {str(error)[:150]}") from None
+        raise SourceError(f"the document's XML can't be read: {str(error)[:150]}") from None
 
 
 def _number(element: Any, name: str, most: int, default: int = 1) -> int:
@@ -417,7 +417,7 @@ class _Document:
         """Charge for output and visited elements, so that nested repetition comes to an end."""
         self.left -= much
         if self.left < 0:
-            raise SourceError("it has too much content")
+            raise SourceError("the document has too much content")
 
     def put(self, html: str) -> None:
         self.spend(len(html))

@@ -42,8 +42,8 @@ Refer = Callable[[str], str]
 
 
 def write_html(document: object, refer: Refer, tell: Tell) -> str:
-    """Return the content of a document. ``refer`` rewrites its URLs. ``tell`` is called with a code and a message
-    for everything that isn't supported."""
+    """Return the content of a document. ``refer``: the function that rewrites its URLs. ``tell``: the
+    function called with a code and a message for everything that isn't supported."""
     return _Writer(refer, tell).content(document, 0)
 
 

@@ -98,7 +98,7 @@ _ANYWHERE = frozenset(["Tabs", "TabItem"])
 
 
 def _place_of(attributes: re.Match[str]) -> str:
-    """Return what remains of an attribute list: the anchor that it defines."""
+    """Return the anchor that an attribute list defines."""
     named = _ID.search(attributes[0].strip().strip("{}"))
     return f" {anchor(named[1])}" if named else ""
 
@@ -149,7 +149,7 @@ class Writer(ContainerWriter):
                 return end
         self.looked.take(10 * (len(lines) - at))
         if exports:
-            self.tell(number, "script_left_out", "skipped: a script, which isn't run here", "export")
+            self.tell(number, "script_left_out", "skipped: scripts are not imported", "export")
         return at + 1 if exports else None
 
     def _remember(self, found: Statements, number: int, exports: bool) -> None:
@@ -157,7 +157,7 @@ class Writer(ContainerWriter):
         known = {name: value for name, value in found.constants.items() if value is not UNKNOWN}
         self.constants.update(known)
         if exports and (len(known) < len(found.constants) or not known):
-            self.tell(number, "script_left_out", "skipped: a script, which isn't run here", "export")
+            self.tell(number, "script_left_out", "skipped: scripts are not imported", "export")
         by_source: dict[str, dict[str, str]] = {}
         for here, (source, name) in found.imports.items():
             if not name:
@@ -199,7 +199,7 @@ class Writer(ContainerWriter):
             if begun:
                 closing = f"</{begun[1].lower()}>"
                 if begun[1].lower() == "script":
-                    self.tell(number, "script_left_out", "skipped: a script, which isn't run here", "script")
+                    self.tell(number, "script_left_out", "skipped: scripts are not imported", "script")
                 if closing in text.lower():
                     closing = ""
                 continue
@@ -383,8 +383,8 @@ class Writer(ContainerWriter):
         given: Mapping[str, object] | None = None,
         part: Callable[[list[str]], list[str]] = lambda rows: rows,
     ) -> list[Line]:
-        """Return the blocks of another file, as if they were written here. ``given`` are its props as a component.
-        ``part`` selects rows."""
+        """Return the blocks of another file, as if they were part of this file. ``given``: its props as a
+        component. ``part``: the selected rows."""
         section = ""
         if self.dialect.vue and (found := _PART.match(path)):
             path, section = found["path"], found["region"] or ""

@@ -254,7 +254,7 @@ def _type_table(
         writer.tell(
             number,
             "expression_left_out",
-            f"skipped: the contents of <{name}> are only known when the site is built",
+            f"skipped: the contents of <{name}> are computed when the site is built",
         )
     return table_of(writer, [["Property", "Type", "Description", "Default"], *rows], number) if rows else []
 
@@ -516,7 +516,7 @@ def _table(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
 
 def _left_out(writer: Writer, name: str, number: int) -> list[Line]:
     """Report a component whose contents are an expression."""
-    message = f"skipped: the contents of <{name}> are only known when the site is built"
+    message = f"skipped: the contents of <{name}> are computed when the site is built"
     writer.tell(number, "expression_left_out", message)
     return []
 
@@ -782,7 +782,9 @@ def _variable(writer: Writer, attributes: Attributes, inside: str) -> str:
     name = said(attributes, "name")
     value = writer.place.value(name)
     if value is None:
-        writer.tell(0, "variable", f"{name[:80]} is only known when the page is viewed", name)
+        writer.tell(
+            0, "variable", f"{name[:80]} is computed when the page is viewed, so it isn't imported", name
+        )
     return value if value is not None else f"`{name}`"
 
 

@@ -47,8 +47,9 @@ def fill(
     inner: str = "",
     render: Callable[[str], str] = lambda markdown: markdown,
 ) -> str | None:
-    """Return the HTML of a shortcode with its named and positional parameters and with the content between its
-    tags. ``render`` returns the HTML of Markdown in the template. None if the template computes something."""
+    """Return the HTML of a shortcode with its named and positional parameters and with the content between
+    its tags; None if the template computes something. ``render``: the function that returns the HTML of
+    Markdown in the template."""
     pieces = _pieces(template) if len(template) <= _LONGEST else None
     if pieces is None:
         return None
@@ -82,7 +83,7 @@ class _Filling:
         self.variables: dict[str, str] = {}
 
     def until_end(self, dot: str, depth: int) -> str:
-        """Return the output up to the end of a condition, or of the template. ``dot`` is the value of ``.``."""
+        """Return the output up to the end of a condition, or of the template. ``dot``: the value of ``.``."""
         if depth > _DEEPEST:
             raise _Computed
         made = ""

@@ -92,7 +92,7 @@ class Looked(Struct):
 
 
 class InlineWriter:
-    """Writer of text within lines, with the state of a page. ``including`` are the files being read, the page
+    """Writer of text within lines, with the state of a page. ``including``: the files being read, the page
     first."""
 
     def __init__(
@@ -149,7 +149,7 @@ class InlineWriter:
         return read_literal(written)
 
     def inline(self, text: str, number: int) -> str:
-        """Return text with links, images, and components. ``number`` is its first line."""
+        """Return text with links, images, and components. ``number``: its first line."""
         if not text or _SIGNS.search(text) is None:
             return text
         if len(text) > MAX_WORDS:
@@ -307,7 +307,12 @@ class InlineWriter:
             return name.removeprefix("glossary:")
         value = self.place.value(name)
         if value is None:
-            self.tell(line, "variable", f"{found[0]} is only known when the page is viewed", name)
+            self.tell(
+                line,
+                "variable",
+                f"{found[0]} is computed when the page is viewed, so it isn't imported",
+                name,
+            )
             return f"\\<\\<{name}>>"
         return value
 
@@ -326,7 +331,9 @@ class InlineWriter:
                 if key in ("style", "ref", "key") or not isinstance(given, (str, int, float)):
                     if key in ("src", "href"):
                         self.tell(
-                            line, "expression_left_out", f"{key}={value} is only known when the page runs"
+                            line,
+                            "expression_left_out",
+                            f"{key}={value} is computed when the page runs, so it isn't imported",
                         )
                     return ""
                 value = f'"{given}"'
@@ -365,7 +372,10 @@ class InlineWriter:
             if value is not None:
                 return value
             self.tell(
-                line, "variable", f"{found[0][:80]} is only known when the site is built", found["value"][:60]
+                line,
+                "variable",
+                f"{found[0][:80]} is computed when the site is built, so it isn't imported",
+                found["value"][:60],
             )
         elif self.jsx and found["value"] is not None:
             if (value := self.place.value(found["value"])) is not None:
@@ -378,7 +388,7 @@ class InlineWriter:
             self.tell(
                 line,
                 "expression_left_out",
-                f"{found[0][:80]} is only known when the site is built",
+                f"{found[0][:80]} is computed when the site is built, so it isn't imported",
                 found["value"][:60],
             )
         return found[0]
@@ -392,7 +402,7 @@ class InlineWriter:
         self.tell(
             line,
             "expression_left_out",
-            f"{found[0][:80]} is only known when the site is built",
+            f"{found[0][:80]} is computed when the site is built, so it isn't imported",
             found[0][:60],
         )
         return found[0]

@@ -50,7 +50,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\
 
 
 class Module(Struct, frozen=True):
-    """A code file. ``take`` returns the module at a path."""
+    """A code file. ``take``: the function that returns the module at a path."""
 
     text: str
     take: Callable[[str], Module | None] = lambda path: None

@@ -52,7 +52,9 @@ def magic_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[L
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
-        writer.tell(number, "unclear_markup", f"[block:{found['kind']}] can't be read; its source is shown")
+        writer.tell(
+            number, "unclear_markup", f"[block:{found['kind']}] can't be read; its source was kept as text"
+        )
         made = fenced([(row, number) for row in written.strip("\n").split("\n")], "json", number)
     else:
         made = _made(writer, found["kind"], data, number)
@@ -115,7 +117,7 @@ def html_lines(writer: Writer, given: object, number: int) -> list[Line]:
     text = given if isinstance(given, str) else ""
     made, count = _RUNS.subn("", text)
     if count:
-        writer.tell(number, "script_left_out", "skipped: a script, which isn't run here", "script")
+        writer.tell(number, "script_left_out", "skipped: scripts are not imported", "script")
     return writer.blocks(_lines(made, number))
 
 

@@ -138,7 +138,8 @@ def shortcode_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, li
 
 
 def _between(lines: list[Line], first: int, rest: str, close: tuple[int, int, int]) -> list[Line]:
-    """Return the lines between the tags of a shortcode. ``rest`` is the text after the opening tag on its line."""
+    """Return the lines between the tags of a shortcode. ``rest``: the text after the opening tag on its
+    line."""
     line, begin, _ = close
     if line == first:
         return [(rest[:begin], lines[line][1])] if rest[:begin].strip() else []
@@ -264,8 +265,8 @@ def _template(writer: Writer, found: re.Match[str], number: int) -> str | None:
 
 
 class _Pieces:
-    """HTML of templates with pieces of Markdown in it. Each piece is converted separately. A placeholder in the
-    HTML is replaced with it after the HTML has become Markdown, too. ``has_templates`` tells whether templates
+    """HTML of templates with pieces of Markdown in it. Each piece is converted separately. A placeholder in
+    the HTML is replaced with it after the HTML has become Markdown, too. ``has_templates``: whether templates
     created part of it."""
 
     def __init__(self, writer: Writer) -> None:
@@ -351,7 +352,7 @@ class _Pieces:
     def blocks_of(self, html: str, number: int) -> list[Line]:
         """Return HTML with placeholders as Octavo lines."""
         if re.search(r"<script\b", html, re.IGNORECASE):
-            self.writer.tell(number, "script_left_out", "skipped: a script, which isn't run here", "script")
+            self.writer.tell(number, "script_left_out", "skipped: scripts are not imported", "script")
         if not _is_visible(html):
             return []
         page = parse_html(f"<html><body><main><h1>-</h1>{html}</main></body></html>")
@@ -379,7 +380,7 @@ class _Pieces:
         return [(_SIGN.sub(words_of, row), number)]
 
     def _lines_after(self, lead: str, before: str, lines: list[Line], number: int) -> list[Line]:
-        """Return Octavo lines after the start of a line. ``lead`` has the markers of the quotes and lists around
+        """Return Octavo lines after the start of a line. ``lead``: the markers of the quotes and lists around
         them."""
         below = re.sub(r"[*+-](?=[ ])|\d+[.)](?=[ ])", lambda sign: " " * len(sign[0]), lead)
         if before and lines and _BLOCK.match(lines[0][0]):
@@ -529,7 +530,7 @@ def shortcodes_in_code(writer: Writer, text: str, line: int) -> str:
             return _unescaped(piece[0])
         value = _plain_text(writer, found, line)
         if value is None:
-            message = f"the shortcode {found['name']} in code stays as written"
+            message = f"the shortcode {found['name']} in code was kept as text"
             writer.tell(line, "unknown_shortcode", message, f"{found['name']} in code")
         return piece[0] if value is None else value
 
@@ -619,7 +620,7 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
     writer.tell(
         number,
         "variable",
-        f"{{% {name} %}} is only known when the site is built; its contents were kept",
+        f"{{% {name} %}} is computed when the site is built; its contents were kept",
         name,
     )
     kept = [row for row in inside if not re.match(r"\s*\{%-?\s*(?:else|elsif|when)\b", row[0])]
@@ -627,7 +628,7 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
 
 
 def _tag(writer: Writer, name: str, rest: str, number: int, alone: bool = False) -> list[Line]:
-    """Return the replacement of a tag. ``alone`` tells that it is on a line of its own."""
+    """Return the replacement of a tag. ``alone``: whether it is on a line of its own."""
     if name in ("include", "include_relative", "include_cached"):
         path = rest.split(maxsplit=1)[0] if rest else ""
         given = attributes_of(rest[len(path) :])
@@ -797,5 +798,10 @@ def liquid_inline(writer: Writer, found: re.Match[str], line: int) -> str:
     value = found["value"]
     if (known := _value(writer, value)) is not None:
         return known
-    writer.tell(line, "variable", f"{found[0][:80]} is only known when the site is built", value[:60])
+    writer.tell(
+        line,
+        "variable",
+        f"{found[0][:80]} is computed when the site is built, so it isn't imported",
+        value[:60],
+    )
     return found[0]

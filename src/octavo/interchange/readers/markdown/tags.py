@@ -27,7 +27,7 @@ class Opening(Struct, frozen=True):
 
 
 class EndlessTag(Exception):
-    """A tag without an end. ``size`` is the number of characters that were searched."""
+    """A tag without an end. ``size``: the number of characters that were searched."""
 
     def __init__(self, size: int) -> None:
         super().__init__()

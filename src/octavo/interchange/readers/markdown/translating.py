@@ -30,8 +30,8 @@ _VOCABULARY = Vocabulary(
 
 
 class Translated(Struct, frozen=True):
-    """A page in Octavo Markdown, without its front matter. ``lines`` has the line of the source for each of its
-    lines."""
+    """Page in Octavo Markdown, without its front matter. ``lines``: the line number in the source for each of
+    its lines."""
 
     text: str
     lines: list[int]
@@ -48,7 +48,7 @@ def translate(text: str, place: Place, dialect: Dialect) -> Translated:
     if dialect.vault:
         lines = without_comments(lines)
     if len(lines) > MAX_LINES:
-        place.problem(0, "too_many_lines", f"more than {MAX_LINES} lines; the rest was skipped")
+        place.problem(0, "too_many_lines", f"the page has more than {MAX_LINES} lines; the rest was skipped")
         lines = lines[:MAX_LINES]
     made = Writer(place, dialect, _VOCABULARY).page(lines)
     return Translated("\n".join(line for line, _ in made), [number for _, number in made])

@@ -118,8 +118,8 @@ class _Read(Struct):
 
 
 class Asciidoctor:
-    """The Asciidoctor library, in one process for all pages of a source. ``find`` returns the file of the source
-    for a path or resource id, as written in the page at a path."""
+    """The Asciidoctor library, in one process for all pages of a source. ``find``: the function that returns
+    the file of the source for a path or resource id, as written in the page at a path."""
 
     def __init__(self, files: Heads, find: Callable[[str, str], str | None]) -> None:
         self._files = files
@@ -134,7 +134,7 @@ class Asciidoctor:
     def read(self, path: str, text: str | None, attributes: dict[str, str]) -> _Read:
         """Return a page. Raises ScriptFailed with the reason, and Unavailable if the library isn't available."""
         if text is None or len(text) > MAX_TEXT:
-            raise ScriptFailed("it isn't UTF-8 text, or is too large")
+            raise ScriptFailed("the file isn't UTF-8 text, or is too large")
         text = _DIAGRAM.sub(r"[source,\1]", text)
         given = {"path": path, "text": text, "attributes": {**attributes, **_SETTINGS}}
         if self._process is None:
@@ -174,7 +174,7 @@ def _start() -> ScriptProcess:
 
 
 class _Component(Struct):
-    """An Antora component. ``folder`` is the parent of its modules; it ends in a slash or is empty."""
+    """An Antora component. ``folder``: the parent of its modules; it ends in a slash or is empty."""
 
     folder: str
     name: str
@@ -269,7 +269,7 @@ def _antora(files: Heads, project: str) -> Layout:
 
 
 def _antora_of(files: Heads, components: list[_Component], known: list[_Component] | None = None) -> Layout:
-    """Return the layout of Antora components. ``known`` lists all components, if some go into other spaces."""
+    """Return the layout of Antora components. ``known``: all components, if some go into other spaces."""
     pages: dict[str, _Component] = {}
     names, addresses = {}, {}
     for component in components:
@@ -347,7 +347,8 @@ def _folder(files: Heads, project: str) -> Layout:
 
 
 class _Reading:
-    """The pages of a source and how to read them. ``pages`` maps each page to its component, if it has one."""
+    """The pages of a source and how to read them. ``pages``: the map from each page to its component, if it
+    has one."""
 
     def __init__(
         self, files: Heads, pages: Mapping[str, _Component | None], components: list[_Component]
@@ -663,7 +664,7 @@ class _Reading:
         except (ScriptFailed, Unavailable) as error:
             if isinstance(error, Unavailable):
                 self.missing = str(error)
-            place.problem(0, "not_converted", f"{error}; its source is shown")
+            place.problem(0, "not_converted", f"{error}; its source was kept as text")
             shown = fenced([(row, 0) for row in text.split("\n")], "asciidoc", 0)
             return "\n".join([f"# {self.titles[path]}", "", *(row for row, _ in shown)]) + "\n"
         self._tell(read, path, place)
@@ -679,7 +680,11 @@ class _Reading:
         rows = text.split("\n")
         for name in dict.fromkeys(_REFERENCE.findall(_LISTING.sub("", read.html))):
             if row := _row_of(text, f"{{{name}}}"):
-                place.problem(row, "variable", f"{{{name[:80]}}} is only known when the site is built")
+                place.problem(
+                    row,
+                    "variable",
+                    f"{{{name[:80]}}} is computed when the site is built, so it isn't imported",
+                )
 
         def ready(tree: Any) -> None:
             prepare(tree)

@@ -97,7 +97,7 @@ class _BookStack:
                     if given := mapping(data.get(kind)):
                         made.append(self._archive(kind, given, folder_of(path)))
                 if not any(mapping(data.get(kind)) for kind in _KINDS):
-                    self._tell(path, "not_converted", "it contains no book, chapter, or page")
+                    self._tell(path, "not_converted", "the export contains no book, chapter, or page")
             elif path.lower().endswith((".html", ".htm")):
                 if book := self._book(path):
                     made.append(book)
@@ -273,7 +273,9 @@ class _BookStack:
         if "{{@" in text:
             for included in dict.fromkeys(re.findall(r"\{\{@\s*(\d+)", text)):
                 place.problem(
-                    0, "missing_include", f"{{{{@{included}}}}} shows another page; it stays as written"
+                    0,
+                    "missing_include",
+                    f"{{{{@{included}}}}} includes another page, which can't be imported; the text was kept",
                 )
         return _REFERENCE.sub(address, text)
 

@@ -64,7 +64,7 @@ def read_yaml_file(files: Heads, path: str, problems: list[Problem]) -> JsonObje
     try:
         return mapping(read_yaml(text).value)
     except YamlError as error:
-        problems.append(Problem(path, error.line, "invalid_yaml", f"{error}; the default values are used"))
+        problems.append(Problem(path, error.line, "invalid_yaml", f"{error}. The default values were used"))
         return {}
 
 
@@ -128,5 +128,5 @@ def unread_navigation(path: str, what: str) -> Problem:
         path,
         0,
         "navigation_unread",
-        f"{what} is only known when the site is built; the tree follows the folders instead",
+        f"{what} is computed when the site is built, so the tree follows the folders instead",
     )

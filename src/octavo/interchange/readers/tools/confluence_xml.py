@@ -120,7 +120,7 @@ def _objects(files: Heads, path: str) -> Iterator[tuple[str, str, dict[str, str]
     count = 0
     with files.source.opening(path)() as file:
         if b"<!DOCTYPE" in file.read(65_536):
-            raise SourceError(f"{path}: it has a document type declaration, which no Confluence export has")
+            raise SourceError(f"{path}: contains a document type declaration, which isn't allowed")
     with files.source.opening(path)() as file:
         try:
             for _, element in etree.iterparse(
@@ -280,14 +280,14 @@ class _Export:
                 body = said.get("body", "")
                 total += len(body)
                 if total > MAX_BODIES:
-                    raise SourceError(f"{where}: more than {MAX_BODIES // 1024**2} MB of text")
+                    raise SourceError(f"{where}: contains more than {MAX_BODIES // 1024**2} MB of text")
                 if len(body) > MAX_BODY:
                     self.problems.append(
                         Problem(
                             page.title,
                             0,
                             "too_large",
-                            f"a page of more than {MAX_BODY // 1024**2} MB; its text was skipped",
+                            f"skipped: the text of the page is larger than {MAX_BODY // 1024**2} MB",
                         )
                     )
                     body = ""
@@ -297,7 +297,7 @@ class _Export:
                             page.title,
                             0,
                             "format_left_out",
-                            "a page in wiki markup from before Confluence 4; its source is shown",
+                            "this page uses wiki markup from before Confluence 4; its source was imported as text",
                         )
                     )
                     body = f"<pre>{html.escape(body)}</pre>"

@@ -156,8 +156,8 @@ def _folders(files: Heads, root: str) -> list[str]:
 
 
 def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str, where: str = "") -> Layout:
-    """Return the documents of a version, or the current ones if there is none, in a language, or the default one
-    if it is empty. ``where`` is the URL prefix of the version."""
+    """Return the documents of a version, or the current ones if there is none, in a language, or the default
+    one if it is empty. ``where``: the URL prefix of the version."""
     problems: list[Problem] = []
     config_path, config = _docusaurus_config(files, project)
     if not config:
@@ -190,7 +190,8 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
                         config_path,
                         0,
                         "redirect_left_out",
-                        "redirects created by a function are only known when the site is built",
+                        "redirects created by a function are computed when the site is built, so "
+                        "they aren't imported",
                     )
                 )
     if version is not None:

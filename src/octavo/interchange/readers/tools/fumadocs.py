@@ -79,7 +79,7 @@ def _code_of(files: Heads, project: str, name: str, holds: str) -> str:
 
 
 def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: list[str]) -> Layout:
-    """Return the layout. ``root`` is the folder of all pages. ``tongue`` is the chosen language, if ``tongues``
+    """Return the layout. ``root``: the folder of all pages. ``tongue``: the chosen language, if ``tongues``
     are distinguished by the suffix of the names of files before their endings."""
     problems: list[Problem] = []
     foreign = tuple(f".{name}" for name in tongues if name != tongue)
@@ -125,7 +125,7 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
         return [Entry(title=title, path=index, children=children)]
 
     def level(folder: str) -> tuple[JsonObject, list[Entry]]:
-        """Return what a folder states about itself, and its contents."""
+        """Return a folder's own settings, and its contents."""
         laid.add(folder)
         named = (f"{folder}meta.{end}" for end in (*([f"{tongue}.json"] if tongue else []), "json"))
         path = next((path for path in named if path in files.known), "")

@@ -116,13 +116,13 @@ def _jekyll_data(files: Heads, project: str) -> JsonObject:
             text = files.text(path) or ""
             place.setdefault(name, json.loads(text) if path.endswith("json") else read_yaml(text).value)
         except (ValueError, YamlError, RecursionError):
-            continue  # Reported when a page asks for a value of it.
+            continue  # A missing value is reported when a page uses it.
     return made
 
 
 def _jekyll_nav(files: Heads, data: Mapping[str, object], addresses: dict[str, str]) -> list[Entry]:
-    """Return the tree in a data file that lists a good part of the pages. Only the theme knows which file that is,
-    and what its keys are called."""
+    """Return the tree in a data file that lists many of the pages. The name of the file and its keys depend
+    on the theme."""
     by_address = {address: page for page, address in addresses.items()}
     by_id: dict[str, str] = {}
     for page in addresses:

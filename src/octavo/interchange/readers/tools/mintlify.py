@@ -114,7 +114,8 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
                     project + name,
                     0,
                     "api_left_out",
-                    f"{title[:100]}: pages of an API description weren't imported; add it as an API description",
+                    f"{title[:100]}: the pages of an OpenAPI specification weren't imported; add "
+                    "the specification to Octavo instead",
                 )
             )
         root = text_of(one.get("root"))

@@ -209,7 +209,7 @@ def _mkdocs_tongue(
 
 
 def _mkdocs_nav(files: Heads, nav: Sequence[object], root: str, level: int, own: str) -> list[Entry]:
-    """Return the tree of the navigation. ``own`` is the ending of page names in the language of the navigation,
+    """Return the tree of the navigation. ``own``: the ending of page names in the language of the navigation,
     which doesn't state it."""
     made: list[Entry] = []
     for one in nav if level < MAX_DEPTH * 4 else []:
@@ -250,7 +250,7 @@ def _mkdocs_nav(files: Heads, nav: Sequence[object], root: str, level: int, own:
 
 
 def _awesome(files: Heads, folder: str) -> FolderFacts:
-    """Return what a ``.pages`` file states about its folder."""
+    """Return the settings of a folder in its ``.pages`` file."""
     config = read_yaml_file(files, f"{folder}.pages", [])
     order: dict[str, str | None] = {}
     for one in listing(config.get("nav", config.get("arrange"))):

@@ -70,7 +70,7 @@ def _nextra(files: Heads, project: str) -> Layout:
 
 
 def in_languages(lay_out: Callable[[str], Layout], first: str, names: list[str], top: str) -> Layout:
-    """Return the layout in the first language, with all ``names`` as its variants. ``top`` is the folder of the
+    """Return the layout in the first language, with all ``names`` as its variants. ``top``: the folder of the
     languages."""
 
     def in_language(name: str) -> Layout:
@@ -123,9 +123,9 @@ def _nextra_root(files: Heads, project: str) -> str:
 
 
 def _nextra_of(files: Heads, project: str, top: str, config: str, tongue: str, ending: str) -> Layout:
-    """Return the layout. ``top`` is the folder of all pages, ``tongue`` the folder of the chosen language in it,
-    and ``ending`` the suffix of the names of its pages before their endings, if languages are distinguished by
-    suffix."""
+    """Return the layout. ``top``: the folder of all pages. ``tongue``: the folder of the chosen language in
+    it. ``ending``: the suffix of the names of its pages before their extensions, if languages are
+    distinguished by suffix."""
     problems: list[Problem] = []
     root = f"{top}{tongue}/" if tongue else top
     own = f".{ending}" if ending else ""

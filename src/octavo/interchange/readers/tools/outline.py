@@ -157,7 +157,9 @@ class _OutlineJson:
             data = mapping(read_json(self.files, path))
             collection = mapping(data.get("collection"))
             if not collection:
-                self.problems.append(Problem(path, 0, "not_converted", "it contains no readable collection"))
+                self.problems.append(
+                    Problem(path, 0, "not_converted", "the export contains no readable collection")
+                )
                 continue
             for id, one in mapping(data.get("documents")).items():
                 self.documents.setdefault(str(id), mapping(one))

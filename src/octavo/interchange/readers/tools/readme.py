@@ -141,7 +141,8 @@ class _Project:
             self._tell(
                 root.rstrip("/"),
                 "api_left_out",
-                f"{self.operations} pages of an API description weren't imported; add it as an API description",
+                f"{self.operations} pages of an OpenAPI specification weren't imported; add the "
+                "specification to Octavo instead",
             )
         return Layout(
             entries=entries,

@@ -348,7 +348,9 @@ def html_of(text: str, place: Place, names: Names) -> str | None:
     """Return a page as HTML, with references to pages as absolute paths of the source, or None after reporting
     that it can't be read."""
     if _is_too_much(text):
-        place.problem(0, "too_large", "the page or one of its paragraphs is too long; its source is shown")
+        place.problem(
+            0, "too_large", "the page or one of its paragraphs is too long; its source was kept as text"
+        )
         return None
     reading = _Reading(place, names)
     settings = {
@@ -383,7 +385,9 @@ def html_of(text: str, place: Place, names: Names) -> str | None:
             return str(publish_from_doctree(tree, writer="html5", settings_overrides=settings))
         except Exception as error:  # Whatever a page makes the library raise.
             place.problem(
-                0, "not_converted", f"it can't be read ({type(error).__name__}); its source is shown"
+                0,
+                "not_converted",
+                f"this part can't be read ({type(error).__name__}); its source was kept as text",
             )
             return None
         finally:

@@ -89,8 +89,8 @@ def _common(files: Heads) -> str | None:
 
 
 class _Page:
-    """Facts about a page besides its text. ``anchors`` are for ids that aren't headings. ``nav`` is its
-    navigation. ``contents`` are the subpages that it lists, in the form that Sphinx writes."""
+    """Facts about a page besides its text. ``anchors``: the anchors for ids that aren't headings. ``nav``:
+    its navigation. ``contents``: the subpages that it lists, in the form that Sphinx writes."""
 
     __slots__ = ("anchors", "contents", "nav", "refresh", "title")
 
@@ -146,7 +146,12 @@ class _Site:
     def _tree(self, path: str) -> Any | None:
         if self.files.source.size(path) > MAX_TEXT:
             self.problems.append(
-                Problem(path, 0, "too_large", f"a page of more than {MAX_TEXT // 1024**2} MB; skipped")
+                Problem(
+                    path,
+                    0,
+                    "too_large",
+                    f"skipped: the text of the page is larger than {MAX_TEXT // 1024**2} MB",
+                )
             )
             return None
         try:
@@ -392,7 +397,7 @@ def _lists_in(element: Any) -> list[Any]:
 
 
 def _merge(into: list[Entry], more: list[Entry], known: set[str]) -> None:
-    """Insert entries that only another page shows in their places. ``known`` are the pages of the whole tree."""
+    """Insert entries that only another page shows in their places. ``known``: the pages of the whole tree."""
     place = 0
     for entry in more:
         at = next(

@@ -65,7 +65,7 @@ def _is_any(path: str, patterns: list[str]) -> bool:
 
 
 def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
-    """Return the layout. ``locale`` is the folder of the chosen language, or empty for the default one."""
+    """Return the layout. ``locale``: the folder of the chosen language, or empty for the default one."""
     problems: list[Problem] = []
     path = next(project + name for name in _VITEPRESS if project + name in files.known)
     module = module_at(files, path)

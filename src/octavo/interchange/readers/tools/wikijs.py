@@ -54,7 +54,7 @@ def _find_wikijs(files: Heads) -> str | None:
 
 
 def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
-    """Return the layout. ``locale`` is the folder of the chosen language, or empty for the default one."""
+    """Return the layout. ``locale``: the folder of the chosen language, or empty for the default one."""
     problems: list[Problem] = []
     inside = [path for path in files.paths if path.startswith(project)]
     locales = sorted(

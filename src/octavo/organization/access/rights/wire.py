@@ -53,8 +53,8 @@ class PermissionObject(Struct):
 class PermissionSource(Struct):
     """Reason for a role: the kind of source and the object it belongs to.
 
-    ``administrator``: they administer the organization. ``user``, ``team``: a grant to them or to these
-    ``teams``. ``default``: a default level. ``organization``: their role as a member.
+    ``administrator``: the person administers the organization. ``user``, ``team``: the person or one of these
+    ``teams`` has a grant. ``default``: the level is a default. ``organization``: the person has the role as a member.
     """
 
     type: Literal["administrator", "user", "team", "default", "organization"]

@@ -11,7 +11,7 @@ from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, decode_token, slice_rows
 from octavo.organization.access.accounts import PEOPLE_LIKE, UserRow, like_part
 
-Sort = Literal["joinedAt", "lastSeenAt"]
+Sort = Literal["joinedAt", "lastSeenAt", "name"]
 
 
 class MemberRow(Struct, frozen=True):
@@ -42,7 +42,11 @@ _MEMBER = """u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_a
 # CROSS JOIN makes SQLite start with the grants of a person instead of all spaces.
 _MEMBERS = "FROM members m JOIN users u ON u.id = m.user_id WHERE m.organization_id = :org"
 _FROM = f"{_MEMBERS} AND u.kind = 'person'"
-_SORTS = {"joinedAt": "m.joined_at", "lastSeenAt": "COALESCE(m.last_seen_at, 0)"}
+_SORTS = {
+    "joinedAt": "m.joined_at",
+    "lastSeenAt": "COALESCE(m.last_seen_at, 0)",
+    "name": "lower(u.display_name)",
+}
 
 
 def _member(row: Row) -> MemberRow:
@@ -84,7 +88,7 @@ def list_members(
 ) -> Slice[MemberRow]:
     """Return people, without service accounts. ``role``: the role to filter by; `guest` for people without a
     role. ``search``: a part of a name or email address."""
-    after = decode_token(page, int, str)
+    after = decode_token(page, str if sort == "name" else int, str)
     where, parameters = _FROM, {"org": organization_id, "role": role}
     if role == "guest":
         where += " AND m.role IS NULL"

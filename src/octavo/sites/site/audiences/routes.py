@@ -9,7 +9,7 @@ from msgspec import UNSET
 from octavo.errors import NotFound
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
-from octavo.kit.db.pagination import Listing, PageQuery, present_slice
+from octavo.kit.db.pagination import Listing, present_slice
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
@@ -44,13 +44,13 @@ def _base(tx: Transaction, call: Call, site: SiteAccess) -> str | None:
 
 
 @operation("listSiteShareLinks", "GET", _LINKS, needs=Can.ADMIN, yields=("sites:write",))
-def list_links(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.ShareLink]:
+def list_links(call: Call, site: SiteAccess, query: wire.ShareLinksQuery) -> Listing[wire.ShareLink]:
     """List the share links of a site, newest first. Their URLs grant access to the site, so this requires the
     role `create` or higher in all its spaces."""
     with call.db.read() as tx:
         require_publish_permission(tx, site)
         base = _base(tx, call, site)
-        found = share_links.list_links(tx, site.site_id, query.limit, query.page)
+        found = share_links.list_links(tx, site.site_id, query.search, query.limit, query.page)
     return present_slice(found, lambda link: wire.present_link(call, base, link))
 
 

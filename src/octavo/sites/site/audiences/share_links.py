@@ -16,6 +16,7 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.secrets.signing import Signer
+from octavo.organization.access.accounts import like_part
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.tokens import hash_token
@@ -63,17 +64,20 @@ def get_link(tx: Transaction, site_id: str, link_id: str) -> ShareLinkRow:
     return found
 
 
-def list_links(tx: Transaction, site_id: str, limit: int, page: str | None) -> Slice[ShareLinkRow]:
-    """List share links, newest first."""
+def list_links(
+    tx: Transaction, site_id: str, search: str | None, limit: int, page: str | None
+) -> Slice[ShareLinkRow]:
+    """List share links, newest first. ``search``: part of their name."""
     return list_page(
         tx,
         limit,
         page,
         _COLUMNS,
-        "FROM share_links WHERE site_id = :site",
+        "FROM share_links WHERE site_id = :site AND lower(name) LIKE :like ESCAPE '!'",
         lambda row: ShareLinkRow(*row),
         descending=True,
         site=site_id,
+        like=like_part(search or ""),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from octavo.kit.clock import iso
-from octavo.kit.db.pagination import DEFAULT_LIMIT, Listing
+from octavo.kit.db.pagination import DEFAULT_LIMIT, Listing, PageQuery
 from octavo.kit.http.operation import Recipient
 from octavo.kit.urls import HttpUrl
 
@@ -20,6 +20,10 @@ LinkName = Annotated[str, Meta(max_length=50)]
 
 class LinkUrls(Struct):
     published: str | UnsetType = UNSET
+
+
+class ShareLinksQuery(PageQuery):
+    search: str | None = None
 
 
 class ShareLink(Struct, rename="camel", tag_field="object", tag="share-link"):

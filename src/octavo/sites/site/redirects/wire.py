@@ -108,7 +108,7 @@ class ImportRedirects(Struct):
 
     def __post_init__(self) -> None:
         if bool(self.text) == bool(self.csv):
-            raise ValueError("text: required, and can't be combined with `csv`")
+            raise ValueError("text: provide either `text` or `csv`, not both")
 
 
 class RedirectsQuery(PageQuery, rename="camel"):

@@ -158,6 +158,20 @@ def rank_at_end(nodes: Sequence[Row]) -> str:
     return rank_between(nodes[-1].rank if nodes else None, None)
 
 
+def ranked_in_parent(
+    structure: Structure, values: Mapping[str, object], column: str, current: str | None, field: str
+) -> Mapping[str, object]:
+    """Return columns to set, with a rank at the end of the new group if ``column`` moves a part into another one.
+    ``current``: its group. ``field``: the request field with the new one. Raises NotFound for an unknown group."""
+    parent = values.get(column, current)
+    if parent == current:
+        return values
+    assert parent is None or isinstance(parent, str)
+    if parent is not None:
+        get_group(structure, parent, field)
+    return {**values, "rank": rank_at_end(structure.children(parent))}
+
+
 def _section_title(title: str) -> str:
     return title if len(title) >= 2 else "Section"
 
@@ -228,18 +242,14 @@ def update_section(
     site: SiteAccess,
     section_id: str,
     default_site_space: str | None,
-    values: dict[str, Any],
+    values: Mapping[str, Any],
 ) -> None:
     """Update columns of a section and its default site space. Raises NotFound, BadRequest."""
     with change_structure(tx, site.site_id, site) as structure:
         section = get_section(structure, section_id)
         if "path" in values:
             _require_free_path(structure, section, values["path"])
-        if values.get("group_id", section.group_id) != section.group_id:
-            group_id = values["group_id"]
-            if group_id is not None:
-                get_group(structure, group_id, "siteSectionGroupId")
-            values = {**values, "rank": rank_at_end(structure.children(group_id))}
+        values = ranked_in_parent(structure, values, "group_id", section.group_id, "siteSectionGroupId")
         store.update_row(tx, section, **values)
         if default_site_space is not None:
             chosen = get_site_space(structure, default_site_space, "defaultSiteSpace")
@@ -320,13 +330,11 @@ def add_group(
 def update_group(tx: Transaction, site: SiteAccess, group_id: str, values: Mapping[str, object]) -> None:
     with change_structure(tx, site.site_id, site) as structure:
         group = get_group(structure, group_id)
+        values = ranked_in_parent(structure, values, "parent_id", group.parent_id, "parentSectionGroupId")
         parent_id = values.get("parent_id", group.parent_id)
         if parent_id != group.parent_id:
             assert parent_id is None or isinstance(parent_id, str)
-            if parent_id is not None:
-                get_group(structure, parent_id, "parentSectionGroupId")
             require_outside(structure, group, parent_id, "parentSectionGroupId")
-            values = {**values, "rank": rank_at_end(structure.children(parent_id))}
         store.update_row(tx, group, **values)
     was = {name: getattr(group, name) for name in values}
     note(tx, site, "siteSectionGroup.updated", ("siteSectionGroup", group_id), was, values)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from octavo.errors import Conflict
 from octavo.kit import ids
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import SiteAccess
 
 from . import store
-from .changing import change_structure, get_group, get_link, note, rank_at_end
+from .changing import change_structure, get_group, get_link, note, rank_at_end, ranked_in_parent
 from .store import ExternalLinkRow
 
 
@@ -29,16 +31,11 @@ def add_link(tx: Transaction, site: SiteAccess, parent: str | None, values: dict
     return link_id
 
 
-def update_link(tx: Transaction, site: SiteAccess, link_id: str, values: dict[str, object]) -> None:
+def update_link(tx: Transaction, site: SiteAccess, link_id: str, values: Mapping[str, object]) -> None:
     """Update columns of a link. Raises NotFound."""
     with change_structure(tx, site.site_id, site) as structure:
         link = get_link(structure, link_id)
-        parent = values.get("group_id", link.group_id)
-        if parent != link.group_id:
-            assert parent is None or isinstance(parent, str)
-            if parent is not None:
-                get_group(structure, parent, "parent")
-            values = {**values, "rank": rank_at_end(structure.children(parent))}
+        values = ranked_in_parent(structure, values, "group_id", link.group_id, "parent")
         store.update_row(tx, link, **values)
     was = {name: getattr(link, name) for name in values}
     note(tx, site, "siteExternalLink.updated", ("siteExternalLink", link_id), was, values)

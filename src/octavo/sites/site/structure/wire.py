@@ -102,7 +102,7 @@ class SiteExternalLink(Struct, rename="camel", tag_field="object", tag="site-ext
 
 
 class SiteSectionGroup(Struct, rename="camel", tag_field="object", tag="site-section-group", kw_only=True):
-    """Section group. ``sections``: those of its ``children`` that are sections."""
+    """Section group. ``sections``: the sections among its ``children``."""
 
     id: str
     title: str
@@ -144,7 +144,7 @@ class SiteSpacesQuery(ShownListQuery):
 class AddSection(Struct, rename="camel", kw_only=True):
     """New section. ``draft``: whether to hide the section from visitors until this is set to false.
     ``pageId``: the id of the home page of the space.
-    ``spaceId`` null: create a space, with the pages of ``template``."""
+    ``spaceId``: the space; null to create a space with the pages of ``template``."""
 
     space_id: str | None
     template: TemplateChoice | None = None
@@ -239,7 +239,7 @@ class AddSectionToGroup(Struct, rename="camel"):
 
 class AddSiteSpace(Struct, rename="camel", kw_only=True):
     """New site space. ``title``: the title on the site; by default that of the space. ``pageId``: the id of
-    the page shown at the start. ``spaceId`` null: create a space, with the pages of ``template``."""
+    the page shown at the start. ``spaceId``: the space; null to create a space with the pages of ``template``."""
 
     space_id: str | None
     section_id: str | None = None

@@ -18,7 +18,7 @@ MAX_SUMMARY = 500
 MAX_ISSUES = 3
 """Maximum issues of one conversation; further questions belong to the last of them."""
 _MAX_TEXT = 20_000
-"""Characters of a conversation to analyze: logs and code follow after the question."""
+"""Maximum number of characters of a conversation to analyze: logs and code come after the question."""
 _MAX_SENTENCE = 400
 
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|tr|sv|vs|antw)\s*:)+\s*", re.I)
@@ -42,7 +42,7 @@ class Issue(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Text for comparisons."""
+        """Return the text used for comparisons."""
         return f"{self.title}\n{self.summary}"
 
 
@@ -86,7 +86,7 @@ def _issue(heading: str, said: Sequence[str]) -> Issue:
 
 
 def _score_sentence(sentence: str) -> float:
-    """Return how likely a sentence states the problem."""
+    """Return the likelihood that a sentence states the problem."""
     words = len(stems(sentence))
     if words == 0:
         return 0.0

@@ -1,0 +1,94 @@
+"""Style guides of sites, and checks of spaces against them."""
+
+from __future__ import annotations
+
+from octavo.content.changes.wire import present_changes
+from octavo.interchange.gitsync.store import list_synced_sites
+from octavo.kit.db.pagination import Listing, PageQuery, present_slice
+from octavo.kit.http.operation import Area, Call
+from octavo.organization.access.authorization import (
+    OrgAccess,
+    SiteAccess,
+    find_site_access,
+    find_space_access,
+    space_access,
+)
+from octavo.organization.access.roles import Can
+from octavo.organization.access.wire import present_people
+from octavo.organization.orgs.store import get_organization
+from octavo.organization.spaces.store import get_space
+from octavo.organization.spaces.wire import Space, present_space
+from octavo.sites.site.store import get_site
+from octavo.sites.site.wire import present_site
+
+from . import styleguide_store as store
+from . import styleguide_wire as wire
+from .styleguides import create_styleguide, list_packages, run_styleguide
+
+operation = Area("findings").operation
+
+_SITE = "/orgs/{organizationId}/sites/{siteId}"
+
+
+@operation("listStyleguideTemplates", "GET", "/orgs/{organizationId}/styleguide-templates", needs=Can.VIEW)
+def list_templates(call: Call, org: OrgAccess) -> wire.StyleguideTemplates:
+    """List the packages of rules that a style guide can start from."""
+    return wire.StyleguideTemplates([wire.present_template(package) for package in list_packages().values()])
+
+
+@operation("listOrganizationStyleguides", "GET", "/orgs/{organizationId}/styleguides", needs=Can.VIEW)
+def list_styleguides(call: Call, org: OrgAccess) -> wire.OrganizationStyleguides:
+    """List the style guides of an organization that you can see, each with the sites that use it."""
+    found: list[wire.OrganizationStyleguide] = []
+    with call.db.read() as tx:
+        row = get_organization(tx, org.organization_id)
+        for space_id, site_ids in store.list_styleguides(tx, org.organization_id):
+            access = find_space_access(tx, org.actor, Can.VIEW, space_id)
+            if access is None:
+                continue
+            syncs = list_synced_sites(tx, site_ids)
+            sites = [
+                present_site(call, row, get_site(tx, site_id), site.role, syncs.get(site_id))
+                for site_id in site_ids
+                if (site := find_site_access(tx, org.actor, Can.VIEW, org.organization_id, site_id))
+                is not None
+            ]
+            space = present_space(call, get_space(tx, space_id), access.role)
+            found.append(wire.OrganizationStyleguide(space, sites))
+    return wire.OrganizationStyleguides(found)
+
+
+@operation("createSiteStyleguideById", "POST", f"{_SITE}/styleguide", needs=Can.ADMIN, errors=(404,))
+def create(call: Call, site: SiteAccess, body: wire.CreateStyleguide | None = None) -> Space:
+    """Create the style guide of a site: a space whose pages are rules of writing. If the site already has one, that one
+    is returned. `template` is a package of rules to start from."""
+    space_id = create_styleguide(call.context, site, body.template if body is not None else None)
+    with call.db.read() as tx:
+        access = space_access(tx, site.actor, Can.VIEW, space_id)
+        return present_space(call, get_space(tx, space_id), access.role)
+
+
+@operation(
+    "createSiteStyleguideRun",
+    "POST",
+    f"{_SITE}/styleguide/runs",
+    needs=Can.VIEW,
+    status=201,
+    errors=(400, 404),
+)
+def create_run(call: Call, site: SiteAccess, body: wire.CreateStyleguideRun) -> wire.StartedStyleguideRun:
+    """Check up to three spaces of a site against its style guide. Each space with something to fix gets a draft change
+    request, or keeps the one of an earlier check. Requires the editor role in these spaces."""
+    run, changes = run_styleguide(call.context, site, body.spaces)
+    with call.db.read() as tx:
+        people = present_people(call, tx, [run.created_by])
+        return wire.StartedStyleguideRun(wire.present_run(run, people), present_changes(call, tx, changes))
+
+
+@operation("listSiteStyleguideRuns", "GET", f"{_SITE}/styleguide/runs", needs=Can.VIEW)
+def list_runs(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.SiteStyleguideRun]:
+    """List the checks of spaces against the style guide of a site, newest first."""
+    with call.db.read() as tx:
+        found = store.list_runs(tx, site.site_id, query.limit, query.page)
+        people = present_people(call, tx, [row.created_by for row in found.rows])
+    return present_slice(found, lambda row: wire.present_run(row, people))

@@ -1,0 +1,100 @@
+"""Checks of spaces against style guides: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Row, Transaction
+from octavo.kit.db.pagination import Slice, list_page
+from octavo.organization.access.authorization import SiteAccess
+
+
+class RunRow(Struct, frozen=True):
+    """Check of spaces against a style guide."""
+
+    id: str
+    site_id: str
+    styleguide_id: str
+    spaces: list[str]
+    created_by: str
+    created_at: int
+
+
+_RUN = ", ".join(f"r.{name}" for name in RunRow.__struct_fields__)
+_decode_spaces = msgspec.json.Decoder(list[str]).decode
+
+
+def _run(row: Row) -> RunRow:
+    values = dict(zip(RunRow.__struct_fields__, row, strict=True))
+    values["spaces"] = _decode_spaces(values["spaces"])
+    return RunRow(**values)
+
+
+def insert_run(tx: Transaction, site: SiteAccess, styleguide_id: str, spaces: Sequence[str]) -> RunRow:
+    run = RunRow(ids.new_id(), site.site_id, styleguide_id, list(spaces), site.user_id, now())
+    tx.run(
+        """INSERT INTO styleguide_runs (id, site_id, styleguide_id, spaces, created_by, created_at)
+           VALUES (:id, :site_id, :styleguide_id, :spaces, :created_by, :created_at)""",
+        **{**msgspec.structs.asdict(run), "spaces": msgspec.json.encode(run.spaces).decode()},
+    )
+    return run
+
+
+def list_runs(tx: Transaction, site_id: str, limit: int, page: str | None) -> Slice[RunRow]:
+    """Return the checks of a site, newest first."""
+    return list_page(
+        tx,
+        limit,
+        page,
+        _RUN,
+        "FROM styleguide_runs r WHERE r.site_id = :site",
+        _run,
+        by="r.id",
+        descending=True,
+        site=site_id,
+    )
+
+
+def link_change(tx: Transaction, run_id: str, space_id: str, change_id: str) -> None:
+    """Record that a check created a change request, or found one of an earlier check."""
+    tx.run(
+        """INSERT INTO styleguide_run_changes (run_id, space_id, change_id) VALUES (:run, :space, :change)
+           ON CONFLICT DO NOTHING""",
+        run=run_id,
+        space=space_id,
+        change=change_id,
+    )
+
+
+def find_open_change(tx: Transaction, site_id: str, space_id: str) -> str | None:
+    """Return the change request of an earlier check that is a draft or open."""
+    found: str | None = tx.value(
+        """SELECT c.id FROM styleguide_run_changes l JOIN styleguide_runs r ON r.id = l.run_id
+             JOIN change_requests c ON c.id = l.change_id
+           WHERE r.site_id = :site AND l.space_id = :space AND c.status IN ('draft', 'open')
+           ORDER BY c.id DESC LIMIT 1""",
+        site=site_id,
+        space=space_id,
+    )
+    return found
+
+
+def list_styleguides(tx: Transaction, organization_id: str) -> list[tuple[str, list[str]]]:
+    """Return the style guides of an organization, each with the IDs of the sites that use it."""
+    rows = tx.all(
+        """SELECT s.id, t.id FROM spaces s LEFT JOIN sites t ON t.styleguide_id = s.id
+           WHERE s.organization_id = :organization AND s.type = 'styleguide' AND s.deleted_at IS NULL
+           ORDER BY s.id, t.id""",
+        organization=organization_id,
+    )
+    found: dict[str, list[str]] = {}
+    for space_id, site_id in rows:
+        found.setdefault(space_id, [])
+        if site_id is not None:
+            found[space_id].append(site_id)
+    return list(found.items())

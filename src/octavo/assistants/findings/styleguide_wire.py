@@ -1,0 +1,86 @@
+"""Style guides on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.content.changes.wire import ChangeRequest
+from octavo.kit.clock import iso
+from octavo.organization.access.wire import User
+from octavo.organization.spaces.wire import Space
+from octavo.sites.site.wire import Site
+
+from .styleguide_store import RunRow
+from .styleguides import StylePackage
+
+
+class StyleguideTemplate(Struct, rename="camel", kw_only=True):
+    id: str
+    title: str
+    markdown: str
+    subtitle: str | UnsetType = UNSET
+    emoji: str | UnsetType = UNSET
+
+
+class StyleguideTemplates(Struct):
+    templates: list[StyleguideTemplate]
+
+
+class OrganizationStyleguide(Struct):
+    """Style guide. ``sites``: those that use it, and that the caller can see."""
+
+    space: Space
+    sites: list[Site]
+
+
+class OrganizationStyleguides(Struct):
+    styleguides: list[OrganizationStyleguide]
+
+
+class CreateStyleguide(Struct):
+    template: Annotated[str, Meta(max_length=100)] | None = None
+
+
+class CreateStyleguideRun(Struct):
+    spaces: Annotated[list[str], Meta(min_length=1, max_length=3)]
+
+
+class SiteStyleguideRun(Struct, rename="camel", kw_only=True):
+    id: str
+    site: str
+    styleguide: str
+    spaces: list[str]
+    created_at: str
+    created_by: User
+    object: Literal["styleguide-run"] = "styleguide-run"
+
+
+class StartedStyleguideRun(Struct, rename="camel"):
+    """Started check. ``changeRequests``: one for each space with something to fix."""
+
+    run: SiteStyleguideRun
+    change_requests: list[ChangeRequest]
+
+
+def present_template(package: StylePackage) -> StyleguideTemplate:
+    return StyleguideTemplate(
+        id=package.id,
+        title=package.title,
+        subtitle=package.subtitle,
+        emoji=package.emoji,
+        markdown=package.markdown,
+    )
+
+
+def present_run(row: RunRow, people: Mapping[str, User]) -> SiteStyleguideRun:
+    return SiteStyleguideRun(
+        id=row.id,
+        site=row.site_id,
+        styleguide=row.styleguide_id,
+        spaces=row.spaces,
+        created_at=iso(row.created_at),
+        created_by=people[row.created_by],
+    )

@@ -1,0 +1,323 @@
+"""Rules of a style guide, in the format of Vale, and what they find in a text.
+
+Patterns are run by RE2, which takes time in proportion to the text, whatever the pattern. Patterns that it doesn't
+support, such as those that look ahead, are refused when a rule is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from octavo.core.sentences import sentences, shorten
+
+from .faults import QUOTE, Fault
+from .fixes import text_fix
+
+Extends = Literal["existence", "substitution", "occurrence", "repetition", "consistency", "capitalization"]
+Level = Literal["suggestion", "warning", "error"]
+Scope = Literal["text", "heading", "sentence", "paragraph", "raw"]
+_SEVERITIES: dict[Level, Literal["low", "medium", "high"]] = {
+    "suggestion": "low",
+    "warning": "low",
+    "error": "medium",
+}
+_PATTERN_MEMORY = 1024 * 1024
+"""Bytes that a compiled pattern may take, which limits large repetitions."""
+_LONGEST = 2_000
+_MOST_WORDS = 2_000
+"""Maximum number of tokens or substitutions of one rule."""
+_MOST_MATCHES = 20
+"""Maximum number of matches of one rule on a page."""
+_SMALL = frozenset("a an and as at but by en for from if in nor of on or per the to v via vs with".split())
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+
+Pattern = Annotated[str, Meta(min_length=1, max_length=_LONGEST)]
+
+
+class StyleRuleError(ValueError):
+    """Text that is not a rule, with the reason."""
+
+
+class _Given(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonword"}, kw_only=True):
+    """Rule as its file says it. Keys that only matter to editors are ignored."""
+
+    extends: Extends
+    message: Annotated[str, Meta(max_length=500)]
+    level: Level = "warning"
+    scope: Scope | list[Scope] = "text"
+    link: Annotated[str, Meta(max_length=2000)] = ""
+    ignore_case: bool = False
+    non_word: bool = False
+    tokens: Annotated[list[Pattern], Meta(max_length=_MOST_WORDS)] = []
+    raw: Annotated[list[Pattern], Meta(max_length=_MOST_WORDS)] = []
+    swap: dict[str, str] | list[dict[str, str]] = {}
+    either: dict[str, str] = {}
+    exceptions: Annotated[list[str], Meta(max_length=_MOST_WORDS)] = []
+    token: Pattern = ""
+    max: Annotated[int, Meta(ge=0, le=10_000)] | None = None
+    min: Annotated[int, Meta(ge=0, le=10_000)] | None = None
+    match: Pattern = "$sentence"
+    alpha: bool = True
+
+
+class StyleRule:
+    """Rule that was read from ``source``. ``name``: its title; ``why``: the reason, for people who break it."""
+
+    def __init__(self, name: str, source: str, why: str = "") -> None:
+        self.name, self.source, self.why = name, source, why
+        self.given = _read(source)
+        given = self.given
+        self.swaps = _list_swaps(given.swap)
+        self.exceptions = frozenset(word.casefold() for word in given.exceptions)
+        self.scopes = {given.scope} if isinstance(given.scope, str) else set(given.scope)
+        self.patterns: list[re.Pattern[str]] = []
+        """Compiled patterns: of all words together, or of each one that must be told from the others."""
+        self.replacements: list[str] = []
+        if given.extends == "existence":
+            words = [*given.tokens, *given.raw]
+            if not words:
+                raise StyleRuleError("tokens: is required")
+            self.patterns = [_compile(f"(?:{'|'.join(words)})", given)]
+        elif given.extends == "substitution":
+            if not self.swaps:
+                raise StyleRuleError("swap: is required")
+            self.patterns = [_compile(f"(?:{old})", given) for old, _ in self.swaps]
+            self.replacements = [new for _, new in self.swaps]
+        elif given.extends == "occurrence":
+            if not given.token or given.max is None and given.min is None:
+                raise StyleRuleError("token, and max or min: are required")
+            self.patterns = [_compile(given.token, given, bounded=False)]
+        elif given.extends == "consistency":
+            if not given.either:
+                raise StyleRuleError("either: is required")
+            pairs = list(given.either.items())
+            self.patterns = [_compile(f"(?:{word})", given) for pair in pairs for word in pair]
+        elif given.extends == "repetition":
+            words = given.tokens or [r"\pL+"]
+            self.patterns = [_compile(f"(?:{'|'.join(words)})", given)]
+        elif not given.match.startswith("$"):
+            self.patterns = [_compile(given.match, given, bounded=False)]
+        elif given.match not in ("$title", "$sentence", "$lower", "$upper"):
+            raise StyleRuleError("match: must be a pattern, $title, $sentence, $lower, or $upper")
+
+    def fits(self, *, heading: bool) -> bool:
+        """Return whether the rule applies to headings, or to other text."""
+        return "heading" in self.scopes if heading else bool(self.scopes - {"heading"})
+
+
+def read_rule(name: str, source: str, why: str = "") -> StyleRule:
+    """Return the rule in a YAML text. Raises StyleRuleError."""
+    return StyleRule(name, source, why)
+
+
+def _read(source: str) -> _Given:
+    import yaml
+
+    if len(source) > 200_000:
+        raise StyleRuleError("the rule is too long")
+    try:
+        # The safe loader builds aliases once, and the length of the text limits what they can build.
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(source, Loader=yaml.CSafeLoader)):
+            raise StyleRuleError("aliases are not supported")
+        data = yaml.load(source, Loader=yaml.CSafeLoader)  # noqa: S506
+    except yaml.YAMLError as error:
+        raise StyleRuleError(f"invalid YAML: {getattr(error, 'problem', None) or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise StyleRuleError(f"invalid YAML: {error}") from None
+    if not isinstance(data, dict):
+        raise StyleRuleError("a rule is a mapping with `extends` and `message`")
+    try:
+        return msgspec.convert(data, _Given, strict=False)
+    except msgspec.ValidationError as error:
+        raise StyleRuleError(str(error)) from None
+
+
+def is_rule(source: str) -> bool:
+    """Return whether a YAML text is meant to be a rule."""
+    return re.search(r"^extends\s*:", source, re.M) is not None
+
+
+def _list_swaps(swap: Mapping[str, str] | Sequence[Mapping[str, str]]) -> list[tuple[str, str]]:
+    maps = [swap] if isinstance(swap, Mapping) else swap
+    swaps = [(old, new) for each in maps for old, new in each.items() if old]
+    if len(swaps) > _MOST_WORDS:
+        raise StyleRuleError(f"swap: has more than {_MOST_WORDS} entries")
+    return swaps
+
+
+def _compile(pattern: str, given: _Given, *, bounded: bool = True) -> re.Pattern[str]:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _PATTERN_MEMORY
+    options.case_sensitive = not given.ignore_case
+    try:
+        bounds = r"\b" if bounded and not given.non_word else ""
+        compiled: re.Pattern[str] = re2.compile(f"{bounds}{pattern}{bounds}", options)
+    except re2.error as error:
+        reason = str(error.args[0], "utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
+        raise StyleRuleError(f"the pattern {shorten(pattern, 60)} is not supported: {reason}") from None
+    if compiled.search("") is not None:
+        raise StyleRuleError(f"the pattern {shorten(pattern, 60)} matches empty text")
+    return compiled
+
+
+class StyledText(Struct, frozen=True):
+    """Paragraph or heading. ``text``: as written; ``shown``: the same with code replaced by other characters, so that
+    no rule is about it."""
+
+    text: str
+    shown: str
+    heading: bool
+
+
+def check_style(rules: Iterable[StyleRule], texts: Sequence[StyledText]) -> list[Fault]:
+    """Return the faults that these rules find in the texts of a page."""
+    found: list[Fault] = []
+    for rule in rules:
+        fitting = [text for text in texts if rule.fits(heading=text.heading)]
+        found += islice(_check(rule, fitting), _MOST_MATCHES)
+    return found
+
+
+def _check(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[Fault]:
+    if rule.given.extends == "consistency":
+        yield from _check_consistency(rule, texts)
+        return
+    check = {
+        "existence": _check_existence,
+        "substitution": _check_substitution,
+        "occurrence": _check_occurrence,
+        "repetition": _check_repetition,
+        "capitalization": _check_capitalization,
+    }[rule.given.extends]
+    for text in texts:
+        yield from check(rule, text)
+
+
+def _fault(
+    rule: StyleRule, text: StyledText, start: int, end: int, *words: str, new: str | None = None
+) -> Fault:
+    fix = text_fix(text.text, start, end, new) if new is not None else None
+    return Fault(
+        "style",
+        rule.name,
+        _quote(text.text, start, end),
+        _message(rule.given.message, words),
+        rule=rule.name,
+        severity=_SEVERITIES[rule.given.level],
+        fix=fix,
+    )
+
+
+def _message(message: str, words: Sequence[str]) -> str:
+    left = list(words)
+    return re.sub(r"%s", lambda _: left.pop(0) if left else "", message)
+
+
+def _quote(text: str, start: int, end: int) -> str:
+    """Return the words around a match, of one sentence."""
+    left = max(text.rfind(mark, 0, start) for mark in (". ", "! ", "? ", "\n"))
+    ends = [at for mark in (". ", "! ", "? ", "\n") if (at := text.find(mark, end)) >= 0]
+    return shorten(text[left + 1 : (min(ends) + 1) if ends else len(text)].strip(), QUOTE)
+
+
+def _check_existence(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+    for match in rule.patterns[0].finditer(text.shown):
+        if match[0].casefold() not in rule.exceptions:
+            yield _fault(rule, text, match.start(), match.end(), match[0])
+
+
+def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+    for compiled, new in zip(rule.patterns, rule.replacements, strict=True):
+        for match in compiled.finditer(text.shown):
+            old = match[0]
+            if old.casefold() in rule.exceptions or old == new:
+                continue
+            # Alternatives need a decision, and so does a pattern that refers to its groups.
+            choice = None if "|" in new or "$" in new else _like(old, new)
+            start, end = match.start(), match.end()
+            if choice == "":
+                start, end = _with_space(text.text, start, end)
+            yield _fault(rule, text, start, end, new.replace("|", "’ or ‘"), old, new=choice)
+
+
+def _like(old: str, new: str) -> str:
+    """Return a replacement with the capital letter of what it replaces."""
+    return new[:1].upper() + new[1:] if old[:1].isupper() and not old.isupper() else new
+
+
+def _with_space(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the range of a word to remove, together with the space after it."""
+    return (start, end + 1) if text[end : end + 1] == " " else (start, end)
+
+
+def _check_occurrence(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+    parts = sentences(text.shown) if "sentence" in rule.scopes else [text.shown]
+    for part in parts:
+        count = sum(1 for _ in rule.patterns[0].finditer(part))
+        given = rule.given
+        if given.max is not None and count > given.max or given.min is not None and count < given.min:
+            start = max(text.shown.find(part), 0)
+            yield _fault(rule, text, start, start + len(part), str(count))
+
+
+def _check_repetition(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+    before = None
+    for match in rule.patterns[0].finditer(text.shown):
+        word = match[0].casefold()
+        if before is not None and before[0].casefold() == word and word not in rule.exceptions:
+            between = text.shown[before.end() : match.start()]
+            if between and between.isspace():
+                yield _fault(rule, text, before.start(), match.end(), match[0], new=before[0])
+        before = match
+
+
+def _check_consistency(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[Fault]:
+    for number in range(0, len(rule.patterns), 2):
+        seen: tuple[int, str] | None = None
+        for text in texts:
+            for side in (0, 1):
+                match = rule.patterns[number + side].search(text.shown)
+                if match is None:
+                    continue
+                if seen is None:
+                    seen = (side, match[0])
+                elif seen[0] != side:
+                    yield _fault(rule, text, match.start(), match.end(), match[0], seen[1])
+                    return
+
+
+def _check_capitalization(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+    shown = text.shown.strip()
+    if shown and not _is_capitalized(rule, shown):
+        start = text.shown.find(shown)
+        yield _fault(rule, text, start, start + len(shown), shown)
+
+
+def _is_capitalized(rule: StyleRule, shown: str) -> bool:
+    words = [match[0] for match in _WORD.finditer(shown)]
+    words = [word for word in words if word.casefold() not in rule.exceptions]
+    match rule.given.match:
+        case "$lower":
+            return shown == shown.lower()
+        case "$upper":
+            return shown == shown.upper()
+        case "$title":
+            return all(
+                word[0].isupper() or (at > 0 and word.lower() in _SMALL) or not word[0].isascii()
+                for at, word in enumerate(words)
+            )
+        case "$sentence":
+            # Names keep their capitals, so a heading is only wrong if most of its words have one.
+            rest = [word for word in words[1:] if len(word) > 3 and not word.isupper()]
+            capitals = sum(word[0].isupper() and word[1:] == word[1:].lower() for word in rest)
+            return len(rest) < 2 or capitals * 2 <= len(rest)
+    return rule.patterns[0].search(shown) is not None

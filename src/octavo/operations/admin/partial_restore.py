@@ -1,0 +1,205 @@
+"""Restoring one organization, space, or site of a backup into a running server.
+
+The backup is first restored into a temporary folder as a server of its own, so every check of a whole restore applies.
+From there, the part moves like an export and an import: an organization with its ids, a space or a site as a new one
+beside the present one.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from octavo.errors import BadRequest
+from octavo.kit.clock import iso
+from octavo.kit.context import Context
+from octavo.kit.secrets.sealing import KEY_FILE
+from octavo.kit.temporary import TemporaryFolder
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.auditing import Stranger, audit
+from octavo.settings import Settings
+from octavo.sites.site.store import update_site
+
+from . import backup
+from .archives import export_organization, import_organization
+from .backup_storage import BackupPlace
+from .continuous_restore import holds_log, restore_followed
+from .docs_sites import BroughtSite, bring_source, export_site_files
+from .import_export import bring, export_space
+from .kept_backups import is_place, opened_backup
+from .lookup import Kind, find_named
+from .reindexing import Progress
+
+
+class HeldPart(Struct, frozen=True):
+    """Organization, space, or site in a backup. ``organization``: the id of its organization. ``pages``: the number of
+    pages of a space. ``changed_at``: the time of its last change. ``present``: whether the running server has
+    it, too."""
+
+    kind: Kind
+    id: str
+    title: str
+    organization: str
+    pages: int | None
+    changed_at: str | None
+    present: bool
+
+
+class RestoredPart(Struct, frozen=True):
+    """Restored part of a backup. ``id``: its id here."""
+
+    kind: Kind
+    id: str
+    title: str
+    organization: str
+
+
+@contextmanager
+def opened_copy(
+    settings: Settings, address: str, until: int | None, progress: Progress = lambda done, total: None
+) -> Iterator[Context]:
+    """Open a backup as a server of its own, in a temporary folder. ``until``: the time, of a continuous backup, in
+    milliseconds.
+
+    Raises BadRequest for a backup that is damaged, too old, or too new, and Unavailable for one of another server,
+    whose key is unknown here.
+    """
+    with TemporaryFolder("restore") as name:
+        folder = Path(name)
+        key = settings.data_folder / KEY_FILE
+        if key.exists():
+            shutil.copy(key, folder / KEY_FILE)
+        copy = msgspec.structs.replace(
+            settings,
+            data=str(folder),
+            database_url="",
+            database_direct_url="",
+            database_replica_url="",
+            files_url="",
+        )
+        if is_place(address) and holds_log(place := BackupPlace(address)):
+            restore_followed(copy, place, until, progress)
+        elif until is not None:
+            raise BadRequest("--until: needs a folder or bucket written by `octavo backup --follow`")
+        else:
+            with opened_backup(address) as file:
+                backup.restore(copy, file, progress)
+        context = open_context(copy)
+        try:
+            yield context
+        finally:
+            close_context(context)
+
+
+_LIST = """
+    SELECT 'organization', o.id, o.title, o.id, NULL, NULL FROM organizations o
+    UNION ALL
+    SELECT 'space', s.id, s.title, s.organization_id,
+      (SELECT count(*) FROM page_versions p JOIN branches b ON b.id = p.branch_id
+       WHERE b.id = s.main_branch AND p.from_seq <= b.sequence AND p.to_seq > b.sequence),
+      (SELECT r.created_at FROM revisions r WHERE r.id = s.main_revision)
+      FROM spaces s WHERE s.deleted_at IS NULL
+    UNION ALL
+    SELECT 'site', t.id, t.title, t.organization_id, NULL, NULL FROM sites t
+    ORDER BY 4, 1, 3, 2
+"""
+
+
+def list_held(context: Context, copy: Context) -> list[HeldPart]:
+    """Return everything in a backup that can be restored by itself, by organization."""
+    with copy.db.read() as tx:
+        rows = tx.all(_LIST)
+    with context.db.read() as tx:
+        present = {(row[0], row[1]) for row in tx.all(_LIST)}
+    return [
+        HeldPart(
+            kind=kind,
+            id=id,
+            title=title,
+            organization=organization,
+            pages=pages,
+            changed_at=None if changed_at is None else iso(changed_at),
+            present=(kind, id) in present,
+        )
+        for kind, id, title, organization, pages, changed_at in rows
+    ]
+
+
+def restore_part(
+    context: Context,
+    copy: Context,
+    kind: Kind,
+    name: str,
+    *,
+    organization_id: str | None = None,
+    label: str,
+    progress: Progress = lambda done, total: None,
+) -> RestoredPart:
+    """Restore an organization with its ids, or a space or a site as a new one.
+
+    ``name``: its id, URL, or title in the backup. ``organization_id``: where a space or a site goes, by default the
+    organization that it had. ``label``: what its title says about the backup, such as a date.
+
+    Raises NotFound for something that the backup doesn't have, and BadRequest for an organization that is still here.
+    """
+    found = find_named(copy, name, [kind])
+    with TemporaryFolder("part") as folder:
+        files = Path(folder, "files")
+        if kind == "organization":
+            _require_missing(context, found.id)
+            export_organization(copy, found.id, files)
+            import_organization(context, files, progress)
+            part = RestoredPart("organization", found.id, found.title, found.id)
+        else:
+            target = organization_id or _organization_of(context, copy, kind, found.id)
+            title = f"{found.title} ({label})"
+            if kind == "space":
+                export_space(copy, found.id, files)
+                outcome = bring(
+                    context, str(files), organization_id=target, title=title, kind="octavo", progress=progress
+                ).outcome
+                part = RestoredPart("space", outcome.space, title, target)
+            else:
+                export_site_files(copy, found.id, files)
+                brought = bring_source(
+                    context, str(files), organization_id=target, new_site=True, progress=progress
+                )
+                assert isinstance(brought, BroughtSite), "an exported site has a description of its structure"
+                with context.db.write() as tx:
+                    update_site(tx, brought.site, title=title)
+                part = RestoredPart("site", brought.site, title, target)
+    with context.db.write() as tx:
+        audit(
+            tx,
+            Stranger("command line"),
+            "backup.restored",
+            part.organization,
+            (part.kind, part.id),
+            after={"title": part.title},
+        )
+    return part
+
+
+def _require_missing(context: Context, organization_id: str) -> None:
+    with context.db.read() as tx:
+        if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=organization_id):
+            raise BadRequest(
+                f"--organization: {organization_id!r} is still on this server. Restore its spaces or sites"
+                " beside the present ones, with --space or --site."
+            )
+
+
+def _organization_of(context: Context, copy: Context, kind: Kind, id: str) -> str:
+    """Return the organization that a space or a site of the backup belonged to. Raises BadRequest if it is not on this
+    server."""
+    with copy.db.read() as tx:
+        owner: str = tx.value(f"SELECT organization_id FROM {kind}s WHERE id = :id", id=id)
+    with context.db.read() as tx:
+        if not tx.one("SELECT 1 FROM organizations WHERE id = :id", id=owner):
+            raise BadRequest(f"--org: its organization {owner!r} is not on this server. Choose another one.")
+    return owner

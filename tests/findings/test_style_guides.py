@@ -1,0 +1,156 @@
+"""Style guides: rules in the format of Vale, spaces of rules, and checks of spaces against them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from octavo.assistants.findings.styleguides import list_packages
+from octavo.core.checks.fixes import replace_text
+from octavo.core.checks.pages import check_page
+from octavo.core.checks.style import StyleRuleError, read_rule
+from octavo.core.document.reader import read
+from octavo.core.document.writing import write
+from world import World
+
+from .test_scans import SITE, ScanScene
+
+RULES = {
+    "existence": (
+        "extends: existence\nmessage: Avoid ‘%s’.\ntokens: [very]",
+        "It is very old.",
+        "It is old.",
+    ),
+    "substitution": (
+        "extends: substitution\nmessage: Use ‘%s’, not ‘%s’.\nignorecase: true\nswap:\n  utilize: use",
+        "Utilize it.",
+        "Use it.",
+    ),
+    "occurrence": (
+        "extends: occurrence\nmessage: Too long (%s).\nscope: sentence\nmax: 4\ntoken: '[a-zA-Z]+'",
+        "Short one. This is a long sentence.",
+        "This is short.",
+    ),
+    "repetition": ("extends: repetition\nmessage: ‘%s’ is there twice.", "The the end.", "The end."),
+    "consistency": (
+        "extends: consistency\nmessage: ‘%s’ and ‘%s’.\neither:\n  color: colour",
+        "A color. A colour.",
+        "A color. A color.",
+    ),
+    "capitalization": (
+        "extends: capitalization\nmessage: Use sentence case.\nscope: heading\nmatch: $sentence",
+        "## How To Install The Server",
+        "## How to install the Octavo server",
+    ),
+}
+
+
+def faults(rule: str, text: str) -> list[Any]:
+    return [
+        fault for fault in check_page(read(text), [read_rule("Rule", rule)]).faults if fault.kind == "style"
+    ]
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_each_kind_of_rule_finds_what_breaks_it(kind: str) -> None:
+    rule, wrong, right = RULES[kind]
+    assert len(faults(rule, wrong)) == 1
+    assert faults(rule, right) == []
+    # Code is never prose.
+    assert faults(rule, f"`{wrong}`\n\n```\n{wrong}\n```\n") == []
+
+
+def test_a_fix_changes_only_the_words_that_it_is_about() -> None:
+    text = (
+        "# Title\n\nYou can **utilize** the `utilize` command, or utilize [a link](x.md).\n\n* One\n* Two\n"
+    )
+    document = read(text)
+    found = [fault.fix for fault in check_page(document, [read_rule("R", RULES["substitution"][0])]).faults]
+    assert all(replace_text(document, fix) for fix in found if fix)
+    expected = text.replace("**utilize**", "**use**").replace("or utilize", "or use")
+    assert write(document) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("extends: existence\nmessage: x\ntokens: ['(?=a)b']", "not supported"),
+        ("extends: existence\nmessage: x\ntokens: ['a*']\nnonword: true", "matches empty text"),
+        ("extends: existence\nmessage: x", "tokens: is required"),
+        ("extends: substitution\nmessage: x", "swap: is required"),
+        ("extends: spelling\nmessage: x", "extends"),
+        ("extends: [", "invalid YAML"),
+        ("- a", "a rule is a mapping"),
+        ("extends: existence\nmessage: &a x\ntokens: [*a]", "aliases"),
+        ("extends: occurrence\nmessage: x\ntoken: a\nmax: -1", "max"),
+        ("extends: capitalization\nmessage: x\nmatch: $camel", "match"),
+        ("extends: existence\nmessage: x\ntokens: ['" + "a{1000}" * 200 + "']", "not supported"),
+    ],
+)
+def test_rules_that_cant_be_used_say_why(source: str, reason: str) -> None:
+    with pytest.raises(StyleRuleError, match=reason):
+        read_rule("Rule", source)
+
+
+def test_a_pattern_never_takes_forever() -> None:
+    rule = read_rule("Rule", "extends: existence\nmessage: x\nnonword: true\ntokens: ['(a+)+$']")
+    start = time.process_time()
+    check_page(read("a" * 50_000 + "b"), [rule])
+    # An engine that backtracks would need longer than the universe exists.
+    assert time.process_time() - start < 60
+
+
+def test_all_rules_of_the_packages_can_be_read() -> None:
+    packages = list_packages()
+    assert set(packages) == {"google", "microsoft", "plain-english"}
+    for package in packages.values():
+        for rule in package.rules:
+            assert read_rule(rule.title, rule.rule).given.message
+
+
+@pytest.fixture
+def scene(world: World) -> ScanScene:
+    return ScanScene(world)
+
+
+def test_a_style_guide_is_created_and_its_rules_find_and_fix(scene: ScanScene) -> None:
+    world, place = scene.world, scene.place
+    path = place.path(f"{SITE}/styleguide")
+    assert world.call("admin", "POST", path, json={"template": "none"}).status_code == 404
+    space = world.post("admin", path, {"template": "plain-english"})
+    assert space["type"] == "styleguide" and space["title"] == "Plain English"
+    assert world.post("admin", path)["id"] == space["id"]
+    assert world.get("admin", scene.site)["styleguide"] == {"kind": "space", "space": space["id"]}
+    scene.write("You can simply utilize it in order to to start.\n")
+    scene.scan()
+    found = {each["title"]: each for each in scene.list(query="kind=style&status=open")}
+    assert {"Don't call a step easy", "Use the short word", "Don't repeat a word"} <= set(found)
+    assert found["Don't repeat a word"]["severity"] == "medium" and found["Use the short word"]["autoFixable"]
+    run = world.post("admin", f"{path}/runs", {"spaces": [place["spaceId"]]})
+    (change,) = run["changeRequests"]
+    page = f"/spaces/{place['spaceId']}/change-requests/{change['id']}/content/page/{place['pageId']}"
+    assert "You can use it to start." in world.get("admin", f"{page}?format=markdown")["markdown"]
+    again = world.post("admin", f"{path}/runs", {"spaces": [place["spaceId"]]})
+    assert [one["id"] for one in again["changeRequests"]] == [change["id"]]
+    assert len(world.get("admin", f"{path}/runs")["items"]) == 2
+    listed = world.get("admin", place.path("/orgs/{organizationId}/styleguides"))["styleguides"]
+    assert [(one["space"]["id"], [s["id"] for s in one["sites"]]) for one in listed] == [
+        (space["id"], [place["siteId"]])
+    ]
+    world.call("admin", "PATCH", scene.site, json={"styleguide": None})
+    scene.scan()
+    assert scene.list(query="kind=style&status=open") == []
+    assert world.call("admin", "POST", f"{path}/runs", json={"spaces": [place["spaceId"]]}).status_code == 404
+
+
+def test_only_style_guides_of_the_organization_are_accepted(scene: ScanScene) -> None:
+    for space in (scene.place["spaceId"], scene.world.away["spaceId"], "none"):
+        body = {"styleguide": {"kind": "space", "space": space}}
+        assert scene.world.call("admin", "PATCH", scene.site, json=body).status_code == 400
+    guide = scene.world.post("admin", scene.place.path(f"{SITE}/styleguide"))["id"]
+    path = scene.place.path(f"{SITE}/styleguide/runs")
+    for space in (scene.world.away["spaceId"], "none"):
+        assert scene.world.call("admin", "POST", path, json={"spaces": [space]}).status_code == 404
+    assert scene.world.call("admin", "POST", path, json={"spaces": [guide]}).status_code == 400

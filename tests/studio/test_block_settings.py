@@ -1,0 +1,207 @@
+"""Settings of blocks in the side panel, images resized in place, and links that find what they lead to."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import expect
+
+from settled import PATIENCE
+
+PAGE = """# Page
+
+Before.
+
+## Own part
+
+```python
+a = 1
+```
+
+{% hint style="info" %}
+words
+{% endhint %}
+
+Behind.
+"""
+PIXELS = (
+    b"<svg xmlns='http://www.w3.org/2000/svg' width='400' height='100'>"
+    b"<rect width='400' height='100' fill='teal'/></svg>"
+)
+FILE = {"name": "flow.svg", "mimeType": "image/svg+xml", "buffer": PIXELS}
+
+
+class Draft:
+    """A change request with two new pages, one of them open in a browser."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+        self.space = app.create_space("Settings")
+        changes = f"/spaces/{self.space}/change-requests"
+        made = app.call("POST", changes, {"subject": "Words"})
+        pages = [
+            ("Page", "page", PAGE),
+            ("Outbox", "outbox", "# Outbox\n\nA.\n\n## Reading the outbox\n\nB.\n"),
+        ]
+        inserts = [
+            {"operation": "insert_page", "slug": slug, "title": title, "document": {"markdown": markdown}}
+            for title, slug, markdown in pages
+        ]
+        app.call("POST", f"{changes}/{made['id']}/content", {"changes": inserts})
+        self.content = f"{changes}/{made['number']}/content/path/page?format=markdown"
+        self.path = f"/s/{self.space}/~/changes/{made['number']}/page"
+
+    def open(self, **options: Any) -> Any:
+        page = self.app.open(self.path, **options)
+        page.get_by_role("textbox", name="Page content").wait_for()
+        page.wait_for_timeout(400)
+        return page
+
+    def markdown(self) -> str:
+        return str(self.app.call("GET", self.content)["markdown"])
+
+    def until(self, right: Callable[[str], Any]) -> None:
+        end = time.monotonic() + PATIENCE
+        while not right(self.markdown()) and time.monotonic() < end:
+            time.sleep(0.1)
+        assert right(self.markdown()), self.markdown()
+
+
+def _go_behind(page: Any, words: str) -> None:
+    page.get_by_text(words, exact=True).click()
+    # Browsers tell where the caret is a moment after a click, and nobody types sooner.
+    page.wait_for_timeout(60)
+    page.keyboard.press("End")
+    page.wait_for_timeout(60)
+
+
+def test_settings_of_code_are_in_the_side_panel_and_close_by_keyboard(app):
+    draft = Draft(app)
+    page = draft.open()
+    column = page.get_by_text("Before.").bounding_box()
+    page.locator("figure.code").hover()
+    page.get_by_role("button", name="Language and title").click()
+    panel = page.get_by_role("complementary", name="Code: Python")
+    panel.get_by_role("textbox", name="Title").fill("x.py")
+    panel.get_by_role("textbox", name="Title").press("Tab")
+    panel.get_by_role("checkbox", name="Line numbers").check()
+    draft.until(lambda found: '{% code title="x.py" lineNumbers="true" %}\n```python' in found)
+    assert page.get_by_text("Before.").bounding_box() == column
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    expect(page.get_by_role("textbox", name="Page content")).to_be_focused()
+    page.context.close()
+
+
+def test_an_image_gets_files_of_both_themes_alt_text_width_and_caption(app):
+    draft = Draft(app)
+    page = draft.open()
+    _go_behind(page, "Behind.")
+    page.keyboard.press("Enter")
+    page.keyboard.type("/image")
+    page.keyboard.press("Enter")
+    page.locator(".link-box input[type=file]").set_input_files(FILE)
+    image = page.locator("figure.image img")
+    image.click()
+    image.hover()
+    page.get_by_role("button", name="Settings").last.click()
+    panel = page.get_by_role("complementary", name="Image")
+    panel.get_by_label("Dark: Upload file").set_input_files({**FILE, "name": "night.svg"})
+    expect(panel.get_by_role("group", name="Dark")).to_contain_text("night.svg")
+    panel.get_by_role("textbox", name="Alt text").fill("A flow")
+    panel.get_by_role("combobox", name="Alignment").select_option("left")
+    draft.until(lambda found: re.search(r"<picture>.*night\.svg.*flow\.svg.*alt=\"A flow\"", found))
+    # Another file of the space, without an upload.
+    panel.get_by_role("group", name="Dark").get_by_role("button", name="Replace").click()
+    page.get_by_role("combobox", name="Paste a link or search pages").fill("flow")
+    page.get_by_role("option", name="flow.svg").click()
+    panel.get_by_role("group", name="Dark").get_by_role("button", name="Remove").click()
+    draft.until(lambda found: "<picture>" not in found and "flow.svg" in found)
+    page.locator("figure.image img").first.click()
+    page.keyboard.press("Alt+ArrowLeft")
+    page.keyboard.press("Enter")
+    page.keyboard.type("From here")
+    draft.until(lambda found: re.search(r"width=\"3\d\d\".*From here", found))
+    slider = page.get_by_role("slider", name="Width, right edge")
+    edge = slider.bounding_box()
+    page.mouse.move(edge["x"] + 5, edge["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(edge["x"] - 95, edge["y"] + 20, steps=4)
+    page.mouse.up()
+    draft.until(lambda found: re.search(r"width=\"2\d\d\"", found))
+    page.context.close()
+
+
+def test_the_link_box_finds_pages_headings_and_files_of_the_draft(app):
+    draft = Draft(app)
+    page = draft.open()
+    _go_behind(page, "Behind.")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Shift+Home")
+    page.wait_for_timeout(200)
+    page.keyboard.press("Control+k")
+    box = page.get_by_role("combobox", name="Paste a link or search pages")
+    box.fill("outbox")
+    page.get_by_role("option", name="Outbox", exact=True).wait_for()
+    page.get_by_role("option", name="Reading the outbox").click()
+    draft.until(lambda found: "[Behind](outbox.md#reading-the-outbox)" in found)
+    page.keyboard.press("End")
+    page.keyboard.press("Control+k")
+    box.fill("nothing like this")
+    expect(page.get_by_text("No results for “nothing like this”")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.context.close()
+
+
+def test_a_mention_finds_headings_of_this_page_and_pages(app):
+    draft = Draft(app)
+    page = draft.open()
+    _go_behind(page, "Behind.")
+    page.keyboard.type(" @own")
+    page.get_by_role("option", name="Own part").wait_for()
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Own part").wait_for()
+    draft.until(lambda found: "[Own part](#own-part)" in found)
+    page.keyboard.type("@outb")
+    page.get_by_role("option", name="Outbox", exact=True).wait_for()
+    page.keyboard.press("Enter")
+    page.locator(".mention", has_text="Outbox").wait_for()
+    draft.until(lambda found: "outbox.md" in found)
+    page.context.close()
+
+
+def test_formulas_and_diagrams_are_drawn_while_they_are_written(app):
+    draft = Draft(app)
+    page = draft.open()
+    _go_behind(page, "Behind.")
+    page.keyboard.press("Enter")
+    page.keyboard.type("/formula")
+    page.keyboard.press("Enter")
+    expect(page.locator("math msup").first).to_be_visible()
+    page.locator(".math").hover()
+    page.get_by_role("button", name="Edit formula").click()
+    source = page.get_by_role("complementary", name="Formula").get_by_role("textbox")
+    source.fill("\\frac{1}{2}")
+    expect(page.locator("math mfrac")).to_be_visible()
+    draft.until(lambda found: "$$\n\\frac{1}{2}\n$$" in found)
+    page.keyboard.press("Escape")
+    _go_behind(page, "Before.")
+    page.keyboard.press("Enter")
+    page.keyboard.type("/diagram")
+    page.keyboard.press("Enter")
+    drawn = page.locator(".diagram-drawn img")
+    expect(drawn).to_be_visible()
+    before = drawn.get_attribute("src")
+    page.get_by_text("A[First] --> B[Second]").click()
+    page.wait_for_timeout(60)
+    page.keyboard.press("End")
+    page.keyboard.type(" --> C[Third]")
+    expect(page.get_by_text("Valid", exact=True)).to_be_visible()
+    expect(drawn).not_to_have_attribute("src", before)
+    page.keyboard.type(" -->")
+    expect(page.get_by_text("The diagram has an error.")).to_be_visible()
+    expect(drawn).to_be_visible()
+    page.context.close()

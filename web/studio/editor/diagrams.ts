@@ -1,0 +1,109 @@
+/**
+ * Diagrams as sites draw them: in a frame without an origin, where nothing a diagram says can do anything, and shown as
+ * images, in which no script ever runs.
+ */
+import { h } from "./dom.ts";
+
+export interface Diagram {
+  svg: string;
+  width: number;
+  height: number;
+  /** Its description for who does not see it. */
+  said: string;
+}
+
+/** Colors of Mermaid by our tokens, as sites have them. */
+const TOKENS: Record<string, string> = {
+  background: "bg",
+  mainBkg: "primary-soft",
+  primaryColor: "primary-soft",
+  primaryTextColor: "strong",
+  primaryBorderColor: "primary",
+  nodeBorder: "primary",
+  lineColor: "muted",
+  textColor: "text",
+  titleColor: "strong",
+  secondaryColor: "raised",
+  secondaryTextColor: "text",
+  secondaryBorderColor: "line-strong",
+  tertiaryColor: "sunken",
+  tertiaryTextColor: "text",
+  tertiaryBorderColor: "line-strong",
+  clusterBkg: "raised",
+  clusterBorder: "line-strong",
+  edgeLabelBackground: "bg",
+  noteBkgColor: "warning-soft",
+  noteTextColor: "strong",
+  noteBorderColor: "warning",
+  errorBkgColor: "danger-soft",
+  errorTextColor: "danger",
+};
+
+const FRAME = "/~diagrams/diagrams.html";
+const FONT = "ui-sans-serif, system-ui, sans-serif";
+/** How long a diagram may take. */
+const PATIENCE = 10_000;
+
+function colorsOf(dark: boolean): Record<string, string> {
+  const probe = document.body.appendChild(document.createElement("i"));
+  probe.style.colorScheme = dark ? "dark" : "light";
+  const found: Record<string, string> = {};
+  for (const [name, token] of Object.entries(TOKENS)) {
+    probe.style.color = `color-mix(in srgb, var(--${token}), var(--${token}))`;
+    const { color } = getComputedStyle(probe);
+    const whole = color.startsWith("color(") ? 255 : 1;
+    const parts = color.match(/-?[\d.]+(e-?\d+)?/g)!.slice(0, 3).map((each) => Number(each) * whole);
+    found[name] = `#${
+      parts.map((each) => Math.round(Math.min(Math.max(each, 0), 255)).toString(16).padStart(2, "0")).join("")
+    }`;
+  }
+  probe.remove();
+  return found;
+}
+
+let ready: Promise<Window> | undefined;
+let asked = 0;
+const waiting = new Map<number, (drawn: Diagram | undefined) => void>();
+
+/** The frame, once it can draw. */
+function frame(): Promise<Window> {
+  ready ??= new Promise((resolve) => {
+    const made = h("iframe", {
+      sandbox: "allow-scripts",
+      class: "diagram-frame",
+      "aria-hidden": "true",
+      tabindex: "-1",
+      src: FRAME,
+    });
+    addEventListener("message", ({ data, source }) => {
+      if (source !== made.contentWindow) return;
+      if (data.ready) resolve(made.contentWindow!);
+      else {
+        waiting.get(data.id)?.(data.drawn);
+        waiting.delete(data.id);
+      }
+    });
+    document.body.append(made);
+  });
+  return ready;
+}
+
+/** Draws a diagram in the colors of the theme; undefined where its source is wrong. */
+export async function drawDiagram(code: string): Promise<Diagram | undefined> {
+  const window = await frame();
+  const id = ++asked;
+  const dark = getComputedStyle(document.documentElement).colorScheme.includes("dark") &&
+    (!getComputedStyle(document.documentElement).colorScheme.includes("light") ||
+      matchMedia("(prefers-color-scheme: dark)").matches);
+  return new Promise((resolve) => {
+    waiting.set(id, resolve);
+    setTimeout(() => waiting.delete(id) && resolve(undefined), PATIENCE);
+    window.postMessage({ id, code, dark, colours: colorsOf(dark), font: FONT }, "*");
+  });
+}
+
+export function diagramImage({ svg, width, height, said }: Diagram, code: string): HTMLImageElement {
+  const image = h("img", { alt: said || code, width, height, draggable: "false" });
+  image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+  return image;
+}

@@ -1,0 +1,174 @@
+/** What links and mentions can lead to, found by words: pages and their headings, and files of the space. */
+import type { EditorView } from "prosemirror-view";
+import { api, ask, askAll, type Schemas } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+import { readTopBlock } from "../document/convert.ts";
+import type { BlockJson, Ref } from "../document/types.ts";
+import { sizeOf } from "../parts/sizes.ts";
+import type { Base } from "./base.ts";
+import type { Finders, Found } from "./linking.ts";
+import type { Lookup } from "./lookup.ts";
+import { headingsOf } from "./outline.ts";
+import { loadPage } from "./page.ts";
+import { words } from "./words.ts";
+
+/** How long lists of pages and files are good. */
+const GOOD = 20_000;
+const MOST_PAGES = 8;
+const MOST_FILES = 6;
+const MOST_HEADINGS = 3;
+const MOST_READ = 3;
+
+interface Listed {
+  title: string;
+  id: string;
+  line: string;
+}
+
+/** Asks again only after a while, and at once where it could not be asked. */
+function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
+  let known: { at: number; found: Promise<T> } | undefined;
+  return () => {
+    if (!known || Date.now() - known.at > GOOD) {
+      const found = ask();
+      known = { at: Date.now(), found };
+      found.catch(() => (known = undefined));
+    }
+    return known.found;
+  };
+}
+
+/** The anchor that readers know a heading by. */
+export function anchorOf(text: string): string {
+  return text.trim().toLowerCase().replace(/[^\p{L}\p{N}\p{M}\s_-]/gu, "").replace(/\s+/g, "-");
+}
+
+/** A heading as a link to it needs it. */
+function headingOf(block: BlockJson): { title: string; anchor: string }[] {
+  if (!/^heading-\d$/.test(block.type)) return [];
+  const title = readTopBlock(block).textContent.trim();
+  const fixed = (block.data as { id?: string } | undefined)?.id;
+  return title ? [{ title, anchor: fixed ?? anchorOf(title) }] : [];
+}
+
+export function findersOf(
+  space: string,
+  base: Base,
+  lookup: Lookup,
+  view: () => EditorView | undefined,
+): Finders {
+  const path = { spaceId: space };
+  const inChange = base.kind === "change" ? { ...path, changeRequestId: String(base.number) } : undefined;
+  /** All pages as they are here: what search finds is in main. */
+  const drafted = remembered(async (): Promise<Listed[]> => {
+    const { pages } = inChange
+      ? await ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content/pages", {
+        params: { path: inChange },
+      }))
+      : await ask(api.GET("/spaces/{spaceId}/content/pages", { params: { path } }));
+    const found: Listed[] = [];
+    const visit = (items: readonly Schemas["Pages"]["pages"][number][], above: string[]): void => {
+      for (const item of items) {
+        if (item.type === "document") found.push({ id: item.id, title: item.title, line: above.join(" / ") });
+        if ("pages" in item) visit(item.pages, [...above, item.title]);
+      }
+    };
+    visit(pages as readonly Schemas["Pages"]["pages"][number][], []);
+    return found;
+  });
+  const files = remembered(() =>
+    askAll((query) =>
+      inChange
+        ? ask(api.GET("/spaces/{spaceId}/change-requests/{changeRequestId}/content/files", {
+          params: { path: inChange, query },
+        }))
+        : ask(api.GET("/spaces/{spaceId}/content/files", { params: { path, query } }))
+    )
+  );
+  const documents = new Map<string, () => Promise<{ title: string; anchor: string }[]>>();
+  /** The headings of another page; none where it cannot be read now. */
+  const drawnHeadings = (page: string): Promise<{ title: string; anchor: string }[]> => {
+    const known = documents.get(page) ??
+      remembered(async () => (await loadPage(space, base, page)).document.nodes.flatMap(headingOf));
+    documents.set(page, known);
+    return known().catch(() => []);
+  };
+  const headings = (typed: string): Found[] => {
+    const here = view();
+    if (!here) return [];
+    return headingsOf(here).filter(({ text }) => text.toLowerCase().includes(typed)).slice(0, MOST_HEADINGS)
+      .map((
+        { text },
+      ) => ({
+        title: text,
+        line: t("onThisPage"),
+        group: words.headings,
+        icon: "hashtag",
+        ref: { kind: "anchor", anchor: anchorOf(text) },
+      }));
+  };
+  const pages = async (typed: string): Promise<Found[]> => {
+    const wanted = typed.trim().toLowerCase();
+    if (!wanted) return [];
+    const [known, searched] = await Promise.all([
+      drafted().catch((): Listed[] => []),
+      ask(
+        api.GET("/spaces/{spaceId}/search", { params: { path, query: { query: typed, limit: MOST_PAGES } } }),
+      )
+        .then(({ items }) => items, (): Schemas["SearchPage"][] => []),
+    ]);
+    const here = new Map(known.map((each) => [each.id, each]));
+    const rows = new Map<string, Listed>();
+    for (const each of known) if (each.title.toLowerCase().includes(wanted)) rows.set(each.id, each);
+    for (const { id } of searched) {
+      const page = here.get(id);
+      if (page) rows.set(id, page);
+    }
+    const best = [...rows.values()].slice(0, MOST_PAGES);
+    // Of the first ones all headings are known, also those that only this change request has.
+    const read = new Map(
+      await Promise.all(
+        best.slice(0, MOST_READ).map(async ({ id }) => [id, await drawnHeadings(id)] as const),
+      ),
+    );
+    const sections = new Map(searched.map((each) => [each.id, each.sections]));
+    const found: Found[] = [];
+    for (const { id, title, line } of best) {
+      found.push({ title, line, group: words.pages, icon: "file-lines", ref: { kind: "page", page: id } });
+      const within = read.get(id)?.filter((each) => each.title.toLowerCase().includes(wanted)) ??
+        (sections.get(id) ?? []).flatMap((each) => {
+          const anchor = each.path.split("#")[1];
+          return anchor && each.title !== title
+            ? [{ title: each.title, anchor: decodeURIComponent(anchor) }]
+            : [];
+        });
+      for (const each of within.slice(0, MOST_HEADINGS)) {
+        found.push({
+          title: each.title,
+          group: words.pages,
+          icon: "hashtag",
+          within: true,
+          ref: { kind: "anchor", page: id, anchor: each.anchor },
+        });
+      }
+    }
+    return [...headings(wanted), ...found];
+  };
+  return {
+    lookup,
+    pages,
+    async files(typed, image) {
+      const wanted = typed.trim().toLowerCase();
+      const { items } = await files().catch(() => ({ items: [] as Schemas["File"][] }));
+      return items.filter(({ name, contentType }) =>
+        name.toLowerCase().includes(wanted) && (!image || contentType.startsWith("image/"))
+      ).slice(0, wanted ? MOST_FILES : 50).map((file) => ({
+        title: file.name,
+        line: sizeOf(file.size),
+        group: words.files,
+        icon: file.contentType.startsWith("image/") ? "image" : "file",
+        ref: { kind: "file", file: file.id } as Ref,
+      }));
+    },
+  };
+}
