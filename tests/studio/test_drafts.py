@@ -24,7 +24,6 @@ def _page(app: App, space: str, title: str) -> str:
 
 def test_edit_begins_at_once_where_there_is_no_choice_and_leaves_no_empty_draft(app: App) -> None:
     space = app.fill_space("At once", ["Start", "Other"])
-    app.call("PATCH", f"/spaces/{space}", {"editMode": "locked"})
     page = app.open(f"/s/{space}/start")
     page.get_by_role("heading", name="Start", level=1).wait_for()
     page.keyboard.press("e")
@@ -104,7 +103,7 @@ def test_review_is_requested_with_suggestions_and_says_who_left(app: App) -> Non
     expect(dialog.get_by_role("textbox", name="Note")).to_have_value("Please look.")
     dialog.get_by_role("checkbox").uncheck()
     dialog.get_by_role("button", name="Request review").click()
-    page.get_by_text("Review requested").wait_for()
+    page.get_by_text(f"#{mine} is ready for review").wait_for()
     assert app.call("GET", f"{path}/{mine}")["status"] == "open"
     assert app.call("GET", f"{path}/{mine}/comments")["count"] == 1
     page.context.close()

@@ -160,7 +160,7 @@ def test_a_review_is_asked_of_people_with_a_note(app: Any) -> None:
     dialog.get_by_label("Note").fill("Please look at the first words.")
     dialog.get_by_role("button", name="Request review").click()
     expect(dialog).to_have_count(0)
-    page.get_by_text("#1 is ready for review").wait_for()
+    page.get_by_text("Review requested").wait_for()
     path = f"/spaces/{space}/change-requests/{change['number']}"
     assert app.call("GET", path)["status"] == "open"
     asked = app.call("GET", f"{path}/requested-reviewers")["items"]
