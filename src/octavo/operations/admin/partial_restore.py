@@ -37,8 +37,7 @@ from .reindexing import Progress
 
 
 class HeldPart(Struct, frozen=True):
-    """Organization, space, or site in a backup. ``organization``: its organization's id; ``pages``: of a space;
-    ``changed_at``: its last change; ``present``: whether the running server has it too."""
+    """Organization, space, or site in a backup. ``present``: whether this server has it."""
 
     kind: Kind
     id: str
@@ -50,7 +49,7 @@ class HeldPart(Struct, frozen=True):
 
 
 class RestoredPart(Struct, frozen=True):
-    """Restored part of a backup. ``id``: its id here."""
+    """Restored part of a backup. ``id``: its id on this server."""
 
     kind: Kind
     id: str
