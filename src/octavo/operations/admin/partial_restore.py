@@ -51,7 +51,7 @@ class HeldPart(Struct, frozen=True):
 
 
 class RestoredPart(Struct, frozen=True):
-    """Restored part of a backup. ``id``: its id here."""
+    """Restored part of a backup. ``id``: its id on this server."""
 
     kind: Kind
     id: str
