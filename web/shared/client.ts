@@ -36,7 +36,7 @@ export class ApiError extends Error {
 
 export const api = createClient<paths>({ baseUrl: "/v1", credentials: "same-origin" });
 
-/** The name of the event of the window: the server refused a change because it is read-only. */
+/** The name of the window's event for a change that the server refused because it is read-only. */
 export const MAINTENANCE = "octavo-maintenance";
 
 interface Outcome<T> {

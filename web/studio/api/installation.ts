@@ -27,5 +27,5 @@ export const jobOf = (id: string) =>
 
 export const installation = () => resource("installation", () => getInstallation({}));
 
-/** What everyone on the server is told: maintenance, and an announcement. */
+/** Messages to everyone on the server: maintenance and an announcement. */
 export const serverNotices = () => resource("server-notices", () => getServerNotices({}));

@@ -134,7 +134,7 @@ function rowsOf(table: HTMLTableElement): HTMLTableRowElement[] {
   return [...table.querySelectorAll("tr")].filter((row) => row.closest("table") === table);
 }
 
-/** The cells of a table in HTML, row by row: those over several places stand in the first, where nothing is it is null. */
+/** Return the cells of an HTML table row by row. Spanning cells are in their first position; others are null. */
 function cellsOf(element: HTMLTableElement): (HTMLTableCellElement | null)[][] {
   return rowsOf(element).map((row) =>
     [...row.cells].flatMap((
@@ -143,7 +143,7 @@ function cellsOf(element: HTMLTableElement): (HTMLTableCellElement | null)[][] {
   );
 }
 
-/** The words of each cell of a table, and its blocks: what is pasted into the cells of another one. */
+/** Return the text and blocks of each cell of a table, to be pasted into another table. */
 export function readCells(element: HTMLTableElement, schema: Schema): { text: string; blocks: Node[] }[][] {
   return cellsOf(element).map((row) =>
     row.map((cell) => ({
@@ -153,7 +153,7 @@ export function readCells(element: HTMLTableElement, schema: Schema): { text: st
   );
 }
 
-/** A table as it is pasted: what is missing at the end of a row is empty. */
+/** Parse a pasted table: missing cells at the end of a row are empty. */
 function tableContent(element: HTMLTableElement, schema: Schema): Fragment {
   const { table_head, table_heading, table_row, table_cell, paragraph } = schema.nodes;
   const rows = cellsOf(element);

@@ -1,11 +1,11 @@
-/** What a block carries beside its text, and what its place in the page gives it. */
+/** The data of a block, and the data that depends on its place in the page. */
 import type { EditorView } from "prosemirror-view";
 import type { Data } from "../document/types.ts";
 
-/** How wide the text of a page is, in pixels. */
+/** The width of a page's text in pixels. */
 export const COLUMN = 736;
 
-/** Changes fields of a node's data; undefined takes one away. */
+/** Change fields of a node's data; undefined removes a field. */
 export function setData(
   view: EditorView,
   position: number | undefined,

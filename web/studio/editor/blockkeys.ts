@@ -14,8 +14,8 @@ function mayBringBlocks(transaction: Transaction): boolean {
 }
 
 /**
- * The node, and all in it, with a key wherever a block has none. What brings many blocks gives them theirs by this: a step
- * for each of them later would take long.
+ * Return a node with keys for all blocks in it without one. Used when many blocks are inserted: separate steps
+ * for the keys would be slow.
  */
 export function withKeys(node: Node): Node {
   if (node.isInline) return node;

@@ -96,7 +96,7 @@ function decorations(state: EditorState): DecorationSet {
     if (to > from) {
       found.push(Decoration.inline(from, to, { class: `caret-range ${hueOf(caret.user.id)}` }));
     }
-    // A block that the browser may leave undrawn cuts off what stands above it: the name.
+    // A block that the browser may skip when rendering clips the name above it.
     const $head = state.doc.resolve(caret.head);
     if ($head.depth) found.push(Decoration.node($head.before(1), $head.after(1), { class: "with-caret" }));
     const key = `${caret.client} ${caret.at}`;

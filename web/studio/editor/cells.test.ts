@@ -25,7 +25,7 @@ import {
   textOfCell,
 } from "./tablecommands.ts";
 
-/** A page with a paragraph and a table at position 2, whose cells say these words; the first row is the head. */
+/** Return a page with a paragraph and a table at position 2 with these texts; the first row is the header. */
 function page(...rows: string[][]): EditorState {
   const [head, ...body] = rows;
   const table = newTable(head!.length, body.length, head);
@@ -180,7 +180,7 @@ test("pasting 3,000 rows into a cell is quick, and so is choosing and clearing t
   const state = GRID();
   const transaction = state.tr;
   pasteCells(transaction, AT, { row: 1, column: 0 }, rows);
-  // What is there is written cell by cell, what is new a hundred rows at a time.
+  // Existing rows are written cell by cell, new ones a hundred rows at a time.
   expect(transaction.steps.length).toBeLessThan(50);
   const after = run(
     run(state.apply(transaction), (now, dispatch) => {

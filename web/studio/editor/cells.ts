@@ -1,7 +1,7 @@
 /**
- * Several cells of a table that are chosen together, as a rectangle, and what is done with them. Every cell is one place
- * of the grid (`tablecommands.ts`); row 0 is the head. All of it is ordinary steps, cell by cell, so that what somebody
- * else writes in another cell stays.
+ * A rectangular selection of table cells, and its commands. Every cell is one place
+ * of the grid (`tablecommands.ts`); row 0 is the header. Commands are ordinary steps, cell by cell, so that other
+ * people's text in other cells stays.
  */
 import { Fragment, type Node, type ResolvedPos, Slice } from "prosemirror-model";
 import {
@@ -28,7 +28,7 @@ import {
   spotOf,
 } from "./tablecommands.ts";
 
-/** From the first to the last row and column, both included. */
+/** First and last row and column, inclusive. */
 export interface Rectangle {
   top: number;
   bottom: number;
@@ -43,7 +43,7 @@ interface Around {
   column: number;
 }
 
-/** The table around a cell, whose position this is: the place before the cell. */
+/** Return the table around a cell, given the position before the cell. */
 function around($cell: ResolvedPos): Around | undefined {
   const depth = $cell.depth - 1;
   if (depth < 1 || $cell.node(depth).type !== schema.nodes.table || !$cell.nodeAfter) return undefined;
@@ -57,7 +57,7 @@ function around($cell: ResolvedPos): Around | undefined {
 
 export class CellSelection extends Selection {
   readonly table: Node;
-  /** Where the table begins. */
+  /** The position of the table. */
   readonly position: number;
   readonly rectangle: Rectangle;
 
@@ -94,7 +94,7 @@ export class CellSelection extends Selection {
     return new CellSelection(doc.resolve(first), doc.resolve(last));
   }
 
-  /** A rectangle of the table at a position; from `last` on it is extended. */
+  /** Return a rectangle of the table at a position; Shift extends it from `last`. */
   static of(doc: Node, position: number, { top, bottom, left, right }: Rectangle): CellSelection {
     const table = doc.nodeAt(position)!;
     return CellSelection.create(
@@ -122,7 +122,7 @@ export class CellSelection extends Selection {
     return top <= (headless(this.table) ? 1 : 0) && bottom === this.table.childCount - 1;
   }
 
-  /** Calls with each chosen cell and its place, the last one first: so that changes move nothing that comes later. */
+  /** Call a function with each selected cell and its position, last one first, so that later positions stay valid. */
   eachBackward(call: (cell: Node, position: number, row: number, column: number) => void): void {
     const { top, bottom, left, right } = this.rectangle;
     let end = this.position + this.table.nodeSize - 1;
@@ -147,7 +147,7 @@ export class CellSelection extends Selection {
     return Selection.near(last!);
   }
 
-  /** The chosen cells as a table of their own. Its head says nothing where it is not chosen. */
+  /** Return the selected cells as a table. Its header is empty if it isn't selected. */
   override content(): Slice {
     const { top, bottom, left, right } = this.rectangle;
     const rows: Node[] = [];
@@ -166,7 +166,7 @@ export class CellSelection extends Selection {
     return new Slice(Fragment.from(table), 0, 0);
   }
 
-  /** Without content the cells are emptied, and stay; else it stands in the first of them. */
+  /** Without content, clear the cells and keep them; otherwise put the content into the first cell. */
   override replace(transaction: Transaction, content: Slice = Slice.empty): void {
     clearCells(transaction, this);
     if (!content.size) return;
@@ -221,7 +221,7 @@ class Bookmark {
   }
 }
 
-/** Takes what is in the chosen cells; the cells stay, and so do the names of paragraphs that were alone in theirs. */
+/** Delete the content of the selected cells. The cells and the keys of their only paragraphs stay. */
 function clearCells(transaction: Transaction, selection: CellSelection): void {
   const columns = columnsOf(selection.table);
   selection.eachBackward((cell, at, _, column) => {
@@ -238,7 +238,7 @@ function clearCells(transaction: Transaction, selection: CellSelection): void {
   });
 }
 
-/** The cells that are chosen, or the one with the caret. */
+/** Return the selected cells, or the cell of the caret. */
 export function cellsOf(state: EditorState): CellSelection | undefined {
   if (state.selection instanceof CellSelection) return state.selection;
   const spot = spotOf(state);
@@ -249,7 +249,7 @@ export function cellsOf(state: EditorState): CellSelection | undefined {
   );
 }
 
-/** Only where cells are chosen: the same keys mean something else in text. */
+/** Only if cells are selected: the same keys have another meaning in text. */
 function chosen(run: (selection: CellSelection) => Command): Command {
   return (state, dispatch, view) =>
     state.selection instanceof CellSelection && run(state.selection)(state, dispatch, view);
@@ -282,7 +282,7 @@ export const selectColumns: Command = select((state) => {
   });
 });
 
-/** All cells; once they are chosen, it is for the page to answer. */
+/** Select all cells. If they are selected, let the page handle the key. */
 export const selectCells: Command = select((state) => {
   const cells = cellsOf(state);
   if (cells === undefined || (cells === state.selection && cells.wholeRows && cells.wholeColumns)) {
@@ -296,7 +296,7 @@ export const selectCells: Command = select((state) => {
   });
 });
 
-/** From the text of a cell to the cell, from there to the table. */
+/** Select the cell of the caret, then the table. */
 const outward: Command = select((state) => {
   if (state.selection instanceof CellSelection) {
     return NodeSelection.create(state.doc, state.selection.position);
@@ -312,7 +312,7 @@ const STEPS: Record<Direction, [number, number]> = {
   right: [0, 1],
 };
 
-/** The cell beside one: undefined at the edge of the table. */
+/** Return the adjacent cell; undefined at the edge of the table. */
 function beside(
   table: Node,
   position: number,
@@ -327,7 +327,7 @@ function beside(
   return cellPosition(table, position, next, across);
 }
 
-/** Whether the caret is where a cell ends on this side, so that one step further is another cell. */
+/** Return whether the caret is at the edge of a cell, so that the next step leaves it. */
 function atEdge(state: EditorState, view: EditorView | undefined, to: Direction, spot: Around): boolean {
   const { $head } = state.selection;
   if (view && !view.endOfTextblock(to, state)) return false;
@@ -338,7 +338,7 @@ function atEdge(state: EditorState, view: EditorView | undefined, to: Direction,
   return $head.index(state.doc.resolve(from).depth + 1) === last;
 }
 
-/** With Shift the rectangle grows or shrinks; it begins where the caret leaves its cell. */
+/** Shift and an arrow key extend the selection from the cell of the caret. */
 function extend(to: Direction): Command {
   return (state, dispatch, view) => {
     const { selection } = state;
@@ -360,7 +360,7 @@ function extend(to: Direction): Command {
   };
 }
 
-/** Without Shift the next cell is chosen, as in a spreadsheet. */
+/** An arrow key selects the next cell, as in a spreadsheet. */
 function go(to: Direction): Command {
   return chosen((selection) => (state, dispatch, view) => {
     const towards = view && getComputedStyle(view.dom).direction === "rtl" ? mirrored(to) : to;
@@ -375,7 +375,7 @@ function mirrored(to: Direction): Direction {
   return to === "left" ? "right" : to === "right" ? "left" : to;
 }
 
-/** Writes in the cell that was chosen last, at its end. A value has a field, or is switched. */
+/** Edit the last selected cell, at its end. A value opens its field or is toggled. */
 const enter: Command = chosen((selection) => (state, dispatch, view) => {
   const cell = selection.$last.nodeAfter!;
   const at = selection.$last.pos;
@@ -392,7 +392,7 @@ const enter: Command = chosen((selection) => (state, dispatch, view) => {
   return true;
 });
 
-/** Rows that are chosen from one side to the other, else columns from top to bottom. */
+/** Return whether whole rows are selected; otherwise whole columns. */
 export const deleteChosenLines: Command = chosen((selection) => {
   const { top, bottom, left, right } = selection.rectangle;
   const { table, position } = selection;
@@ -412,7 +412,7 @@ export const clearChosen: Command = (state, dispatch) => {
   return true;
 };
 
-/** Moves the rows of what is chosen, or of the caret. */
+/** Move the selected rows, or the row of the caret. */
 export function moveChosenRows(by: 1 | -1): Command {
   return (state, dispatch) => {
     const cells = cellsOf(state);

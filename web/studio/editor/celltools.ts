@@ -1,4 +1,4 @@
-/** How cells are chosen with the mouse, how they show that, and the bar with what can be done with them. */
+/** Selection of cells with the mouse, its highlight, and the toolbar below selected cells. */
 import { toggleMark } from "prosemirror-commands";
 import { keydownHandler } from "prosemirror-keymap";
 import type { Node } from "prosemirror-model";
@@ -21,7 +21,7 @@ import { words } from "./words.ts";
 
 const DELAY = 120;
 
-/** The cell of a table around an element, in this view: the place before it. */
+/** Return the position before the table cell around an element in this view. */
 function cellAt(view: EditorView, target: EventTarget | null): number | undefined {
   const element = target instanceof Element ? target.closest("td, th, .card-line") : null;
   if (!element || !view.dom.contains(element)) return undefined;
@@ -45,13 +45,13 @@ function select(view: EditorView, first: number, last: number): void {
 }
 
 export interface CellOptions {
-  /** Asks for a comment on what is chosen; without it there is no button. */
+  /** Called to comment on the selection; if undefined, there is no button. */
   comment?: (about: About) => void;
 }
 
 export function cellTools(options: CellOptions): Plugin {
   const keys = keydownHandler(cellKeys);
-  /** Where the pointer went down, once it has left that cell: until then it chooses words. */
+  /** The cell where the pointer went down, once it has left that cell. Until then, it selects text. */
   let drag: { first: number; left: boolean } | undefined;
   return new Plugin({
     props: {
@@ -64,7 +64,7 @@ export function cellTools(options: CellOptions): Plugin {
         );
         return DecorationSet.create(doc, found);
       },
-      // The browser chooses words on the way from cell to cell; the cells stay chosen.
+      // The browser selects text while the pointer moves from cell to cell; keep the cells selected.
       createSelectionBetween: (view) => (drag?.left ? view.state.selection : null),
     },
     view(view) {
@@ -118,7 +118,7 @@ export function cellTools(options: CellOptions): Plugin {
   });
 }
 
-/** What can be done with chosen cells, below them: a while after the pointer is up. */
+/** The toolbar below selected cells, shown shortly after the pointer is released. */
 class CellBar {
   #dom = h("div", {
     class: "menu toolbar cell-bar",
@@ -273,7 +273,7 @@ class CellBar {
     ]);
   }
 
-  /** One stop of Tab: arrows go along the bar. */
+  /** One Tab stop: arrow keys move along the bar. */
   #key(event: KeyboardEvent): void {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (event.key === "Escape") {

@@ -95,12 +95,12 @@ export function pasteBlocks(view: EditorView, blocks: Node[]): void {
   );
 }
 
-/** A cell among others in plain text, as spreadsheets write it. */
+/** Return the text of a cell in the format of spreadsheets. */
 function quoted(text: string): string {
   return /[\t\n"]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Text with tabs as spreadsheets write it: cells in quotation marks can have lines. Undefined: it is no table. */
+/** Parse tab-separated text; quoted cells can contain line breaks. Undefined if it isn't a table. */
 export function readTabbed(text: string): PastedCell[][] | undefined {
   if (!text.includes("\t")) return undefined;
   const rows: PastedCell[][] = [[]];
@@ -130,7 +130,7 @@ export function readTabbed(text: string): PastedCell[][] | undefined {
   return rows;
 }
 
-/** Cells of a table of ours, row by row; its head is among them where it says something. */
+/** Return the cells of a table node row by row, with the header unless it is hidden. */
 function cellsOfTable(table: Node): PastedCell[][] {
   return childrenOf(table).slice(headless(table) ? 1 : 0).map((row) =>
     childrenOf(row).map((cell) => ({
@@ -140,7 +140,7 @@ function cellsOfTable(table: Node): PastedCell[][] {
   );
 }
 
-/** Cells as HTML that spreadsheets and text processors read. */
+/** Return cells as HTML for spreadsheets and word processors. */
 function htmlOfCells({ content }: Slice): string {
   const table = document.createElement("table");
   const serializer = DOMSerializer.fromSchema(schema);
@@ -155,7 +155,7 @@ function htmlOfCells({ content }: Slice): string {
   return table.outerHTML;
 }
 
-/** A table of cells; the first row is its head. */
+/** Return a table of cells; the first row is the header. */
 function tableOf([head, ...rows]: PastedCell[][]): Node {
   const table = newTable(
     head!.length,
@@ -168,7 +168,7 @@ function tableOf([head, ...rows]: PastedCell[][]): Node {
   return transform.doc.firstChild!;
 }
 
-/** Writes cells into the table that the caret or the chosen cells are in; one cell into all that are chosen. */
+/** Paste cells into the table of the caret or the selected cells; a single cell fills all selected cells. */
 function pasteIntoTable(view: EditorView, pasted: PastedCell[][]): boolean {
   const { state } = view;
   const cells = cellsOf(state);
@@ -300,7 +300,7 @@ function fileOf(image: HTMLImageElement, number: number): File | undefined {
   }
 }
 
-/** What was copied in a page of the app; undefined too where it is of another version: its HTML says nearly as much. */
+/** Return content copied in the app; undefined if it has another schema version, because its HTML is nearly as good. */
 function ownSlice(data: DataTransfer): Slice | undefined {
   const own = data.getData(OWN);
   if (!own) return undefined;
@@ -313,7 +313,7 @@ function ownSlice(data: DataTransfer): Slice | undefined {
   }
 }
 
-/** The cells of the table that HTML consists of. */
+/** Return the cells if the HTML is only a table. */
 function tableIn(dom: HTMLElement): PastedCell[][] | undefined {
   const tables = dom.querySelectorAll("table");
   const [only] = tables;
@@ -323,7 +323,7 @@ function tableIn(dom: HTMLElement): PastedCell[][] | undefined {
 
 export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin {
   let images: HTMLImageElement[] = [];
-  /** The cells of what is pasted now, where it is a table and nothing else. */
+  /** The cells of the pasted HTML if it is only a table. */
   let table: PastedCell[][] | undefined;
   /** Parse HTML with the schema after normalizing it. */
   const parser = {
@@ -359,7 +359,7 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
     }
     return true;
   };
-  /** Cells go into cells; where cells are chosen, anything else goes into the first of them. */
+  /** Cells are pasted into cells. Other content goes into the first selected cell. */
   const pasteCellsOf = (view: EditorView, data: DataTransfer): boolean => {
     const { state } = view;
     const text = data.getData("text/plain");

@@ -1,6 +1,6 @@
 /**
- * Diagrams as sites draw them: in a frame without an origin, where nothing a diagram says can do anything, and shown as
- * images, in which no script ever runs.
+ * Renders diagrams as sites do: in a frame without an origin, where a diagram's content can do no harm, and shown as
+ * images, in which scripts never run.
  */
 import { h } from "./dom.ts";
 
@@ -8,11 +8,11 @@ export interface Diagram {
   svg: string;
   width: number;
   height: number;
-  /** Its description for who does not see it. */
+  /** Its description for screen readers. */
   said: string;
 }
 
-/** Colors of Mermaid by our tokens, as sites have them. */
+/** Mermaid's colors from our design tokens, as on sites. */
 const TOKENS: Record<string, string> = {
   background: "bg",
   mainBkg: "primary-soft",
@@ -41,7 +41,7 @@ const TOKENS: Record<string, string> = {
 
 const FRAME = "/~diagrams/diagrams.html";
 const FONT = "ui-sans-serif, system-ui, sans-serif";
-/** How long a diagram may take. */
+/** The maximum time for a diagram. */
 const PATIENCE = 10_000;
 
 function colorsOf(dark: boolean): Record<string, string> {
@@ -65,7 +65,7 @@ let ready: Promise<Window> | undefined;
 let asked = 0;
 const waiting = new Map<number, (drawn: Diagram | undefined) => void>();
 
-/** The frame, once it can draw. */
+/** Resolves when the frame can render. */
 function frame(): Promise<Window> {
   ready ??= new Promise((resolve) => {
     const made = h("iframe", {
@@ -88,7 +88,7 @@ function frame(): Promise<Window> {
   return ready;
 }
 
-/** Draws a diagram in the colors of the theme; undefined where its source is wrong. */
+/** Render a diagram in the theme's colors; undefined if its source is invalid. */
 export async function drawDiagram(code: string): Promise<Diagram | undefined> {
   const window = await frame();
   const id = ++asked;

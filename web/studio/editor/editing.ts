@@ -362,7 +362,7 @@ const deleteChosen: Command = (state, dispatch) =>
 const leaveCode: Command = (state, dispatch) =>
   inCode(state) && paragraphAfter(state, state.selection.$head.after(-1), dispatch);
 
-/** First what is written here, then the cells of its table, then the page. */
+/** Select all: first the block, then the cells of its table, then the page. */
 const selectMore: Command = (state, dispatch, view) => {
   const { $from, $to } = state.selection;
   if (!(state.selection instanceof TextSelection)) {

@@ -1,4 +1,4 @@
-/** A field for a file: what it shows now, and ways to another one: a file of the space, one that is sent, an address. */
+/** A file field: the current file, and buttons to select a file of the space, to upload one, or to enter a URL. */
 import type { EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
 import type { Data, Ref } from "../document/types.ts";
@@ -13,14 +13,14 @@ import { words } from "./words.ts";
 export interface FileField {
   label: string;
   value: Ref | undefined;
-  /** Only images, which are shown. */
+  /** Only images, which are previewed. */
   image: boolean;
-  /** Whether it can be taken away. */
+  /** Whether it can be removed. */
   optional: boolean;
   change: (ref: Ref | undefined) => void;
 }
 
-/** Draws the field anew where its file is another one: who made it calls this again. */
+/** Update the field after its file changed. The owner calls this. */
 export function fileField(
   view: EditorView,
   { label, value, image, optional, change }: FileField,
@@ -49,7 +49,7 @@ export function fileField(
     state.textContent = `${words.uploading} ${file.name}`;
     set(state, { "data-bad": null });
     send(file).then((sent) => change({ kind: "file", file: sent.file }), (problem: Error) => {
-      // The file from before stays.
+      // Keep the previous file.
       state.textContent = problem.message;
       set(state, { "data-bad": true });
     });

@@ -1,10 +1,10 @@
-/** Formulas in TeX, set as MathML, as browsers draw it. Fetched when a page has one. */
+/** Renders TeX formulas as MathML. Loaded when a page has one. */
 import temml from "temml";
 
-/** Most letters that are set; what is longer readers see as it is written, too. */
+/** The maximum length of a rendered formula. Readers see longer ones as source, too. */
 const MOST = 4000;
 
-/** The formula as elements, or what is wrong with it, in words. */
+/** Return the formula as elements, or its error as text. */
 export function setFormula(formula: string, block: boolean): { drawn: Element } | { wrong: string } {
   if (formula.length > MOST) return { wrong: "" };
   const place = document.createElement("span");

@@ -15,7 +15,7 @@ export interface Found {
   line?: string;
   group?: string;
   icon?: string;
-  /** It is a part of what stands above it. */
+  /** It is part of the result above it. */
   within?: boolean;
   ref: Ref;
 }
@@ -26,7 +26,7 @@ export type FindPages = (words: string) => Promise<Found[]>;
 export interface Finders {
   lookup: Lookup;
   pages: FindPages;
-  /** Files of the space, or only its images. */
+  /** Find files of the space, or only images. */
   files: (words: string, image?: boolean) => Promise<Found[]>;
 }
 
@@ -120,7 +120,7 @@ let close: (() => void) | undefined;
 
 export interface TargetBox {
   title: string;
-  /** What the field begins with. */
+  /** The initial text of the field. */
   value: string;
   find: (typed: string) => Promise<Found[]>;
   take: (found: Found) => void;
@@ -263,14 +263,14 @@ export function openTargets(
   look();
 }
 
-/** Asks where what is chosen should lead. */
+/** Open the link box for the selection. */
 export function openLink(view: EditorView): void {
   const before = linkAt(view.state);
   const { from, to } = before ?? view.state.selection;
   const chosen = view.state.doc.textBetween(from, to, " ").trim();
   openTargets(view, view.coordsAtPos(from), {
     title: words.link,
-    // Words that are chosen are often what the page is called.
+    // Selected text is often the title of a page.
     value: urlOf(before?.data.ref) ?? (before || chosen.length > 60 ? "" : chosen),
     async find(typed) {
       const [pages, files] = await Promise.all([pagesFor(view, typed), typed ? findFiles(view, typed) : []]);

@@ -1,11 +1,11 @@
 /**
- * Where the settings of a block are shown: beside the page, in the panel of its screen; where a screen has none, beside
- * the block. What draws them comes with what is there for writing: whoever reads needs none of it.
+ * Where the settings of a block are shown: in the side panel of the screen; on a screen without one, next to
+ * the block. The code that renders them is loaded with the editor, because readers don't need it.
  */
 import type { EditorView } from "prosemirror-view";
 
 export interface ShownSettings {
-  /** What the block is called. */
+  /** The name of the block. */
   title: string;
   element: HTMLElement;
   close: () => void;
@@ -15,7 +15,7 @@ export type SettingsHost = (shown: ShownSettings | undefined) => void;
 
 let host: SettingsHost | undefined;
 
-/** Has settings shown by a screen, until what comes back is called. */
+/** Register a screen that shows settings, until the returned function is called. */
 export function hostSettings(show: SettingsHost): () => void {
   host = show;
   return () => {
@@ -31,12 +31,12 @@ type Show = (view: EditorView, position: number | undefined, beside: HTMLElement
 
 let show: Show | undefined;
 
-/** Who writes brings what draws settings. */
+/** Set by the editor, which renders settings. */
 export function showSettingsWith(drawn: Show): void {
   show = drawn;
 }
 
-/** Opens the settings of the node at a position. */
+/** Open the settings of the node at a position. */
 export function openSettings(...given: Parameters<Show>): void {
   show?.(...given);
 }

@@ -199,7 +199,7 @@ function offsetIn(was: Node, now: Node, from: number, to: number): number {
   const tail = was.content.findDiffEnd(now.content)!;
   const end = now.content.size - (was.content.size - to);
   const isBehind = /^\s/.test(textOf(was).slice(from, to));
-  // Where the same space ends one side and begins the other, words with a space before them come in front of it.
+  // If the same space ends one side and starts the other, text with a leading space goes before it.
   if (to >= tail.a && (end >= head || isBehind)) return wholeLetter(now, end);
   return wholeWord(now, Math.min(head, now.content.size), isBehind ? 1 : -1);
 }
@@ -212,7 +212,7 @@ function wholeLetter(block: Node, offset: number): number {
   return code >= 0xdc00 && code <= 0xdfff ? offset - 1 : offset;
 }
 
-/** A letter of a script that separates words by spaces. */
+/** A letter of a script that separates words with spaces. */
 const LETTER = /[^\P{L}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|\p{N}/u;
 
 /** Return an offset in a block, moved out of the word that it would split, to its start (-1) or end (1). */

@@ -1,4 +1,4 @@
-/** How wide images are, changed by their edges or by keys; and the caption below them. */
+/** Resizing of images by their edges or by keys, and their captions. */
 import { type Command, NodeSelection, Selection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
@@ -7,10 +7,10 @@ import type { Data } from "../document/types.ts";
 import { COLUMN, setData } from "./blockdata.ts";
 import { h, set } from "./dom.ts";
 
-/** In parts of the column. */
+/** As a fraction of the column. */
 const STEP = .05;
 const LEAST = .05;
-/** How near a half and the whole column catch. */
+/** The distance at which half and full width snap. */
 const CATCH = .02;
 
 function caught(part: number): number {
@@ -18,13 +18,13 @@ function caught(part: number): number {
   return [.5, 1].find((each) => Math.abs(each - kept) < CATCH) ?? kept;
 }
 
-/** A width as the file has it: in the unit that it had. */
+/** Return a width in the unit of the file. */
 function widthOf(before: unknown, part: number): unknown {
   const { unit } = (before ?? {}) as { unit?: string };
   return unit === "%" ? { unit, value: Math.round(part * 100) } : Math.round(part * COLUMN);
 }
 
-/** Puts handles at both edges of what is shown of an image. */
+/** Add handles to both edges of an image. */
 export function resizable(view: EditorView, position: () => number | undefined, shown: HTMLElement): void {
   const label = h("span", { class: "image-size", hidden: true, "aria-hidden": "true" });
   const part = (): number => {
@@ -64,7 +64,7 @@ export function resizable(view: EditorView, position: () => number | undefined, 
       made.setPointerCapture(down.pointerId);
       made.focus();
       const began = part();
-      // An image in the middle grows on both sides.
+      // A centered image grows on both sides.
       const { left, right } = shown.getBoundingClientRect();
       const image = shown.querySelector("img")?.getBoundingClientRect();
       const middle = image !== undefined && image.left - left > 2 && right - image.right > 2;
@@ -95,7 +95,7 @@ export function resizable(view: EditorView, position: () => number | undefined, 
   shown.append(handle("left"), handle("right"), label);
 }
 
-/** Makes the chosen image wider or narrower. */
+/** Make the selected image wider or narrower. */
 export function resizeImage(by: 1 | -1): Command {
   return (state, _, view) => {
     const { selection } = state;
@@ -111,7 +111,7 @@ export function resizeImage(by: 1 | -1): Command {
   };
 }
 
-/** From a chosen image, file or embed into its caption, which is made where it has none. */
+/** Move from a selected image, file, or embed into its caption, which is created if needed. */
 export const writeCaption: Command = (state, dispatch) => {
   const { selection } = state;
   const { caption, paragraph } = schema.nodes;

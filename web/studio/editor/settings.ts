@@ -200,7 +200,7 @@ export function showSettings(view: EditorView, position: number | undefined, bes
       if (!form.contains(target) && !target.closest(".menu")) close();
     }, { signal: stop.signal, capture: true });
   }
-  // Once the screen has put it somewhere.
+  // Once the screen has placed it.
   setTimeout(() =>
     form.querySelector<HTMLElement>("input:not(.hidden-text), select, textarea, button")?.focus()
   );
@@ -256,7 +256,7 @@ function fieldsOf(type: string): [string, FieldType][] {
   );
 }
 
-/** Changes a field of the block that the form is of, or of the one around it. */
+/** Change a field of the block, or of the block around it. */
 function setField(view: EditorView, name: string, field: FieldType, value: unknown, outer = false): void {
   if (!open) return;
   const at = outer ? view.state.doc.resolve(open.position).before() : open.position;
@@ -278,7 +278,7 @@ function drawFields(view: EditorView, type: string, node: Node): HTMLElement[] {
     return drawField(view, type, name, field, source?.[name], change);
   });
   if (type !== "image") return found;
-  // An image stands alone or with others in a block that says how it is placed.
+  // An image is alone or with others in a block that defines their alignment.
   const around = view.state.doc.resolve(open!.position).parent;
   const outer = Object.entries(table.blocks.images!.data).filter(([name]) => !HIDDEN.has(name));
   return [
@@ -328,7 +328,7 @@ function drawField(
   return control(name, field, value, change);
 }
 
-/** Where something leads, by the name of that: never as an id. */
+/** The target of a link by name, never as an id. */
 function targetField(
   view: EditorView,
   label: string,
@@ -386,7 +386,7 @@ function targetField(
   );
 }
 
-/** Most letters of a description that screen readers read well. */
+/** The maximum length of a description that screen readers handle well. */
 const ALT = 250;
 
 function altField(value: unknown, change: (value: unknown) => void): HTMLElement {
@@ -434,7 +434,7 @@ function control(
   return h("label", { class: "field" }, h("span", {}, label), input);
 }
 
-/** The labels of choices; a missing one is already a name. */
+/** The labels of options; without one, the option is its own name. */
 const CHOICES: Record<string, string> = {
   ...words.alignments,
   ...words.colors,

@@ -19,7 +19,7 @@ export interface Spot {
 }
 
 export function spotOf({ selection }: EditorState): Spot | undefined {
-  // Of several cells it is the last that counts, as the caret does in text.
+  // For several cells, the last one counts as the caret's.
   const $place = selection.$head;
   for (let depth = $place.depth; depth > 0; depth--) {
     if ($place.node(depth).type !== schema.nodes.table) continue;
@@ -87,7 +87,7 @@ export function insertRow(table: Node, position: number, number: number, column 
   };
 }
 
-/** Calls with each row and its place, the last one first: so that changes move nothing that comes later. */
+/** Call a function with each row and its position, last one first, so that later positions stay valid. */
 function eachRowBackward(
   table: Node,
   position: number,
@@ -101,7 +101,7 @@ function eachRowBackward(
   }
 }
 
-/** Where a child of a row begins. */
+/** Return the position of a child of a row. */
 function childPosition(row: Node, at: number, child: number): number {
   let found = at + 1;
   for (let number = 0; number < child; number++) found += row.child(number).nodeSize;
@@ -126,7 +126,7 @@ export function insertColumn(table: Node, position: number, at: number, row = 0)
   };
 }
 
-/** Deletes columns; with the last one the table goes. */
+/** Delete columns; deleting the last one deletes the table. */
 export function deleteColumns(table: Node, position: number, first: number, last: number): Command {
   return (state, dispatch) => {
     if (last - first + 1 >= table.firstChild!.childCount) {
@@ -147,7 +147,7 @@ export function deleteColumns(table: Node, position: number, first: number, last
   };
 }
 
-/** Deletes rows below the head. The head stays: its titles are what the columns are called. */
+/** Delete rows below the header. The header stays, because its titles name the columns. */
 export function deleteRows(table: Node, position: number, first: number, last: number): Command {
   return (state, dispatch) => {
     const from = Math.max(1, first);
@@ -180,7 +180,7 @@ function deleteTable(table: Node, position: number): Command {
   };
 }
 
-/** Moves columns past their neighbor: in each row the neighbor goes to their other side, so what is chosen stays. */
+/** Move columns past their neighbor. In each row, the neighbor moves to their other side, so the selection stays. */
 export function moveColumns(
   table: Node,
   position: number,
@@ -197,7 +197,7 @@ export function moveColumns(
         if (row.childCount <= Math.max(neighbor, last)) return;
         const cell = row.child(neighbor);
         const from = childPosition(row, start, neighbor);
-        // The target comes before the deletion where it is behind it.
+        // If the target is after the deletion, insert there first.
         if (by < 0) {
           transaction.insert(childPosition(row, start, last + 1), cell).delete(from, from + cell.nodeSize);
         } else {
@@ -210,7 +210,7 @@ export function moveColumns(
   };
 }
 
-/** Moves rows past their neighbor, as columns are. The head is no neighbor. */
+/** Move rows past their neighbor, like columns. The header isn't a neighbor. */
 export function moveRows(table: Node, position: number, first: number, last: number, by: 1 | -1): Command {
   return (state, dispatch) => {
     const neighbor = by < 0 ? first - 1 : last + 1;
@@ -232,7 +232,7 @@ export function moveRows(table: Node, position: number, first: number, last: num
   };
 }
 
-/** Puts a copy of rows below them, or of columns behind them. */
+/** Insert a copy of rows below them, or of columns after them. */
 export function duplicateRows(table: Node, position: number, first: number, last: number): Command {
   return (state, dispatch) => {
     const from = Math.max(1, first);
@@ -260,7 +260,7 @@ export function duplicateColumns(table: Node, position: number, first: number, l
   };
 }
 
-/** A part of a table without the name that it has in the file. */
+/** Return a part of a table without its id in the file. */
 function asNew(part: Node): Node {
   const { type, attrs } = part;
   if (type === schema.nodes.table_row) {
@@ -270,7 +270,7 @@ function asNew(part: Node): Node {
   return type === schema.nodes.table_cell ? type.create({ ...attrs, fragment: null }, part.content) : part;
 }
 
-/** What a cell says, for sorting and for other programs. */
+/** Return the text of a cell, for sorting and for other apps. */
 export function textOfCell(cell: Node): string {
   if (cell.type !== schema.nodes.table_value) return cell.textBetween(0, cell.content.size, "\n", "\n");
   const text = (value: unknown): string => {
@@ -283,7 +283,7 @@ export function textOfCell(cell: Node): string {
   return text(cell.attrs.value);
 }
 
-/** Sorts the rows by a column: numbers as numbers, what is empty last. */
+/** Sort the rows by a column: numbers by value, empty cells last. */
 export function sortRows(table: Node, position: number, column: number, descending: boolean): Command {
   return (state, dispatch) => {
     const rows = childrenOf(table).slice(1);
@@ -304,7 +304,7 @@ export function sortRows(table: Node, position: number, column: number, descendi
   };
 }
 
-/** What a cell of a column with this type has where these are its words. */
+/** Return the value of a cell with this text in a column of this type. */
 export function valueOf(type: string, text: string): unknown {
   if (type === "checkbox") return /^(x|yes|true|✓|✅)$/i.test(text);
   if (text === "") return null;
@@ -316,7 +316,7 @@ export function valueOf(type: string, text: string): unknown {
   return [text];
 }
 
-/** Options of a column with those added that these words are not among. */
+/** Return the options of a column with the missing ones of these texts added. */
 function withOptions(column: Data, added: Iterable<string>): Data {
   const options = (column.options ?? []) as Data[];
   const known = new Set(options.map((each) => each.value));
@@ -374,20 +374,20 @@ export function setColumnType(table: Node, position: number, at: number, type: s
   };
 }
 
-/** A cell that is pasted: its words, and as blocks where it is more than words. */
+/** A pasted cell: its text, and its blocks if it is more than text. */
 export interface PastedCell {
   text: string;
   blocks?: readonly Node[];
 }
 
-/** Most rows and columns that one paste brings, and most rows that a step does, which is sent as a whole. */
+/** The maximum number of rows and columns of a paste, and of rows in a step, which is sent as a whole. */
 const MOST_ROWS = 5000;
 const MOST_COLUMNS = 200;
 const ROWS_OF_STEP = 100;
 
 /**
- * Writes cells from a place of a table on, over what is there; rows and columns that are missing are added. Gives
- * where the last of them is.
+ * Write cells into a table from a position, replacing existing ones and adding missing rows and columns. Returns
+ * the position of the last one.
  */
 export function pasteCells(
   transaction: Transform,
@@ -420,7 +420,7 @@ export function pasteCells(
     if (type === "select" && value !== null) options.set(column, [...options.get(column) ?? [], text.trim()]);
     return schema.nodes.table_value!.create({ value });
   };
-  // Rows that are new come in large pieces, those that are there cell by cell, the last one first.
+  // New rows are inserted in large steps, existing ones cell by cell, last one first.
   const known = grown.childCount - spot.row;
   const added = cells.slice(known).map((row) =>
     withKeys(schema.nodes.table_row!.create(

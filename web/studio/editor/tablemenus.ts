@@ -1,4 +1,4 @@
-/** What can be done with columns, at their head, and with rows, at their side. */
+/** The menus of columns, in the header, and of rows, at their side. */
 import type { Command } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
@@ -25,7 +25,7 @@ import {
 import { keyName } from "./toolbar.ts";
 import { words } from "./words.ts";
 
-/** What can be done with the rows of chosen cells. */
+/** Return the menu items for the rows of selected cells. */
 export function rowItems(cells: CellSelection, run: (command: Command) => void): MenuItem[] {
   const { table, position, rectangle: { top, bottom, left } } = cells;
   const group = t("row");
@@ -50,7 +50,7 @@ export function rowItems(cells: CellSelection, run: (command: Command) => void):
   ];
 }
 
-/** Adds a row or a column at the end of the table at a position. */
+/** Add a row or a column at the end of the table at a position. */
 export function growTable(view: EditorView, position: number, kind: "row" | "column"): void {
   const table = view.state.doc.nodeAt(position);
   if (table === null || table.type !== schema.nodes.table) return;
@@ -61,7 +61,7 @@ export function growTable(view: EditorView, position: number, kind: "row" | "col
   view.focus();
 }
 
-/** The menu of a row, which is chosen with it. `position`: of the table. */
+/** The menu of a row, which is selected with it. `position`: of the table. */
 export function openRowMenu(view: EditorView, position: number, row: number, beside: HTMLElement): void {
   const table = view.state.doc.nodeAt(position);
   if (table === null || table.type !== schema.nodes.table || row >= table.childCount) return;

@@ -13,7 +13,7 @@ import { cellPosition, type Column, columnsOf } from "./grid.ts";
 import { drawPicture } from "./views.ts";
 import { words } from "./words.ts";
 
-/** What only who writes needs. */
+/** Code that only the editor needs. */
 const commands = () => import("./tablemenus.ts");
 
 type Position = () => number | undefined;
@@ -61,7 +61,7 @@ class TableView implements NodeView {
     }, "+");
   }
 
-  /** At the side of the row under the pointer: chooses the row, with what can be done with it. */
+  /** The button next to the row under the pointer: selects the row and opens its menu. */
   #rowGrip(): HTMLElement {
     let row = -1;
     const grip = h("button", {

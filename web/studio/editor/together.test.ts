@@ -789,7 +789,7 @@ test("words that are put back stay whole, and split none", () => {
     here = here.apply(typed);
   }
   expect(here.doc.firstChild!.textContent).toBe("Some words very that stand here.");
-  // Somebody else moved the paragraph, and wrote it anew but for the beginning of a word.
+  // Someone else moved the paragraph and rewrote it except for the start of a word.
   const now = at.copy(Fragment.from(schema.text("Some wonders are there")));
   const moved = new Transform(state.doc);
   moved.delete(0, at.nodeSize).insert(5, now);

@@ -288,7 +288,7 @@ export class Together {
         const [first, place] = [count - at, made.mapping.slice(done).map(way.map(placeOf(was.step), -1), -1)];
         const remover = (): string | undefined => removerOf(mapping, first, count, was.step, ordered);
         let { step } = was;
-        // Letters typed one after another stay together.
+        // Text typed in a row stays together.
         for (let next = at + 1; next < count && next !== out && next !== this.sent; at = next++) {
           const more = withInsertion(step, this.pending[next]!.step);
           if (!more) break;
@@ -382,7 +382,7 @@ function bringsKnown(step: Step, before: Node): boolean {
     step.slice.content.content.some((node) => byKey(before, node.attrs.key));
 }
 
-/** Return a step and an insertion right behind its content as one step; undefined if they can't be. */
+/** Return a step and an insertion directly after its content as one step; undefined if that isn't possible. */
 function withInsertion(step: Step, next: Step): Step | undefined {
   return next instanceof ReplaceStep && next.from === next.to ? step.merge(next) ?? undefined : undefined;
 }

@@ -51,7 +51,7 @@ export function toolbar(options: ToolbarOptions): Plugin {
   return new Plugin({ view: (view) => new Toolbar(view, options) });
 }
 
-/** The menu of the colors of what is chosen. */
+/** The color menu of the selection. */
 export function openColors(view: EditorView, button: HTMLElement): void {
   const color = (fields: { text?: string; background?: string }): void => {
     const { tr, selection, doc } = view.state;

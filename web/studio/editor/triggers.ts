@@ -229,7 +229,7 @@ export function triggers({ pages, files, people, askFor, shared }: Sources): Tri
           })),
           ...[...where.slice(0, 8), ...kept.slice(0, 4)].map((each): Choice => ({
             ...targetLink(each),
-            // A file has no title of its own in text, and a heading none but its words: both are links.
+            // Files have no title in text, and headings only their text: both become links.
             ...(each.ref?.kind === "page"
               ? { take: (view, from, to) => mention(view, from, to, { ref: each.ref, label: each.title }) }
               : {}),

@@ -194,7 +194,7 @@ class CodeView extends Drawn {
   dom: HTMLElement;
   override contentDOM: HTMLElement;
   #caption: HTMLElement;
-  /** What its lines draw, where they are a diagram. */
+  /** The rendering of its lines, if they are a diagram. */
   #drawn = h("div", { class: "diagram-drawn", contenteditable: "false" });
   #drawing: ReturnType<typeof setTimeout> | undefined;
 
@@ -217,7 +217,7 @@ class CodeView extends Drawn {
     return same;
   }
 
-  /** A diagram stands above its source; with a mistake in it the last one stays, and says so. */
+  /** A diagram is above its source. If the source is invalid, the last rendering stays with an error. */
   async #draw(): Promise<void> {
     const isDiagram = String(dataOf(this.node).syntax ?? "").toLowerCase() === "mermaid";
     this.dom.classList.toggle("with-diagram", isDiagram);

@@ -73,7 +73,7 @@ export interface WritingOptions {
   lookup: Lookup;
   onstate?: (state: SaveState) => void;
   onproblem?: (problem: Error) => void;
-  /** The change request has a new revision with what is written here. */
+  /** The change request has a new revision with the changes made here. */
   onsaved?: () => void;
   oncomment?: (about: About) => void;
   /** The server has text that couldn't be placed. */
@@ -355,7 +355,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const waitNoMore = onSignedIn(again);
   const deafen = live.hear((news) => {
     if (news.kind === "ready" || news.kind === "reset") void look().catch(() => {});
-    // What the page was opened with, such as its creation, and saves of live editing contain nothing new.
+    // Creations of the page and saves of live editing contain nothing new.
     if (opened && news.kind === "revision" && news.revisionId! <= opened.revision) return;
     if (news.kind !== "revision" || news.changeRequestId !== loaded.change || news.live) return;
     if (livePage && news.pageIds && !news.pageIds.includes(page)) return;

@@ -1,4 +1,4 @@
-/** Where the palette leads: the screens of a space, a site, an organization, and an account. */
+/** The screens that the palette lists: of a space, a site, an organization, and an account. */
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import { sitesOf } from "../state/session.svelte.ts";
@@ -11,7 +11,7 @@ export function placesOf(
     organization: string | undefined;
     space: string | undefined;
     site: string | undefined;
-    /** Whether whoever is here administers the server. */
+    /** Whether the person is a server administrator. */
     operator: boolean;
   },
 ): PalettePlace[] {

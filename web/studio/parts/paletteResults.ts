@@ -34,9 +34,9 @@ export interface Query {
   scope: string | undefined;
   only: string;
   query: string;
-  /** The site that is shown. */
+  /** The current site. */
   site?: string | undefined;
-  /** The change request that is shown. */
+  /** The current change request. */
   change?: number | undefined;
 }
 
@@ -155,7 +155,7 @@ export async function searchResults({ organization, scope, only, query, change }
   return [...inDraft, ...inSpace.filter(({ href }) => !change || !drafted.has(href?.split("/").at(-1)))];
 }
 
-/** The text of the change request that is shown, or of one's own newest draft. */
+/** Search the text of the current change request, or of the person's newest draft. */
 async function searchDraft(space: string, shown: number | undefined, query: string): Promise<Result[]> {
   const number = shown ?? (await findDraft(space))?.number;
   if (!number) return [];

@@ -1,4 +1,4 @@
-/** What a revision is called where it is listed. */
+/** The names of revisions in lists. */
 import type { Schemas } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
 

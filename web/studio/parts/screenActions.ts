@@ -1,8 +1,8 @@
-/** What can be done on the screen that is shown, read from its bar and its tabs: so that the palette has every action. */
+/** The actions of the current screen, read from its bar and its tabs, so that the palette lists every action. */
 import type { Action } from "../state/keys.ts";
 import { router } from "../state/router.svelte.ts";
 
-/** What of an item of a menu the palette shows. */
+/** The part of a menu item that the palette shows. */
 interface Item extends Partial<Action> {
   text: string;
   href?: string;
@@ -12,7 +12,7 @@ type Entry = Item | "line" | { heading: string };
 
 const menus = new Map<HTMLElement, () => Entry[]>();
 
-/** Notes what the menu of a button offers, until what comes back is called. */
+/** Register the items of a button's menu, until the returned function is called. */
 export function noteMenu(button: HTMLElement, entries: () => Entry[]): () => void {
   menus.set(button, entries);
   return () => menus.delete(button);
@@ -28,7 +28,7 @@ function nameOf(element: HTMLElement): string {
   return copy.textContent?.trim() ?? "";
 }
 
-/** Each once by its name; what has an own icon or key is before what is only a button. */
+/** Remove duplicate names; items with an icon or a shortcut win over plain buttons. */
 export function screenActions(): Action[] {
   const found = new Map<string, Action>();
   const at = ".sheet > .bar .bar-end :is(button, a), .sheet [role=tablist] a";

@@ -1,4 +1,4 @@
-/** What stands against a merge: what stops it, and what whoever merges should know before. */
+/** What prevents a merge, and what should be resolved before. */
 import { askAll } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
 import {
@@ -10,7 +10,7 @@ import {
 import { told } from "../parts/mergeChecks.ts";
 
 export interface Obstacles {
-  /** One sentence each. */
+  /** A sentence for each. */
   lines: string[];
   /** The server refuses the merge. */
   stops: boolean;

@@ -1,4 +1,4 @@
-/** Drafts that edits of a page go to: those of others, one's own, and a new one. */
+/** The drafts that edits of a page can go to: the person's, other people's, and a new one. */
 import type { Schemas } from "../../shared/client.ts";
 import {
   createChangeRequest,
@@ -14,17 +14,17 @@ import { session } from "./session.svelte.ts";
 type Draft = Schemas["ChangeRequest"];
 const DIRECT = "octavo-direct";
 
-/** The drafts and open change requests that edit a page. */
+/** Load the drafts and open change requests that edit a page. */
 export const changesOfPage = (space: string, page: string) =>
   resource(
     `space/${space}/list/page/${page}`,
     async () => (await listChangeRequestsOfPage({ spaceId: space, pageId: page }, { limit: 20 })).items,
   );
 
-/** Whether nobody has written anything in it. */
+/** Return whether a draft is empty. */
 const isEmpty = (draft: Draft) => !draft.edits && !draft.comments;
 
-/** My newest draft in a space that has something in it, or none. */
+/** Return the person's newest draft in a space that isn't empty, or none. */
 export async function findDraft(space: string): Promise<Draft | undefined> {
   const user = await session.user.refresh();
   const found = await listChangeRequestsForSpace({ spaceId: space }, {
@@ -35,11 +35,11 @@ export async function findDraft(space: string): Promise<Draft | undefined> {
   return found.items.find((one) => !isEmpty(one));
 }
 
-/** Drafts that were begun in this tab: the key of each is its space and number. They go when they are left empty. */
+/** Drafts started in this tab, by space and number. They are deleted if they are left empty. */
 const begun = new Set<string>();
 const keyOf = (space: string, number: number) => `${space}/${number}`;
 
-/** Begins a draft that goes again when it is left with nothing in it. */
+/** Start a draft that is deleted if it is left empty. */
 export async function beginDraft(space: string, subject: string): Promise<Base> {
   const draft = await createChangeRequest({ spaceId: space }, { subject: subject.slice(0, 100) });
   begun.add(keyOf(space, draft.number));
@@ -47,10 +47,10 @@ export async function beginDraft(space: string, subject: string): Promise<Base> 
   return { kind: "change", number: draft.number };
 }
 
-/** Something was written in a draft, if only in this browser: it stays. */
+/** Keep a draft because something was typed in it, even if only in this browser. */
 export const keepDraft = (space: string, number: number) => begun.delete(keyOf(space, number));
 
-/** A screen of a draft was left: nothing is left of one that was begun here and has nothing in it. */
+/** Delete a draft that was started here when its last screen is left and it is empty. */
 export async function leaveDraft(space: string, number: number): Promise<void> {
   const { place } = router;
   const there = place.screen === "change"
@@ -64,11 +64,11 @@ export async function leaveDraft(space: string, number: number): Promise<void> {
     await discardChangeRequest({ spaceId: space, changeRequestId: String(number) });
     await Promise.all([refresh(`space/${space}/list`), refresh("org/")]);
   } catch {
-    // It has something in it, or stays until the server deletes what was empty for long.
+    // It isn't empty, or the server deletes it later.
   }
 }
 
-/** Drafts that are published as soon as they are finished, in this browser. */
+/** Drafts in this browser that are published as soon as they are finished. */
 function directDrafts(): string[] {
   try {
     return JSON.parse(localStorage.getItem(DIRECT) ?? "[]");

@@ -65,7 +65,7 @@ function pressed(event: KeyboardEvent): string {
   if (MAC ? event.metaKey : event.ctrlKey) parts.push("mod");
   if (event.altKey) parts.push("alt");
   const letter = event.key.length === 1;
-  // A sign such as `?` may need the key; with a letter it is another shortcut.
+  // A character such as `?` may need Shift; with a letter, it is another shortcut.
   if (event.shiftKey && (!letter || parts.length > 0 || /[a-z]/i.test(event.key))) parts.push("shift");
   parts.push(event.key.toLowerCase());
   return parts.join("+");

@@ -1,4 +1,4 @@
-/** Names of areas, severities, and kinds of findings. */
+/** The labels of areas, severities, and kinds of findings. */
 import type { Schemas } from "../../../shared/client.ts";
 import { t } from "../../../shared/words.ts";
 import type { Area, Finding } from "../../api/findings.ts";
@@ -48,7 +48,7 @@ export const SEVERITIES: Record<Finding["severity"], { name: string; icon: IconN
   low: { name: t("severityLow"), icon: "circle-dot", look: "plain" },
 };
 
-/** The points of a small line through these scores, in a box of this size. */
+/** Return the points of a sparkline of these scores in a box of this size. */
 export function lineThrough(scores: readonly number[], width: number, height: number): string {
   const low = Math.min(...scores, 100);
   const span = Math.max(...scores) - low || 1;
@@ -58,7 +58,7 @@ export function lineThrough(scores: readonly number[], width: number, height: nu
     .join(" ");
 }
 
-/** How a score changed: `+4`, `−6`, or `0`. */
+/** Return the change of a score: `+4`, `−6`, or `0`. */
 export function signed(change: number): string {
   return change > 0 ? `+${change}` : change < 0 ? `−${-change}` : "0";
 }
