@@ -343,3 +343,19 @@ def test_index_lists_every_decision() -> None:
     assert len(titles) > 500
     assert sorted(listed) == sorted(titles)
     assert len({title for title, _ in titles}) == len(titles)
+
+
+_COMMENT = re.compile(r"^\s*(?:/\*\*?|\*|//|<!--) (.*)$")
+
+
+def test_comments_of_the_app_are_plain_english() -> None:
+    paths = [path for path in (ROOT / "web").rglob("*") if path.suffix in (".ts", ".svelte", ".css", ".js")]
+    comments = {
+        f"{path.relative_to(ROOT)}:{number}": found[1]
+        for path in paths
+        if not {"node_modules", "generated"} & set(path.parts)
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if (found := _COMMENT.match(line))
+    }
+    assert len(comments) > 1500
+    assert _find_decoded(comments) == {}
