@@ -225,7 +225,7 @@ def test_the_manual_passes_the_checks_of_imports_links_and_sites(sqlite_world: W
     assert site is not None
     report = check_site(sqlite_world.context, site, CheckLimits())
     found = [(page.page, problem) for page in report.found for problem in page.problems]
-    # The specifications that it names are those of other tests here.
+    # Other tests define specifications with the same names differently.
     assert [one for one in found if one[1].rule != "removed-operation"] == []
     assert report.pages > 80
 
