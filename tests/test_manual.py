@@ -51,9 +51,9 @@ SECRET=$(curl "$OCTAVO/v1/orgs/$ORG/invites" -H "Authorization: Bearer $TOKEN" \
 SECRET=$(curl "$OCTAVO/v1/orgs/$ORG/invites" -H "Authorization: Bearer $TOKEN" \
   -d '{"emails": ["mia@example.com"], "role": "edit"}' | jq -r '.links[0].url' | sed 's/.*secret=//')
 curl "$OCTAVO/v1/invitations" \
-  -d '{"secret": "'$SECRET'", "displayName": "Ada", "password": "two kettles on the hob"}'
+  -d '{"secret": "'$SECRET'", "displayName": "Ada", "password": "two kettles on the stove"}'
 SESSION=$(curl "$OCTAVO/v1/sign-in" \
-  -d '{"email": "mia@example.com", "password": "two kettles on the hob"}' | jq -r .token)""",
+  -d '{"email": "mia@example.com", "password": "two kettles on the stove"}' | jq -r .token)""",
     "content/git-sync.md": "GITHUB_TOKEN=secret",
     "integrations/installing.md": """
 NAME=manual

@@ -35,7 +35,7 @@ class CreateFilledSpace(CreateSpace, rename="camel"):
         if self.template is not None and self.computed_source is not None:
             raise ValueError("template: provide a template or a computedSource, not both")
         if self.empty and (self.template is not None or self.computed_source is not None):
-            raise ValueError("empty: an empty space has neither a template nor a computedSource")
+            raise ValueError("empty: can't be combined with `template` or `computedSource`")
 
 
 @operation(

@@ -56,7 +56,7 @@ class ApiRenderer(Renderer):
         return self._endpoint(text_of(block.data, "method"), path) if path else []
 
     def openapi_try(self, block: Block) -> Pieces:
-        """Render a button that only scripts show, because they build the content that it opens."""
+        """Render the **Test it** button, which is hidden without JavaScript."""
         address = self.context.try_it(block.data)
         if address is None:
             return []

@@ -43,7 +43,7 @@ _User = Annotated[
 
 
 class ApiSource(Struct, tag="api"):
-    """Space over the API of another platform. ``service``: the platform; `octavo` includes GitBook. ``url``:
+    """Space to import from the API of another platform. ``service``: the platform; `octavo` includes GitBook. ``url``:
     the URL of the API, with or without ``/v1`` for `octavo`. ``space``: its id; for Confluence its key, and
     for ReadMe a version. ``user``: the owner of the token, for Confluence Cloud. ``token`` and ``user``:
     stored encrypted until the run ends, and never shown."""
