@@ -290,7 +290,7 @@ def test_warnings_precede_outages(world: World, monkeypatch: pytest.MonkeyPatch)
     moment = time.time()
     monkeypatch.setattr(time, "time", lambda: moment + 60)
     found = findings()
-    assert not found["disk"][0] and "refused when the disk is full" in found["disk"][1]
+    assert not found["disk"][0] and "rejected when the disk is full" in found["disk"][1]
     if on_a_server:
         assert found["version"][0] and not found["clock"][0] and "time server" in found["clock"][1]
 

@@ -49,11 +49,6 @@ GROWS: dict[str, tuple[int, str]] = {
         180,
         "the places that show it are counted, those in main where the change request has no others",
     ),
-    "listSpacePageBacklinks": (40, "the places that refer to it are counted"),
-    "listChangeRequestPageBacklinks": (
-        180,
-        "the places that refer to it are counted, those in main where the change request has no others",
-    ),
     "listChangeRequestsOfPage": (60, "of each open one is asked whether it edits the page"),
     "listCommentersInSpace": (35, "they are found among the comments"),
     "listCommentersInChangeRequest": (35, "they are found among the comments"),
@@ -160,7 +155,10 @@ def copies(world: World) -> dict[str, tuple[str, dict[str, str]]]:
             f"branch_id = {branch} AND kind = 'file'",
             {"item_id": ":id", "path": "path || :n"},
         ),
-        "content_references": (space, {"owner_id": ":id", "target_key": "target_key || :n"}),
+        "content_references": (
+            f"{space} AND kind = 'reusable-content'",
+            {"owner_id": ":id", "target_key": "target_key || :n"},
+        ),
         "reference_targets": (space, {"target_key": "target_key || :n"}),
         "change_requests": (space, {"id": ":id", "number": "number + 1000 + :n"}),
         "comments": (f"place_id = '{home['spaceId']}' AND parent_id IS NULL", {"id": ":id"}),

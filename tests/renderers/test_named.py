@@ -370,6 +370,7 @@ def test_operations_open_to_visitors_are_read_only() -> None:
     # Operations for visitors change nothing; those with a body only ask.
     writes = {id for id in open_ones if TABLE[id].method != "GET"}
     assert writes == {
+        "prewarmSiteSearch",
         "searchSiteContent",
         "streamAskInSite",
         "streamAIResponseInSite",

@@ -161,7 +161,7 @@ class Window:
     def press(self, key: str) -> None:
         self.page.keyboard.press(key)
 
-    def wait(self, milliseconds: float) -> None:
+    def pause(self, milliseconds: float) -> None:
         self.page.wait_for_timeout(milliseconds)
 
     def blocks(self) -> list[str]:
@@ -173,7 +173,7 @@ class Window:
 
     def select(self, block: int, start: int, end: int) -> None:
         self.run(_PUT, [block, start, end])
-        self.wait(40)
+        self.pause(40)
 
     def comment(self, remark: str) -> None:
         """Comments on what is selected."""
@@ -206,7 +206,7 @@ class FirefoxWindow(Window):
     def press(self, key: str) -> None:
         self.browser.press(key)
 
-    def wait(self, milliseconds: float) -> None:
+    def pause(self, milliseconds: float) -> None:
         time.sleep(milliseconds / 1000)
 
     def comment(self, remark: str) -> None:
@@ -262,7 +262,7 @@ class Desk:
             self.done.append(f"{number} {window.name}: {act.__name__}")
             act(window)
             if self.random.random() < 0.2:
-                window.wait(self.random.choice((50, 300, 1000)))
+                window.pause(self.random.choice((50, 300, 1000)))
 
     def put(self, window: Window, *, after: str | None = None) -> int | None:
         """The caret behind a word, at random or behind this one; gives the number of its block."""
@@ -285,7 +285,7 @@ class Desk:
         for letter in f" {word}":
             window.type(letter)
             if self.random.random() < 0.1:
-                window.wait(self.random.choice((10, 100, 900)))
+                window.pause(self.random.choice((10, 100, 900)))
         window.last = word
 
     def type(self, window: Window) -> None:
@@ -366,7 +366,7 @@ class Desk:
         end = time.monotonic() + seconds
         while not right():
             assert time.monotonic() < end, self.tell(f"not within {seconds} s: {what}")
-            self.windows[0].wait(100)
+            self.windows[0].pause(100)
 
     def check_caret(self, window: Window) -> None:
         """The caret is in the block of the word that was typed last, whatever came in since."""

@@ -111,7 +111,8 @@ export function findersOf(
     );
     const sections = new Map(searched.map((each) => [each.id, each.sections]));
     const found: Found[] = [];
-    for (const { id, title, path: line } of best) {
+    for (const { id, title, ancestors } of best) {
+      const line = ancestors.map((each) => each.title).join(" / ");
       found.push({ title, line, group: words.pages, icon: "file-lines", ref: { kind: "page", page: id } });
       const within = read.get(id)?.filter((each) => each.title.toLowerCase().includes(wanted)) ??
         (sections.get(id) ?? []).flatMap((each) => {

@@ -27,7 +27,7 @@ from octavo.core.checks.style import StyleRule, StyleRuleError, is_rule, read_ru
 from octavo.core.document.json import to_json
 from octavo.core.document.nodes import Document, plain_text
 from octavo.core.pages import Page
-from octavo.errors import BadRequest, NotFound
+from octavo.errors import NotFound
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
@@ -190,8 +190,7 @@ def run_styleguide(
     """Check spaces of a site against its style guide, and create a draft change request with the fixes in each.
 
     A space whose earlier check has a change request that isn't merged keeps that one, and a space without anything to
-    fix gets none. Raises NotFound without a style guide or for an unknown space, and BadRequest for one that isn't a
-    content space of the site.
+    fix gets none. Raises NotFound without a style guide, and for a space that isn't a content space of the site.
     """
     wanted = list(dict.fromkeys(space_ids))
     with context.db.write() as tx:
@@ -201,7 +200,7 @@ def run_styleguide(
         of_site = {row.space_id for row in load_structure(tx, site.site_id).site_spaces.values()}
         for number, space_id in enumerate(wanted):
             if space_id not in of_site or space_id == guide.id:
-                raise BadRequest(f"spaces[{number}]: must be a content space of this site")
+                raise NotFound(f"spaces[{number}]: there is no such content space on this site")
         run = store.insert_run(tx, site, guide.id, wanted)
         audit(
             tx,

@@ -332,7 +332,7 @@ def _refuse_odd_numbers(host: str) -> None:
             ipaddress.IPv4Address(host)
         except ValueError:
             raise FetchError(
-                f"{host}: not a valid IPv4 address. Use four decimal numbers, such as 192.0.2.1, or a hostname"
+                f"{host}: IP addresses in this form are not allowed. Use a hostname, or an address such as 192.0.2.1"
             ) from None
 
 
