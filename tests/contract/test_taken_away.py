@@ -71,8 +71,8 @@ def test_writes_return_404_when_their_target_is_deleted_while_they_wait(
         for o in TABLE.values()
         if f"{{{parameter}}}" in o.path and o.method != "GET" and o.id not in TOLD_ELSEWHERE
     ]
-    # Samples of others are about a space that is not in the trash.
-    operations.sort(key=lambda o: o.id in ("restoreSpace", "purgeSpace"))
+    # Other samples need a space that is not in the trash, and a site with content.
+    operations.sort(key=lambda o: o.id in ("restoreSpace", "purgeSpace", "applyTemplateToSite"))
     requests: list[Request] = []
     for operation in operations:
         sample = sample_of(operation)
