@@ -153,4 +153,4 @@ def test_only_style_guides_of_the_organization_are_accepted(scene: ScanScene) ->
     path = scene.place.path(f"{SITE}/styleguide/runs")
     for space in (scene.world.away["spaceId"], "none"):
         assert scene.world.call("admin", "POST", path, json={"spaces": [space]}).status_code == 404
-    assert scene.world.call("admin", "POST", path, json={"spaces": [guide]}).status_code == 400
+    assert scene.world.call("admin", "POST", path, json={"spaces": [guide]}).status_code == 404

@@ -110,6 +110,8 @@ export function findersOf(
       ),
     );
     const sections = new Map(searched.map((each) => [each.id, each.sections]));
+    const own = headings(wanted);
+    const shown = new Set(own.map(({ ref }) => (ref as { anchor?: string }).anchor));
     const found: Found[] = [];
     for (const { id, title, ancestors } of best) {
       const line = ancestors.map((each) => each.title).join(" / ");
@@ -121,7 +123,7 @@ export function findersOf(
             ? [{ title: each.title, anchor: decodeURIComponent(anchor) }]
             : [];
         });
-      for (const each of within.slice(0, MOST_HEADINGS)) {
+      for (const each of within.filter(({ anchor }) => !shown.has(anchor)).slice(0, MOST_HEADINGS)) {
         found.push({
           title: each.title,
           group: words.pages,
@@ -131,7 +133,7 @@ export function findersOf(
         });
       }
     }
-    return [...headings(wanted), ...found];
+    return [...own, ...found];
   };
   return {
     lookup,

@@ -24,7 +24,7 @@ export const changesOfPage = (space: string, page: string) =>
 /** Return whether a draft is empty. */
 const isEmpty = (draft: Draft) => !draft.edits && !draft.comments;
 
-/** Return the person's newest draft in a space that isn't empty, or none. */
+/** Return the person's newest draft in a space, or none. Empty drafts don't count, unless they were started here. */
 export async function findDraft(space: string): Promise<Draft | undefined> {
   const user = await session.user.refresh();
   const found = await listChangeRequestsForSpace({ spaceId: space }, {
@@ -32,7 +32,7 @@ export async function findDraft(space: string): Promise<Draft | undefined> {
     creator: user.id,
     limit: 5,
   });
-  return found.items.find((one) => !isEmpty(one));
+  return found.items.find((one) => !isEmpty(one) || begun.has(keyOf(space, one.number)));
 }
 
 /** Drafts started in this tab, by space and number. They are deleted if they are left empty. */
