@@ -214,10 +214,10 @@ SPLIT = {
     "README.md": "# Home\n\nFor everybody.\n\n{% if visitor.agent %}\n\n## Callable\n\n"
     "Call the zebra operation.\n\n{% endif %}\n\n"
     "{% if !visitor.agent %}\n\n## Pressable\n\nPress the walrus button.\n\n{% endif %}\n",
-    "calls.md": "---\nif: visitor.agent\n---\n\n# Calls\n\nOnly the gnu calls.\n",
-    "presses.md": '---\nif: "!visitor.agent"\n---\n\n# Presses\n\nOnly the ibis presses.\n',
+    "calls.md": "---\nif: visitor.agent\n---\n\n# Calls\n\nOnly the antelope calls.\n",
+    "presses.md": '---\nif: "!visitor.agent"\n---\n\n# Presses\n\nOnly the flamingo presses.\n',
 }
-FOR_PROGRAMS, FOR_PEOPLE = {"zebra", "gnu"}, {"walrus", "ibis"}
+FOR_PROGRAMS, FOR_PEOPLE = {"zebra", "antelope"}, {"walrus", "flamingo"}
 
 
 def _words(text):
@@ -245,10 +245,10 @@ def test_content_for_people_and_for_agents_is_separated(world, tmp_path):
         assert _words(read("").text) == {"walrus"}
         assert _words(read("", "text/markdown").text) == {"zebra"}
         assert read("calls").status_code == 404
-        assert _words(read("calls", "text/markdown").text) == {"gnu"}
-        assert _words(read("presses").text) == {"ibis"}
+        assert _words(read("calls", "text/markdown").text) == {"antelope"}
+        assert _words(read("presses").text) == {"flamingo"}
         assert read("presses", "text/markdown").status_code == 404
-        assert _words(read("calls.md").text) == {"gnu"}
+        assert _words(read("calls.md").text) == {"antelope"}
         assert read("presses.md").status_code == 404
     assert _words(read("llms-full.txt").text) == FOR_PROGRAMS
     for path in ("llms.txt", "sitemap.md"):
