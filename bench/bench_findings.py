@@ -2,7 +2,7 @@
 
     python bench/bench_findings.py [FOLDER] [PAGES]
 
-The pages are copies of those in a folder of Markdown (default: the manual), each with a sentence of its own, so that no
+The pages are copies of those in a folder of Markdown (default: the manual), each with its own sentence, so that no
 two texts are the same.
 """
 

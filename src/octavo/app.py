@@ -159,7 +159,7 @@ def _metrics_route(metrics: Metrics, token: str = "") -> Route:
 
 
 def metrics_edge(metrics: Metrics, context: Context) -> Edge:
-    """Return an application with ``/metrics`` and the health checks alone, for an address of its own. A process that
+    """Return an application with only ``/metrics`` and the health checks, for a separate address. A process that
     runs only jobs has no other address."""
     settings = context.settings
     metrics.watch(context.db)

@@ -15,7 +15,13 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.net.ldap import Directory, DirectoryGroup, DirectoryPerson, DirectoryUnavailable
 from octavo.kit.scheduling.permits import waiting
 from octavo.kit.work import jobs
-from octavo.organization.access.accounts import enable_account, find_user_by_email, insert_user, set_email
+from octavo.organization.access.accounts import (
+    enable_account,
+    find_user_by_email,
+    insert_user,
+    is_operator,
+    set_email,
+)
 from octavo.organization.access.auditing import audit_person
 from octavo.organization.access.members import find_membership, notify_joined, upsert_member
 from octavo.organization.access.teams import insert_team, join_teams, remove_team_members, rename_team
@@ -261,14 +267,15 @@ def _deactivate_missing(context: Context) -> None:
         return
     for subject, user_id in rows:
         with context.db.write() as tx:
+            if is_operator(tx, context.settings, user_id):
+                log.warning("A server administrator missing in the LDAP directory stays active")
+                continue
             try:
-                audit_person(
-                    tx, "account.deactivated", user_id, client=None, actor="", after={"by": PROVIDER}
-                )
                 deactivate_account(tx, user_id)
             except Conflict as error:
                 log.warning("A person missing in the LDAP directory stays active: %s", error.message)
                 continue
+            audit_person(tx, "account.deactivated", user_id, client=None, actor="", after={"by": PROVIDER})
             tx.run(
                 "UPDATE external_identities SET deactivated = 1 WHERE provider = :provider AND subject = :subject",
                 provider=PROVIDER,
