@@ -185,6 +185,33 @@ def test_a_deleted_person_is_deactivated_and_activated_again(
 
 
 @pytest.mark.sqlite_first
+@pytest.mark.parametrize("why", ["server administrator", "last administrator"])
+def test_administrators_missing_in_the_directory_stay_active(
+    directory: World, server: Slapd, person: str, why: str
+) -> None:
+    found = user_of(directory, sign_in(directory))
+    if why == "server administrator":
+        directory.context.settings = msgspec.structs.replace(
+            directory.context.settings, admin_email="ada@example.org"
+        )
+    else:
+        with directory.context.db.write() as tx:
+            tx.run(
+                "UPDATE members SET role = CASE WHEN user_id = :user THEN 'admin' ELSE 'read' END"
+                " WHERE organization_id = :org",
+                user=found["id"],
+                org=directory.home["organizationId"],
+            )
+    server.rename(person, "cn=Ada King")
+    server.delete(f"cn=Ada King,{PEOPLE}")
+    synchronize(directory)
+    server.rename(server.add_person("ada", PASSWORD, email="ada@example.org"), "cn=Ada King")
+    with directory.context.db.read() as tx:
+        assert not tx.value("SELECT disabled FROM users WHERE id = :id", id=found["id"])
+        assert not tx.value("SELECT count(*) FROM audit_events WHERE action = 'account.deactivated'")
+
+
+@pytest.mark.sqlite_first
 def test_a_directory_that_lost_nearly_everyone_deactivates_no_one(
     directory: World, server: Slapd, person: str
 ) -> None:
