@@ -44,6 +44,7 @@ class Relay:
         self._target = target
         self._silent: set[socket.socket] = set()
         self._open: list[socket.socket] = []
+        self._changing = threading.Lock()
         self._listener = self._listen(0)
         self.port = self._listener.getsockname()[1]
 
@@ -60,7 +61,12 @@ class Relay:
                 return
             outgoing = socket.socket(socket.AF_UNIX)
             outgoing.connect(self._target)
-            self._open += [incoming, outgoing]
+            with self._changing:
+                if listener.fileno() < 0:  # cut after this connection was accepted
+                    incoming.close()
+                    outgoing.close()
+                    return
+                self._open += [incoming, outgoing]
             for one, other in ((incoming, outgoing), (outgoing, incoming)):
                 threading.Thread(target=self._pump, args=(one, other), daemon=True).start()
 
@@ -77,13 +83,14 @@ class Relay:
         self._silent.update(self._open)
 
     def cut(self) -> None:
-        for connection in (self._listener, *self._open):
-            try:
-                connection.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-            connection.close()
-        self._open.clear()
+        with self._changing:
+            for connection in (self._listener, *self._open):
+                try:
+                    connection.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+                connection.close()
+            self._open.clear()
 
     def mend(self) -> None:
         self._listener = self._listen(self.port)
