@@ -25,6 +25,7 @@ from octavo.organization.access.roles import Can
 from octavo.organization.identity.sessions import require_still_signed_in
 
 from . import account_deletion, accounts, diagnosis, maintenance_routes, store
+from .account_merging import merge_accounts
 from .authorization import OperatorAccess
 from .wire import (
     AccountDeletion,
@@ -39,6 +40,7 @@ from .wire import (
     InstallationSearchQuery,
     Job,
     JobsQuery,
+    MergeAccount,
     RetriedJobs,
     RetryJobs,
     SignInLink,
@@ -226,6 +228,41 @@ def update_account(call: Call, operator: OperatorAccess, user_id: str, body: Upd
         if body.disabled is not UNSET:
             accounts.set_activation(tx, call.settings, operator.actor, user_id, active=not body.disabled)
         return present_person(call, store.get_person(tx, user_id), call.settings)
+
+
+@operation(
+    "mergeAccount",
+    "POST",
+    "/installation/users/{userId}/merge",
+    needs=Can.CHANGE_SIGN_IN,
+    errors=(404, 409),
+)
+def merge_account(call: Call, operator: OperatorAccess, user_id: str, body: MergeAccount) -> HostedPerson:
+    """Merge an account into another account of the same person, and delete it. The remaining account gets its
+    memberships, teams, permissions, and content. If both are members of an organization, the higher role
+    applies. Its password, sessions, tokens, agents, and notifications end with it. Returns 409 for server
+    administrators, for accounts managed by an organization, and if the remaining account is deactivated."""
+    with call.db.write() as tx:
+        require_still_signed_in(tx, call.actor)
+        merge_accounts(tx, call.context, operator.actor, user_id, body.into)
+        return present_person(call, store.get_person(tx, body.into), call.settings)
+
+
+@operation(
+    "makeOrganizationAdministrator",
+    "PUT",
+    "/installation/organizations/{organizationId}/administrators/{userId}",
+    needs=Can.CHANGE_SIGN_IN,
+    errors=(404, 409),
+)
+def make_organization_administrator(
+    call: Call, operator: OperatorAccess, organization_id: str, user_id: str
+) -> None:
+    """Make a person an administrator of an organization, for example after its last administrator left. The
+    organization's audit log shows it. Returns 409 for a deactivated account."""
+    with call.db.write() as tx:
+        require_still_signed_in(tx, call.actor)
+        accounts.make_administrator(tx, operator.actor, organization_id, user_id)
 
 
 @operation(

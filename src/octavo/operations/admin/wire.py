@@ -177,6 +177,12 @@ class UpdateAccount(Struct, rename="camel"):
     disabled: bool | UnsetType = UNSET
 
 
+class MergeAccount(Struct):
+    """Merge of accounts. ``into``: the ID of the account that remains."""
+
+    into: str
+
+
 class SignInLink(Struct):
     """Link that signs a person in once."""
 
