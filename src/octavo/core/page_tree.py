@@ -11,7 +11,7 @@ from .page_fields import NAVIGATION
 from .pages import Page
 
 _DEEPEST = 1000
-"""Number of levels greater than that of any tree; walking up further means walking in a cycle."""
+"""Upper limit for the number of levels of any tree; a longer walk up is going in a cycle."""
 _OF_SHAPE = ("parent", "rank", "slug", "kind", "title", "link_title", "target", "computed", *NAVIGATION)
 
 

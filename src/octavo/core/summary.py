@@ -489,8 +489,8 @@ def update_summary(
 ) -> str:
     """Return ``original`` with only those lines changed whose entries differ from ``wanted``.
 
-    ``understand``: the function that returns the entries in a text, each with its ``line``. Two ways to write
-    a target, or an entry that refers to two pages, count as equal.
+    ``understand``: the function that returns the entries in a text, each with its ``line``. Different ways to write the
+    same target count as equal.
     """
     there = understand(original)
     if same_entries(there, wanted):

@@ -51,7 +51,7 @@ class Context:
     answers: FreshCache[Any] = field(init=False)
     """Responses that take long to compute, valid until the next commit."""
     questions: SharedThreads = field(init=False)
-    """Threads that wait for models, for members and visitors."""
+    """Threads in which members and visitors wait for language models."""
     endpoints: SharedThreads = field(init=False)
     """Threads in which visitors wait for integrations."""
     servers: SharedThreads = field(init=False)

@@ -12,14 +12,14 @@ _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _TIME_DIGITS = 8
 _RANDOM_DIGITS = 12
 _FIRST = _ALPHABET.index("A") * 62 ** (_TIME_DIGITS - 1)
-"""Added to the time, which leaves room for some thousands of years."""
+"""Added to the time, which leaves room for several thousand years."""
 
 
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 
 
 def _digits(value: int, count: int) -> str:
-    """Return a number in ``count`` digits, an even number."""
+    """Return a number as ``count`` digits; ``count`` is even."""
     out = []
     for _ in range(count // 2):
         value, pair = divmod(value, 62 * 62)

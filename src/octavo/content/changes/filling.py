@@ -43,7 +43,7 @@ def filling_with_source(tx: Transaction, org: OrgAccess, source: ComputedSource)
     try:
         compute_revision(tx, Requester("", org.organization_id, org.actor), source, "new")
     except NotYet:
-        pass  # Its pages appear once they were computed.
+        pass  # Its pages appear once they have been computed.
     except BadRequest as error:
         raise BadRequest(error.message.replace("source.", "computedSource.", 1)) from None
 

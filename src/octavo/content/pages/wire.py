@@ -67,7 +67,7 @@ class PageContentQuery(ContentQuery):
 
 
 class PathQuery(PageContentQuery, rename="camel", kw_only=True):
-    """Query of a page by its path. ``cachedMetadata`` changes nothing: Git metadata is as quick as current."""
+    """Query of a page by its path. ``cachedMetadata`` has no effect, because current Git metadata is just as fast."""
 
     cached_metadata: bool = False
 

@@ -183,8 +183,8 @@ class _TooMany(Exception):
 
 
 def _size(node: Node) -> int:
-    """Return the number of nodes for which a node counts, as if a client sent it back. A text also counts its
-    leaves and their marks."""
+    """Return the number of nodes that a node counts as if a client sends it back. A text also counts its leaves and
+    their marks."""
     return 1 + sum(1 + len(leaf.marks) for leaf in node.leaves) if isinstance(node, Text) else 1
 
 

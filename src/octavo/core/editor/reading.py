@@ -154,7 +154,7 @@ class _Reader:
         if fragment is not None:
             return _NODES["table_cell"].create(_fragment_attributes(fragment), self.blocks(fragment["nodes"]))
         if value is None and column["type"] == "text":
-            # It exists only while it is empty, because the row has no value for it.
+            # This cell exists only while it is empty, because the row has no value for it.
             return _NODES["table_cell"].create({"absent": True}, _NODES["paragraph"].create())
         return _NODES["table_value"].create({"value": value})
 

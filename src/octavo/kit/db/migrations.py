@@ -28,7 +28,7 @@ from octavo.kit.clock import now
 from .database import Database, Engine, Live, LockTimeout, Transaction
 from .tables import Table, declare
 
-# Migrating writes its rows.
+# The runner of migrations writes the rows.
 declare(Table(name="migrations", derived=True))
 
 _NAME = re.compile(r"(\d{12})_(\w+?)(\.upgrade)?\.sql")

@@ -23,11 +23,11 @@ log = logging.getLogger("octavo.serving")
 T = TypeVar("T")
 
 _SPARE_FILES = 256
-"""Number of open files besides connections: databases, files being sent, logs."""
+"""Number of open files in addition to connections: databases, files being sent, logs."""
 _END = 1.0
 """Seconds for canceled requests to end."""
 _GIVEN_UP = 5.0
-"""Seconds within which a port in use may become free."""
+"""Seconds to wait for a port in use to become free."""
 
 
 class PortLimits(Struct, frozen=True):

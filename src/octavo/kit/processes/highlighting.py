@@ -150,7 +150,7 @@ def _receive(stream: IO[bytes], kind: type[Any], patience: float | None = None) 
 
 
 def main() -> None:
-    # A break at the terminal is for the parent, which ends this process by closing its input.
+    # Ctrl+C in the terminal is for the parent, which ends this process by closing its input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Output that a lexer prints is not a response.

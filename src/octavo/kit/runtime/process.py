@@ -297,8 +297,8 @@ def _limit(pid: int) -> None:
     import resource
 
     prlimit = getattr(resource, "prlimit", None)
-    if prlimit is not None:  # Only Linux has it.
-        with suppress(ProcessLookupError):  # It has already ended, which waiting for it will show.
+    if prlimit is not None:  # Only Linux supports this.
+        with suppress(ProcessLookupError):  # The process has already ended; waiting for it will report that.
             prlimit(pid, resource.RLIMIT_DATA, (DATA, DATA))
             prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
@@ -309,7 +309,7 @@ def _allow_cpu(pid: int) -> None:
 
     prlimit = getattr(resource, "prlimit", None)
     if prlimit is not None:
-        with suppress(OSError, ValueError):  # It has already ended.
+        with suppress(OSError, ValueError):  # The process has already ended.
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             used = (int(fields[11]) + int(fields[12])) // os.sysconf("SC_CLK_TCK")
             hard = prlimit(pid, resource.RLIMIT_CPU)[1]

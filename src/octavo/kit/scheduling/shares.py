@@ -230,7 +230,7 @@ class _Placed(PendingCall[T]):
         self._ticket = None
         try:
             self._pool.threads.submit(self.run_apart)
-        except RuntimeError:  # Closed meanwhile.
+        except RuntimeError:  # Closed in the meantime.
             with suppress(RuntimeError):  # The loop may be closed as well.
                 self._loop.call_soon_threadsafe(self.give_up)
 

@@ -341,7 +341,7 @@ class Hub:
         return b"".join(said)
 
     def _begin(self, tx: Transaction, generation: int | None) -> None:
-        """Forget former events, because nothing was read while no one listened."""
+        """Discard earlier events, because nothing was read while no one listened."""
         self._sources = [make() for make in _sources]
         self._latest = deque(outbox.latest_events(tx, _BATCH), _REMEMBERED)
         self._remembers = False
