@@ -138,9 +138,9 @@ def merge(
     tree: Tree | None = None,
     theirs_keep_paths: bool = False,
 ) -> MergeResult:
-    """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: whether, of two files added at one path, ours
-    moves. ``read``: the function that returns the text of a hash. ``digest``: the function that returns the
-    hash of a text. Items are structs with id, kind, name, path, and content (see ``content.store.Item``)."""
+    """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: whether, of two files added at one path, ours moves.
+    ``read``: the function that returns the text of a hash. ``digest``: the function that returns the hash of a text.
+    Items are structs with id, kind, name, path, and content (see ``content.revisions.store.Item``)."""
     return _Merge(base, ours, theirs, read, digest, tree or Tree(), theirs_keep_paths).run()
 
 

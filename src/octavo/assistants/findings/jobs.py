@@ -1,4 +1,4 @@
-"""When scans run: after changes, every night, and on request."""
+"""Jobs that run scans: after changes, every night, and on request."""
 
 from __future__ import annotations
 

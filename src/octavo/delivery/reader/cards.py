@@ -1,8 +1,8 @@
 """Cards: the preview images that social networks show when someone shares a page, rendered with its title and
 its site's appearance.
 
-Typst sets the text in this process and receives texts of users as data. A logo is the only external image; it
-is first redrawn in a separate process (``kit.pictures``).
+Typst sets the text in this process and receives texts of users as data. A logo is the only external image; it is first
+redrawn in a separate process (``kit.processes.image_conversion``).
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def insert_done(
     )
 
 
-# --- looking ------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------------
 
 
 def find_delivery(tx: Transaction, recipient: DeliveryRecipient, id: str) -> Delivery | None:

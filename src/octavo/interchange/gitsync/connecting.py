@@ -1,5 +1,5 @@
-"""Connecting a space, a collection, or a site with a repository, and what follows: settings, decisions, requesting a
-sync, disconnecting.
+"""Connect a space, collection, or site with a repository, change the settings of its sync, request syncs, resolve
+stopped syncs, and disconnect.
 
 A collection or a site has the remote, the credential, the settings, and the webhook. Each of its spaces is a synced
 space like any other, with its own state, and takes all of these from its parent.

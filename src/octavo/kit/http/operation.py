@@ -668,7 +668,7 @@ class Reply(Struct, frozen=True):
 
 
 class Follow(Struct, frozen=True):
-    """Response that lasts while its caller listens to these topics (``kit.hub``).
+    """Response that lasts while its caller listens to these topics (``kit.work.hub``).
 
     ``owner``: an organization, and the person or object in it. ``after``: the position at which they stopped
     listening. ``seconds``: the time to listen. ``check``: the function that raises errors in addition to

@@ -1,9 +1,9 @@
 """Run jobs in threads that are shared fairly.
 
-Short jobs, long ones, and those that wait for other servers have separate threads. Kinds take turns, and
-within a kind, organizations do. In each group of threads, an organization uses at most its share, and one
-kind uses at most part of that share (``kit.shares``). The next job is found by an index, at a cost that does
-not grow with the number of waiting jobs.
+Short jobs, long ones, and those that wait for other servers have separate threads. Kinds take turns, and within a kind,
+organizations do. In each group of threads, an organization uses at most its share, and one kind uses at most part of
+that share (``kit.scheduling.shares``). The next job is found by an index, at a cost that does not grow with the number
+of waiting jobs.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def _require_not_operator(tx: Transaction, settings: Settings, user_id: str) -> 
 
 
 def _record(tx: Transaction, by: By, action: str, user_id: str, after: object = None) -> None:
-    # Strangers use the command line.
+    # A caller without an account uses the command line.
     actor, token = ("", None) if isinstance(by, Stranger) else (by.user_id, by.token_id)
     source: Source = "script" if isinstance(by, Stranger) else source_of(by)
     audit_person(tx, action, user_id, client=by.client, token=token, actor=actor, source=source, after=after)
