@@ -1,4 +1,4 @@
-"""Pages of a state in the form that readers see: in order, with the paths of their URLs."""
+"""Pages of a state as readers see them: in order, with the paths of their URLs."""
 
 from __future__ import annotations
 

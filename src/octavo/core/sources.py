@@ -24,7 +24,7 @@ _PIECE = 64 * 1024
 
 
 class SourceError(ValueError):
-    """Error: the source as a whole can't be read. The message is for the person who specified it."""
+    """Raised if the source as a whole can't be read. The message is for the person who specified it."""
 
 
 LOOK_LEFT_OUT = "look_left_out"
@@ -226,7 +226,7 @@ def join_parts(parts: Mapping[str, Source], structure: tuple[DocsEntry, ...]) ->
 
 
 def source_of(files: SourceFiles, commit: str | None = None) -> Source:
-    """Return collected files as a source without further information."""
+    """Return collected files as a source without additional information."""
     return Source(name=files.name, files=files, problems=tuple(files.problems), commit=commit)
 
 

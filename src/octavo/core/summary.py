@@ -648,7 +648,7 @@ def _write_items(entries: list[SummaryEntry], indent: str, out: list[str]) -> No
             rows = [f"{fence}yaml", *written.split("\n"), fence]
             out += [f"{indent}* {rows[0]}", *(f"{indent}  {row}" if row else "" for row in rows[1:])]
         elif entry.href is None:
-            # Escape what a list item would not read as text.
+            # Escape characters that a list item would not read as text.
             title = re.sub(
                 r"^(#+(?= |$)|[-+*>~](?=\s|$)|\d+(?=[.)]( |$)))", _escape_first, _escape(entry.title)
             )

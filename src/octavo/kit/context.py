@@ -49,7 +49,7 @@ class Context:
     fresh: FreshCache[Any] = field(init=False)
     """Values that requests need repeatedly, valid until the next commit."""
     answers: FreshCache[Any] = field(init=False)
-    """Responses that take long to compute, valid until the next commit."""
+    """Responses that take a long time to compute, valid until the next commit."""
     questions: SharedThreads = field(init=False)
     """Threads in which members and visitors wait for language models."""
     endpoints: SharedThreads = field(init=False)

@@ -51,8 +51,7 @@ def new_id() -> str:
     """Return a new id.
 
     Later ids of this process sort (bytewise) after it, and so do those that other processes create in a later
-    millisecond. An id has 70 random bits; further ids in the same millisecond are at a random distance of 48
-    bits.
+    millisecond. An id has 70 random bits; other ids in the same millisecond are at a random distance of 48 bits.
     """
     at, number = _made.after()
     return _digits(_FIRST + at, _TIME_DIGITS) + _digits(number, _RANDOM_DIGITS)

@@ -667,7 +667,7 @@ def encode_tree(
     """Encode the pages below ``root`` as JSON: a list of ``RevisionPage``. ``pages`` must contain siblings in
     order.
 
-    Pages are written one by one, so only one page is held in memory besides the output.
+    Pages are written one by one, so only one page and the output are held in memory.
     """
     children: dict[str | None, list[Page]] = {}
     for page in pages:

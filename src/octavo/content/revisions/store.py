@@ -99,7 +99,7 @@ class RevisionRow(Struct, frozen=True):
 
 
 class BranchMoved(Exception):
-    """Error: someone else created a revision on the branch first. Read again and retry."""
+    """Raised if someone else created a revision on the branch first. Read again and retry."""
 
 
 # --- states -------------------------------------------------------------------------------------------
@@ -318,8 +318,8 @@ def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
 
 
 def record_git_commit(tx: Transaction, revision_id: str, git: Mapping[str, object]) -> None:
-    """Record the Git commit that was created from a revision, which is known only afterwards. A revision that
-    was created from a commit keeps that commit."""
+    """Record the Git commit that was created from a revision, which is known only afterward. A revision that was
+    created from a commit keeps that commit."""
     tx.run(
         "UPDATE revisions SET git = :git WHERE id = :id AND git IS NULL",
         git=msgspec.json.encode(git).decode(),

@@ -1,4 +1,4 @@
-"""Rules of a style guide, in the format of Vale, and what they find in a text.
+"""Rules of a style guide, in the format of Vale, and the faults that they find in a text.
 
 Patterns are run by RE2, which takes time in proportion to the text, whatever the pattern. Patterns that it doesn't
 support, such as those that look ahead, are refused when a rule is read.

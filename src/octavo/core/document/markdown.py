@@ -393,9 +393,9 @@ def _end_of_element(state: StateBlock, line: int, end: int, name: str) -> int:
 
 
 def pipe_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Parse a table as one token, whose ``meta`` contains the cells. Rows shorter than the header get empty
-    cells; their number on a page is limited, and further rows and tables are text. Otherwise, a few
-    characters could create any number of cells."""
+    """Parse a table as one token, whose ``meta`` contains the cells. Rows shorter than the header get empty cells;
+    their number on a page is limited, and rows and tables beyond the limit are text. Otherwise, a few characters could
+    create any number of cells."""
     added = state.env.get("cells_added", 0)
     if line + 2 > end or added > MAX_ADDED_CELLS:
         return False

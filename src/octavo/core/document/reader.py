@@ -179,7 +179,7 @@ class _Nested(Struct):
 
 
 class _TooMany(Exception):
-    """Signal: the text has more nodes than a document can have."""
+    """Raised internally if the text has more nodes than a document can have."""
 
 
 def _size(node: Node) -> int:
@@ -632,8 +632,8 @@ def read_blocks(markdown: str) -> list[Block]:
 
 
 def read_nested(markdown: str) -> list[tuple[Block, str]]:
-    """Return the blocks inside lists, quotes, tags, and elements of a text. Each has the lines from which it
-    was read, in the form that they would have at the top level of a page."""
+    """Return the blocks inside lists, quotes, tags, and elements of a text. Each has the lines from which it was read,
+    as they would be at the top level of a page."""
     try:
         lines = lines_of(markdown)
         reader = _Reader(lines)

@@ -24,7 +24,7 @@ _INLINE_TYPES = {type: _NODES[name] for name, type in INLINE_NAMES.items() if ty
 
 
 class _ForeignError(Exception):
-    """Signal: the editor has no form for a part of the document."""
+    """Raised internally if the editor has no form for a part of the document."""
 
 
 def read_document(document: JsonObject, uids: Iterator[int]) -> Node:

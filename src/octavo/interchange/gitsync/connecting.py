@@ -429,8 +429,8 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
 
 
 def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedOnce) -> None:
-    """Import or export a repository that the caller specifies, as integrations do. The space is then synced
-    with it on every further request. Raises BadRequest, Conflict."""
+    """Import or export a repository that the caller specifies, as integrations do. The space is then synced with it on
+    every later request. Raises BadRequest, Conflict."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch = read_branch(where.branch, "ref")

@@ -1,7 +1,7 @@
 """Imports by the command: a source for the first time, and its newer states after that.
 
-Each import is kept as a run without a user, so that the next one knows what this one created. A process killed at
-any point leaves the existing content intact.
+Each import is kept as a run without a user, so that the next import can determine the content that this one created. A
+process killed at any point leaves the existing content intact.
 """
 
 from __future__ import annotations

@@ -134,16 +134,16 @@ def no_turn() -> OutOfReach:
 
 
 class RetryTransaction(Exception):
-    """Error: conflict with another transaction (a deadlock, a serialization failure). Run the transaction
+    """Raised for a conflict with another transaction (a deadlock, a serialization failure). Run the transaction
     again."""
 
 
 class NotKept(Exception):
-    """Error: a read can't continue with cached rows. The code that opened it has to start another one."""
+    """Raised if a read can't continue with cached rows. The code that opened it has to start another one."""
 
 
 class LockTimeout(Exception):
-    """Error: another transaction held a lock for longer than a migration waits."""
+    """Raised if another transaction held a lock for longer than a migration waits."""
 
 
 def json_list(values: Iterable[str | int]) -> str:

@@ -1,9 +1,8 @@
 """Syntax highlighting with a time limit.
 
-The lexers are regular expressions by some hundred authors. For many of them there are texts that take hours,
-and nothing can stop a regular expression in a thread. So code blocks are highlighted by a separate process,
-which limits its own CPU time for each, regardless of the load of the machine. Code that takes longer is shown
-without colors.
+The lexers are regular expressions by several hundred authors. For many of them there are texts that take hours, and
+nothing can stop a regular expression in a thread. So code blocks are highlighted by a separate process, which limits
+its own CPU time for each, regardless of the load of the machine. Code that takes longer is shown without colors.
 
 ``python -m octavo.kit.processes.highlighting`` is that process: it reads requests and responds until its
 input ends.
@@ -56,8 +55,8 @@ class _Found(Struct, array_like=True):
 
 
 class _TimeIsOver(BaseException):
-    """Signal: the time limit was reached. It is derived from BaseException so that lexers that catch errors
-    don't catch it."""
+    """Raised internally if the time limit was reached. It is derived from BaseException so that lexers that catch
+    errors don't catch it."""
 
 
 def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) -> _Found:

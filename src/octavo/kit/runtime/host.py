@@ -204,7 +204,7 @@ class Host:
             process.kill()
 
     def _make_room(self) -> bool:
-        """Return whether one more process can start. Ends processes that were idle for long, and one more if
+        """Return whether one more process can start. Ends processes that were idle for a long time, and one more if
         that makes room."""
         idle = sorted(
             (name for name, warm in self._warm.items() if not warm.busy),

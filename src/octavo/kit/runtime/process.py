@@ -92,14 +92,14 @@ class Got(Struct, frozen=True):
 
 
 class FetchRefused(Exception):
-    """Error: a request was rejected. Scripts see a failed fetch."""
+    """Raised if a request was rejected. Scripts see a failed fetch."""
 
 
 Fetch = Callable[[HostRequest], Got]
 
 
 class ScriptFailed(Exception):
-    """Error: a script ended, hung, or sent an invalid response. The message contains the reason, for the author of
+    """Raised if a script ended, hung, or sent an invalid response. The message contains the reason, for the author of
     the script."""
 
 
@@ -329,7 +329,7 @@ class ScriptRun:
         self.logs: list[Log] = []
 
     def wait(self, deadline: float, fetch: Fetch) -> ScriptAnswer:
-        """Wait for the script's response. Raises ScriptFailed, also for an error in the script."""
+        """Wait for the script's response. Raises ScriptFailed, including for an error in the script."""
         while True:
             message = self._next(deadline, fetch)
             if isinstance(message, _Response) and message.id == self._id:

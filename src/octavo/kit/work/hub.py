@@ -452,7 +452,7 @@ class Hub:
         return False
 
     def _keep(self, quiet: Sequence[Listener]) -> None:
-        """Send comments to streams that were silent for long, and end those without access."""
+        """Send comments to streams that were silent for a long time, and end those without access."""
         given: list[tuple[Listener, bytes | None]] = []
         try:
             with self._db.read():

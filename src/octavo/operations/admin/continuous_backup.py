@@ -51,7 +51,7 @@ log = logging.getLogger("octavo.backup")
 _HOUR = 3_600_000
 _SPOOL = 8 * 1024 * 1024
 _LOG_BYTES = 16 * 1024 * 1024
-"""Size in bytes at which the log is restarted, which blocks writers for some milliseconds."""
+"""Size in bytes at which the log is restarted, which blocks writers for a few milliseconds."""
 _MOST_LOG_BYTES = 1024 * 1024 * 1024
 """Maximum size in bytes of the log while the backup location is unreachable; beyond it, a new base is written
 once the location is reachable again."""
