@@ -61,7 +61,7 @@ class EditedPageFields(Struct, rename="camel"):
                 require_emoji(value, wire_name(name))
 
     def edited(self) -> dict[str, object]:
-        """Return the values given for ``EDITED_FIELDS``, in the form in which pages store them."""
+        """Return the values given for ``EDITED_FIELDS``, as pages store them."""
         found = {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
         tags = {
             name: read_given_tags(found[name] or ()) for name in found if EDITED_FIELDS[name].type == "tags"

@@ -99,7 +99,7 @@ class RevisionRow(Struct, frozen=True):
 
 
 class BranchMoved(Exception):
-    """Error: someone else created a revision on the branch first. Read again and retry."""
+    """Raised if someone else created a revision on the branch first. Read again and retry."""
 
 
 # --- states -------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class TouchedIds(Struct, frozen=True):
 
 
 def delete_branch(tx: Transaction, branch_id: str) -> None:
-    """Delete a branch with its revisions, and what belongs to it."""
+    """Delete a branch with its revisions and all of their data."""
     tx.run("DELETE FROM branches WHERE id = :branch", branch=branch_id)
 
 
@@ -318,8 +318,8 @@ def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
 
 
 def record_git_commit(tx: Transaction, revision_id: str, git: Mapping[str, object]) -> None:
-    """Record the Git commit that was created from a revision, which is known only afterwards. A revision that
-    was created from a commit keeps that commit."""
+    """Record the Git commit that was created from a revision, which is known only afterward. A revision that was
+    created from a commit keeps that commit."""
     tx.run(
         "UPDATE revisions SET git = :git WHERE id = :id AND git IS NULL",
         git=msgspec.json.encode(git).decode(),
@@ -355,14 +355,14 @@ def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[s
 
 
 class RevisedPages(Struct, frozen=True):
-    """Pages that a revision created or changed: how many, and the title of one of them."""
+    """Pages that a revision created or changed: their number, and the title of one of them."""
 
     count: int
     title: str
 
 
 _NAMED = 5_000
-"""Changed pages that are read to describe a list of revisions; those beyond belong to large imports."""
+"""Maximum number of changed pages that are read to describe a list of revisions; only large imports change more."""
 
 
 def list_revised_pages(tx: Transaction, revisions: Sequence[RevisionRow]) -> dict[str, RevisedPages]:

@@ -67,7 +67,7 @@ def resolve_redirect(
         ):
             continue
         if not _is_left(outline, left):
-            # Another space is there now: pages that neither space has are missing there.
+            # Another space has this path now, and nothing redirects to it for pages that it doesn't have.
             tree = _view_of(tx, outline, claims, shown).tree
             page = tree.find(below.removesuffix(".md")) if below else None
             if page is None or tree.first_document(page) is None:
