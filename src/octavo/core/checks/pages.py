@@ -14,7 +14,7 @@ from .faults import QUOTE, CheckedPage, Fault
 from .statements import list_statements
 from .style import StyledText, StyleRule, check_style
 
-VERSION = 1
+VERSION = 2
 """Version of the checks. A higher one checks all pages again."""
 
 _PROSE = frozenset(
