@@ -10,16 +10,11 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from octavo.content.revisions.item_versions import Item, find_items
 from octavo.content.revisions.keys import keyed_document
-from octavo.content.revisions.store import (
-    Changes,
-    Item,
-    State,
-    find_items,
-    find_page,
-    find_pages,
-    revision_state,
-)
+from octavo.content.revisions.page_versions import find_page, find_pages
+from octavo.content.revisions.states import State, revision_state
+from octavo.content.revisions.store import Changes
 from octavo.core.document.page import front_keys, with_head
 from octavo.core.merge import Choice, EditedValue, MergeConflict, chosen, resolve, resolve_field
 from octavo.core.page_fields import FRONT_FIELDS

@@ -14,18 +14,15 @@ import msgspec
 
 from octavo.content.revisions.bodies import read_source
 from octavo.content.revisions.expanding import Expansion, computed_document, expand
-from octavo.content.revisions.store import (
+from octavo.content.revisions.item_versions import (
     Item,
     ItemKind,
-    State,
     find_items,
-    find_pages,
-    list_changed,
     list_items,
-    list_pages,
     list_variables,
-    shown_state,
 )
+from octavo.content.revisions.page_versions import find_pages, list_pages
+from octavo.content.revisions.states import State, list_changed, shown_state
 from octavo.content.revisions.tags import list_tags
 from octavo.core.document.anchors import Anchors, DocumentPlace, anchors, list_places
 from octavo.core.document.evaluating import close_conditions

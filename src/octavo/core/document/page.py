@@ -18,9 +18,10 @@ from ..tags import MAX_SLUG, read_page_tags
 from ..yaml_text import YamlError, read_yaml, write_yaml
 from .guards import NEVER, find_unread, has_guard_key, is_like_if, may_hold_guards
 from .inline import plain
+from .inline_writer import write_inlines
 from .nodes import Inline, Leaf, Text
 from .reader import read, read_blocks
-from .writer import write_inlines
+from .writer import Notes
 
 MAX_FRONT_MATTER = 64 * 1024
 """Maximum number of characters; longer front matter is a problem and provides no metadata."""
@@ -409,7 +410,7 @@ def _set_title(title: str | None, heading: str, body: str, front: str) -> tuple[
     ending = _break(front + heading + body)
     if title is None:
         return "", body
-    text = write_inlines([Text([Leaf(" ".join(str(title).split()))])]) if title else ""
+    text = write_inlines([Text([Leaf(" ".join(str(title).split()))])], Notes()) if title else ""
     text = re.sub(r"(^|[ \t])(#+)$", r"\1\\\2", text)
     line = f"# {text}".rstrip()
     match = _TITLE.match(heading)

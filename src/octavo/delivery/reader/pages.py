@@ -18,7 +18,7 @@ from octavo.content.references.resolving import Resolver, page_owner
 from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import ViewFiles
 from octavo.content.revisions.expanding import markdown_page, requester_at
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.document.html import render
 from octavo.core.document.html_context import COLUMN, Asset, Html, HtmlContext, HtmlTarget, ImageSource
 from octavo.core.document.nodes import Block, Document, plain_text, walk
