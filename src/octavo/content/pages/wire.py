@@ -156,6 +156,7 @@ _TYPES: dict[FieldType, Any] = {
     "flag": bool,
     "mapping": dict[str, Any],
     "tags": list[PageTag],
+    "paths": list[str],
     "cover": PageCover,
     "layout": PageLayout,
 }
