@@ -110,7 +110,11 @@ def _edited_type(field: Field) -> object:
         return bool | UnsetType
     if field.type in _GIVEN:
         return _GIVEN[field.type] | None | UnsetType
-    return Annotated[str, Meta(max_length=field.max_length)] | None | UnsetType
+    limits: dict[str, Any] = {"max_length": field.max_length}
+    if field.form is not None:
+        valid, described = field.form
+        limits["pattern"] = pattern(rf"^(?:{valid})?\Z", described)
+    return Annotated[str, Meta(**limits)] | None | UnsetType
 
 
 def _stored(field: Field, value: Any, before: Any) -> object:
