@@ -17,7 +17,7 @@ from octavo.core.icons import icon
 from octavo.core.page_fields import FRONT_KEYS
 from octavo.kit.http.operation import TABLE, Operation
 from octavo.kit.work import jobs
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.site_checks import CheckLimits, check_site
 from octavo.operations.installation import load_packages
 from octavo.organization.portal.drawing import FILES as PORTAL_FILES
@@ -209,7 +209,7 @@ def test_json_in_the_manual_is_json() -> None:
 
 
 def test_the_manual_passes_the_checks_of_imports_links_and_sites(sqlite_world: World) -> None:
-    made = bring(
+    made = import_space(
         sqlite_world.context,
         str(ROOT / "docs"),
         organization_id=sqlite_world.home["organizationId"],

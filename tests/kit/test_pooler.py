@@ -23,7 +23,7 @@ from octavo.errors import OutOfReach, Unavailable
 from octavo.kit.db.database import NotKept
 from octavo.kit.db.databases import open_database
 from octavo.operations.admin.first_start import token_for
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, load_packages, open_context
 from octavo.organization.access.accounts import find_user_by_email
 from octavo.organization.orgs.creating import create_organization
@@ -148,7 +148,7 @@ def test_an_installation_behind_a_pooler(pooled: Pooled, tmp_path: Path) -> None
         source.mkdir()
         (source / "README.md").write_text("# Home\n\nA [page](page.md).\n")
         (source / "page.md").write_text("# Page\n\nText.\n")
-        space = bring(context, str(source), organization_id=org, title="Space").outcome.space
+        space = import_space(context, str(source), organization_id=org, title="Space").outcome.space
         with context.db.read() as tx:
             assert check_derived(tx, space, ()) == []
         _write_and_read_at_once(context.db)

@@ -13,7 +13,7 @@ from octavo.core.expressions import NOBODY
 from octavo.errors import OutOfReach
 from octavo.kit.clock import now
 from octavo.kit.http.metrics import Metrics
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.insights import collecting
 from octavo.sites.insights.queueing import EventQueue
 from octavo.sites.insights.types import PageView, VisitorLocation, VisitorSession
@@ -40,7 +40,7 @@ class Site:
         for name, content in PAGES.items():
             (folder / name).write_text(content)
         organization = world.home["organizationId"]
-        brought = bring(
+        brought = import_space(
             world.context, str(folder), organization_id=organization, title="Handbook", publish=True
         )
         self.world, self.space = world, brought.outcome.space

@@ -9,7 +9,7 @@ from octavo.content.revisions.store import list_items, list_pages, main_state
 from octavo.core.document import markdown as blocks
 from octavo.core.document import reader
 from octavo.errors import BadRequest, NotFound
-from octavo.operations.admin.import_export import bring, export_space
+from octavo.operations.admin.import_export import export_space, import_space
 
 pytestmark = pytest.mark.sqlite_first
 
@@ -56,7 +56,9 @@ def state_of(world, space):
 
 
 def bring_in(world, folder, **options):
-    return bring(world.context, str(folder), organization_id=world.home["organizationId"], **options).outcome
+    return import_space(
+        world.context, str(folder), organization_id=world.home["organizationId"], **options
+    ).outcome
 
 
 def rows(world, table):

@@ -75,16 +75,16 @@ class ProgressReporter:
     def tick(self) -> None:
         """Count one more fetched or converted item."""
         self._gathered += 1
-        self.tell(0, self._gathered)
+        self.report(0, self._gathered)
 
     def wait(self, seconds: float) -> None:
         """Wait, and keep reporting progress."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             time.sleep(min(left, _TELL_EVERY))
-            self.tell(0, self._gathered)
+            self.report(0, self._gathered)
 
-    def tell(self, done: int, total: int) -> None:
+    def report(self, done: int, total: int) -> None:
         renew()
         moment = time.monotonic()
         if moment - self._told < _TELL_EVERY:
@@ -167,11 +167,11 @@ def _import(context: Context, run: ImportRunRow) -> None:
         actor = actor_for_job(run.user_id, run.organization_id)
         variants = stack.enter_context(space_for_each(context, actor, run, source))
         if variants is None:
-            staged = stage_files(context, source, progress=progress.tell)
+            staged = stage_files(context, source, progress=progress.report)
         else:
             spaces = frozenset(variants.spaces.values())
             staged = stage_files(
-                context, variants.linked(source), progress=progress.tell, is_space=spaces.__contains__
+                context, variants.linked(source), progress=progress.report, is_space=spaces.__contains__
             )
         problems = [problem for problem in staged.problems if problem.code not in _OWN_PROBLEMS]
         if not staged.plan.pages:
@@ -180,7 +180,7 @@ def _import(context: Context, run: ImportRunRow) -> None:
                     finish(tx)
             raise Canceled
         if variants is not None:
-            variants.bring(progress.tell)
+            variants.import_others(progress.report)
         elif source.brand:
             problems.append(source.brand.left_out())
         _place(context, run, staged, urls, problems, variants)

@@ -163,7 +163,9 @@ def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
     """Preview the deletion of your account: what will be deleted, in numbers, and whether the deletion is
     possible."""
     with call.db.read() as tx:
-        return present_deletion(account_deletion.foresee(tx, call.settings, caller.user_id), own=True)
+        return present_deletion(
+            account_deletion.preview_account_deletion(tx, call.settings, caller.user_id), own=True
+        )
 
 
 @operation("deleteOwnAccount", "DELETE", "/user", needs=Can.CHANGE_SIGN_IN, errors=(409,))
@@ -183,7 +185,9 @@ def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> Acco
     """Preview the deletion of an account: what will be deleted, in numbers, and whether the deletion is
     possible."""
     with call.db.read() as tx:
-        return present_deletion(account_deletion.foresee(tx, call.settings, user_id), own=False)
+        return present_deletion(
+            account_deletion.preview_account_deletion(tx, call.settings, user_id), own=False
+        )
 
 
 @operation("deleteAccount", "DELETE", "/installation/users/{userId}", needs=Can.CHANGE_SIGN_IN, errors=(409,))
