@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from octavo.assistants.models.instructing import read_instructions
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.work.jobs import enqueue

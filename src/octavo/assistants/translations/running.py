@@ -19,7 +19,9 @@ from octavo.assistants.models.calling import find_model
 from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.saving import edit_live
 from octavo.content.revisions.bodies import body_hash, get_body, put_bodies
-from octavo.content.revisions.store import Item, State, list_items, list_pages, main_state
+from octavo.content.revisions.item_versions import Item, list_items
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import State, main_state
 from octavo.core.document.nodes import Document
 from octavo.core.document.page import split_page, with_head
 from octavo.core.document.reader import read

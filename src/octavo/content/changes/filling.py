@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from octavo.content.revisions.computing import ComputedSource, NotYet, Requester, compute_revision
-from octavo.content.revisions.store import Changes, Layer, State
+from octavo.content.revisions.states import Layer, State
+from octavo.content.revisions.store import Changes
 from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page, rank_between, slugify
 from octavo.errors import BadRequest

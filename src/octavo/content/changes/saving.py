@@ -15,8 +15,10 @@ from typing import TypeVar
 from msgspec import UNSET, Struct
 
 from octavo.content.references.resolving import MemberViewer, Resolver, state_resolver
+from octavo.content.revisions.history import find_continued_saves
 from octavo.content.revisions.revising import changed_pages, first_revision, new_revision, write_unchanged
-from octavo.content.revisions.store import BranchMoved, State, find_continued_saves, main_state, open_branch
+from octavo.content.revisions.states import State, main_state
+from octavo.content.revisions.store import BranchMoved, open_branch
 from octavo.core import merge as merging
 from octavo.core.links import app_hosts
 from octavo.errors import Conflict, Forbidden, TooLarge, format_size

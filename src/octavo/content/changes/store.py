@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from octavo.content.revisions.store import Layer, State, delete_branch
+from octavo.content.revisions.states import Layer, State
+from octavo.content.revisions.store import delete_branch
 from octavo.core.merge import MergeConflict
 from octavo.errors import NotFound
 from octavo.kit import ids

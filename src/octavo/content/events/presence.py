@@ -12,7 +12,7 @@ from threading import Lock
 
 from msgspec.structs import replace
 
-from octavo.content.revisions.store import find_page
+from octavo.content.revisions.page_versions import find_page
 from octavo.errors import Conflict, Forbidden, NotFound
 from octavo.kit.clock import now
 from octavo.kit.context import Context

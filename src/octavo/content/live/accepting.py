@@ -13,7 +13,8 @@ from msgspec import Struct
 from octavo.content.changes.authorization import ChangeAccess, recheck_permission
 from octavo.content.changes.saving import require_editable
 from octavo.content.changes.store import ChangeRow, lock_change
-from octavo.content.revisions.store import find_page, get_page, revision_state
+from octavo.content.revisions.page_versions import find_page, get_page
+from octavo.content.revisions.states import revision_state
 from octavo.core.editor.differences import key_steps
 from octavo.core.editor.schema import VERSION
 from octavo.core.editor.steps import StepError, StepJson, map_steps

@@ -11,7 +11,8 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from octavo.content.images.store import ScaledImage
 from octavo.content.revisions.computing import ComputedSource
-from octavo.content.revisions.store import Item, RevisionRow, RevisionType
+from octavo.content.revisions.history import RevisionRow, RevisionType
+from octavo.content.revisions.item_versions import Item
 from octavo.core.document.description import DocumentNodes, DocumentObject
 from octavo.core.document.urls import safe_url
 from octavo.core.json_types import JsonObject
@@ -155,6 +156,7 @@ _TYPES: dict[FieldType, Any] = {
     "flag": bool,
     "mapping": dict[str, Any],
     "tags": list[PageTag],
+    "paths": list[str],
     "cover": PageCover,
     "layout": PageLayout,
 }

@@ -28,7 +28,7 @@ from octavo.organization.access.authorization import find_space_access
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import get_space
 
-from .store import Item
+from .item_versions import Item
 
 MAX_PAGES = 5_000
 """Maximum number of pages, and of files and reusable content, that one source can produce."""

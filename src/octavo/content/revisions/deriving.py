@@ -30,20 +30,11 @@ from octavo.organization.spaces.hooks import Copy
 
 from . import staging
 from .bodies import list_oversized
+from .item_versions import ITEM_KINDS, find_items, list_items
+from .page_versions import find_pages, list_pages
 from .staging import list_unclaimed_branches, remove_unclaimed, write_before_revision
-from .store import (
-    ITEM_KINDS,
-    BranchMoved,
-    Changes,
-    Staged,
-    State,
-    find_items,
-    find_pages,
-    list_items,
-    list_pages,
-    lock_branch,
-    main_state,
-)
+from .states import State, lock_branch, main_state
+from .store import BranchMoved, Changes, Staged
 from .versions import DAY, claim_version, current_version, end_versions, switch_version
 
 DERIVATION = 3

@@ -16,8 +16,10 @@ import msgspec
 from octavo.content.revisions.bodies import get_body, list_oversized, read_source
 from octavo.content.revisions.deriving import MainUpdate, enqueue_rebuild
 from octavo.content.revisions.drawing import contains_rendered_blocks
+from octavo.content.revisions.page_versions import list_pages
 from octavo.content.revisions.staging import BATCH
-from octavo.content.revisions.store import Changes, list_pages, main_state
+from octavo.content.revisions.states import main_state
+from octavo.content.revisions.store import Changes
 from octavo.content.revisions.versions import current_versions
 from octavo.core.document.anchors import Conditions
 from octavo.core.document.containing import contained

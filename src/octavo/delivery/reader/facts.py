@@ -15,7 +15,8 @@ from octavo.content.references.lookup import Owner, OwnerKind, SpaceFiles
 from octavo.content.references.viewing import SiteVisitor, ViewFiles
 from octavo.content.revisions.drawing import Drawn, list_rendering_states
 from octavo.content.revisions.expanding import computed_state, requester_at
-from octavo.content.revisions.store import Item, ItemKind, State
+from octavo.content.revisions.item_versions import Item, ItemKind
+from octavo.content.revisions.states import State
 from octavo.core.document.html_context import Asset, CodeBlock, HtmlTarget
 from octavo.core.expressions import Shown
 from octavo.core.json_types import JsonObject

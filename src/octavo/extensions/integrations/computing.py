@@ -30,7 +30,8 @@ from octavo.content.revisions.computing import (
     register_computer,
 )
 from octavo.content.revisions.expanding import source_of
-from octavo.content.revisions.store import State, list_computed, main_state
+from octavo.content.revisions.page_versions import list_computed
+from octavo.content.revisions.states import State, main_state
 from octavo.core.document.json import DocumentError, from_json
 from octavo.core.document.nodes import Document
 from octavo.core.pages import Page

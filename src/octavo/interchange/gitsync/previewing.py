@@ -11,7 +11,7 @@ from dulwich.repo import Repo
 from msgspec import Struct
 
 from octavo.content.revisions.bodies import body_hash, get_body
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.errors import BadRequest, Unavailable
 from octavo.kit.context import Context
 from octavo.kit.net.fetch import Fetcher

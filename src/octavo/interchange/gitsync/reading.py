@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from octavo.content.revisions.bodies import body_hash, get_body, store_bodies
 from octavo.content.revisions.files import store_file
 from octavo.content.revisions.images import dimensions
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.document.page import read_head
 from octavo.core.file_types import detect_type
 from octavo.core.import_plan import (

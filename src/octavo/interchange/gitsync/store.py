@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct, field
 
 from octavo.content.pages.reading import GitNames
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 from octavo.core.problems import Problem

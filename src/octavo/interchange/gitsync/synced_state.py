@@ -8,17 +8,15 @@ from collections.abc import Iterable, Mapping
 from msgspec.structs import replace
 
 from octavo.content.changes.comparing import Sides
-from octavo.content.revisions.store import (
+from octavo.content.revisions.item_versions import (
     ITEM_KINDS,
     Item,
-    State,
     find_item_by_path,
     find_items,
-    find_page_by_file,
-    find_pages,
     list_items,
-    list_pages,
 )
+from octavo.content.revisions.page_versions import find_page_by_file, find_pages, list_pages
+from octavo.content.revisions.states import State
 from octavo.core.merge import Versions
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import IO
 
-from octavo.content.revisions.store import State
+from octavo.content.revisions.states import State
 from octavo.kit.context import Context
 from octavo.kit.scheduling.owners import Owner
 from octavo.kit.scheduling.shares import Shares

@@ -13,18 +13,12 @@ from msgspec import UNSET, Struct
 
 from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.saving import retry_on_conflict
+from octavo.content.revisions.history import list_revisions
+from octavo.content.revisions.item_versions import ITEM_KINDS, list_items
+from octavo.content.revisions.page_versions import find_pages, list_pages
 from octavo.content.revisions.revising import new_revision
-from octavo.content.revisions.store import (
-    ITEM_KINDS,
-    Changes,
-    State,
-    find_pages,
-    list_items,
-    list_pages,
-    list_revisions,
-    main_state,
-    revision_state,
-)
+from octavo.content.revisions.states import State, main_state, revision_state
+from octavo.content.revisions.store import Changes
 from octavo.core.pages import slugify
 from octavo.core.problems import Problem
 from octavo.core.sources import Source

@@ -19,15 +19,9 @@ from octavo.content.changes.saving import create_conflicted
 from octavo.content.changes.store import find_change
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.drafting import same_version
-from octavo.content.revisions.store import (
-    ITEM_KINDS,
-    Item,
-    State,
-    find_items,
-    find_pages,
-    list_items,
-    list_pages,
-)
+from octavo.content.revisions.item_versions import ITEM_KINDS, Item, find_items, list_items
+from octavo.content.revisions.page_versions import find_pages, list_pages
+from octavo.content.revisions.states import State
 from octavo.core.merge import MergeConflict, Versions
 from octavo.core.pages import Page
 from octavo.core.problems import Problem

@@ -24,7 +24,7 @@ from octavo.content.comments.targets import order_commented_nodes
 from octavo.content.revisions.bodies import get_body, put_bodies
 from octavo.content.revisions.deriving import rebuild_derived
 from octavo.content.revisions.files import store_file
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.links import app_hosts
 from octavo.core.pages import slugify
 from octavo.core.paths import MAX_FILE

@@ -8,7 +8,8 @@ from pathlib import Path
 from octavo.content.references.resolving import NobodyViewer, Resolver
 from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import ViewFiles, load_view
-from octavo.content.revisions.store import Item, State
+from octavo.content.revisions.item_versions import Item
+from octavo.content.revisions.states import State
 from octavo.core.document.nodes import Document
 from octavo.core.document.references import references
 from octavo.core.links import app_hosts

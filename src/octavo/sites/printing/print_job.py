@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from octavo.content.revisions.computing import on_dependency_change
 from octavo.content.revisions.files import store_file
-from octavo.content.revisions.store import revision_state
+from octavo.content.revisions.states import revision_state
 from octavo.core.document.containing import tell_failure
 from octavo.errors import NotFound
 from octavo.kit.clock import now

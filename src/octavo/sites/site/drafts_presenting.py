@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
-from octavo.content.revisions.store import FOREVER
+from octavo.content.revisions.states import FOREVER
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import MAX_LIMIT
