@@ -17,7 +17,7 @@ from octavo.kit.db.pagination import Listing, decode_token, present_slice, slice
 from octavo.kit.http.operation import Area, Call
 from octavo.kit.net import mail
 from octavo.kit.work import jobs
-from octavo.kit.work.backup_runs import last_good_backup, list_backups
+from octavo.kit.work.backup_runs import last_successful_backup, list_backups
 from octavo.kit.work.outbox import count_waiting
 from octavo.organization.access.accounts import find_user
 from octavo.organization.access.authorization import SignedIn
@@ -86,7 +86,7 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
             jobs.count_jobs(tx), later=jobs.count_later(tx), events=sum(count_waiting(tx).values())
         )
         editing = store.count_editing(tx)
-        backups, good = list_backups(tx, _BACKUPS), last_good_backup(tx)
+        backups, good = list_backups(tx, _BACKUPS), last_successful_backup(tx)
     server = read_address(settings.smtp_url) if settings.smtp_url else None
     sending = InstallationMail(settings.mail_from)
     if server is not None:
@@ -105,7 +105,7 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
         jobs=work,
         editing=editing,
         backups=[present_backup(run) for run in backups],
-        last_good_backup=present_backup(good) if good else UNSET,
+        last_successful_backup=present_backup(good) if good else UNSET,
     )
 
 
