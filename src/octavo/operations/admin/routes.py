@@ -105,7 +105,7 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
         jobs=work,
         editing=editing,
         backups=[present_backup(run) for run in backups],
-        last_successful_backup=present_backup(good) if good else UNSET,
+        last_good_backup=present_backup(good) if good else UNSET,
     )
 
 
