@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 import in_process
 from figures import figure
 
-from octavo.app import api_app, spare_collector
+from octavo.app import api_app, freeze_loaded_objects
 from octavo.core.document.page import split_page
 from octavo.core.document.reader import read
 from octavo.delivery.reader.app import reader_edge
@@ -142,7 +142,7 @@ def main() -> None:
             user = insert_user(tx, "bench@example.com", "Bench", verified=True)
             org = create_organization(tx, user.id, "Bench").id
             token = create_token(tx, user.id, name="bench")
-        spare_collector()
+        freeze_loaded_objects()
         pages, seconds, views = 0, 0.0, []
         for folder in folders:
             before = time.process_time()

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from octavo.errors import BadRequest, OutOfReach, Unavailable
+from octavo.errors import BadRequest, TemporarilyUnavailable, Unavailable
 from octavo.kit.clock import parse_iso
 from octavo.kit.context import Context
 from octavo.operations.admin import continuous_backup as following
@@ -193,7 +193,7 @@ def test_the_log_stays_short_and_a_place_that_is_away_loses_nothing(
 
     def maybe(name: str, pieces: Any) -> None:
         if away.is_set():
-            raise OutOfReach("away")
+            raise TemporarilyUnavailable("away")
         put(name, pieces)
 
     monkeypatch.setattr(place, "put", maybe)

@@ -10,7 +10,7 @@ from joserfc import jwt
 from joserfc.jwk import OctKey
 
 from octavo.core.expressions import NOBODY
-from octavo.errors import OutOfReach
+from octavo.errors import TemporarilyUnavailable
 from octavo.kit.clock import now
 from octavo.kit.http.metrics import Metrics
 from octavo.operations.admin.import_export import import_space
@@ -342,7 +342,7 @@ def test_events_wait_while_the_database_is_out_of_reach(site, monkeypatch, caplo
     clock.advance(3_600_000)
 
     def fail():
-        raise OutOfReach("no disk")
+        raise TemporarilyUnavailable("no disk")
 
     with monkeypatch.context() as broken, caplog.at_level(logging.WARNING, "octavo.sites.insights"):
         broken.setattr(site.world.context.db, "read", fail)

@@ -16,7 +16,7 @@ from octavo.organization.access.authorization import role_of_person
 from . import mailing, store
 from .recipients import CONCERNING, Concern, passes_mute, read_concern
 from .store import NotificationContent
-from .types import TOLD, Reason
+from .types import NOTIFIED, Reason
 
 BATCH = 200
 """Number of people notified in one transaction."""
@@ -64,7 +64,7 @@ def notify_people(context: Context, event: JsonObject, after: str | None = None)
         if users:
             emit(
                 tx,
-                TOLD,
+                NOTIFIED,
                 organization_id=told.organization_id,
                 space_id=told.space_id,
                 users=users,

@@ -32,7 +32,7 @@ from octavo.kit.http.bodies import or_none
 from octavo.kit.http.operation import Actor
 from octavo.kit.net.fetch import Fetcher
 from octavo.kit.scheduling import deadlines
-from octavo.kit.scheduling.deadlines import OutOfTime
+from octavo.kit.scheduling.deadlines import DeadlineExceeded
 from octavo.kit.temporary import TemporaryFolder
 from octavo.kit.work.jobs import LeaseLost, finish, job, renew
 from octavo.kit.work.outbox import emit
@@ -65,7 +65,7 @@ _OWN_PROBLEMS = frozenset(["no_readme"])
 
 class ProgressReporter:
     """Reporter of the progress of a run to the database, at most twice a second. Raises Canceled when the run is
-    over, and OutOfTime."""
+    over, and DeadlineExceeded."""
 
     def __init__(self, context: Context, run_id: str) -> None:
         self._context = context
@@ -119,7 +119,7 @@ def run_import(context: Context, run: str) -> None:
         with context.db.write() as tx:
             _fail(tx, begun, str(error))
             finish(tx)
-    except OutOfTime:
+    except DeadlineExceeded:
         with context.db.write() as tx:
             _fail(
                 tx,

@@ -48,7 +48,7 @@ def check_api(
     try:
         with deadlines.limited(_CHECK_SECONDS):
             found, is_all = platform.find_spaces()
-    except (SourceError, deadlines.OutOfTime) as error:
+    except (SourceError, deadlines.DeadlineExceeded) as error:
         return [], str(error) or "the server didn't respond in time"
     return (
         found,

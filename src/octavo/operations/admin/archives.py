@@ -83,7 +83,7 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
         count = 0
         for schema in read_schema(context.db, tx).values():
             table = TABLES[schema.name]
-            if not table.goes_along:
+            if not table.is_exported:
                 continue
             rows = list(read_rows(tx, schema, table.rows_of_organization, org=organization_id))
             for column in naming_columns(table, schema):
@@ -136,7 +136,7 @@ def _needed(tx: Transaction, organization_id: str) -> dict[str, bool]:
         row[0]: content == "text"
         for content in contents
         for table, column in content_columns(content)
-        if table.goes_along
+        if table.is_exported
         for row in tx.all(
             f"SELECT DISTINCT {column.name} FROM {table.name}"
             f" WHERE ({table.rows_of_organization}) AND {column.condition}",
@@ -178,7 +178,7 @@ def import_organization(
         schemas = read_schema(context.db, tx)
         if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=about.organization):
             raise BadRequest(f"The organization {about.organization!r} already exists.")
-    order = ["users", *(name for name in schemas if TABLES[name].goes_along)]
+    order = ["users", *(name for name in schemas if TABLES[name].is_exported)]
     rows = {name: read_lines(folder / "rows" / f"{name}.jsonl") for name in order}
     for line in rows["scim_resources"]:
         if line.row.get("kind") == "user":

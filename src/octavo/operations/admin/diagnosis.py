@@ -17,7 +17,7 @@ from octavo.kit.files import open_store
 from octavo.kit.net.ldap import DirectoryUnavailable
 from octavo.kit.observability import tracing
 from octavo.kit.runtime.host import Host
-from octavo.kit.runtime.process import Got, ScriptEvent, ScriptFailed
+from octavo.kit.runtime.process import HostResponse, ScriptEvent, ScriptFailed
 from octavo.kit.scheduling.permits import waiting
 from octavo.kit.secrets.sealing import KEY_FILE, count_by_key
 from octavo.kit.secrets.signing import Signer
@@ -335,7 +335,7 @@ def _scripts() -> Finding:
             "check",
             lambda: "export default { fetch: () => new Response('works') };",
             ScriptEvent("{}", "{}"),
-            lambda wanted: Got(wanted.url, 204, [], b""),
+            lambda wanted: HostResponse(wanted.url, 204, [], b""),
             lambda logs, problem: None,
             wait=True,
         )
