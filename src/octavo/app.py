@@ -262,14 +262,14 @@ def _save_live(context: Context) -> None:
         log.warning("live pages could not be saved: %s", error.message)
 
 
-def spare_collector() -> None:
+def freeze_loaded_objects() -> None:
     """Exclude all loaded objects from garbage collection, which would otherwise scan them repeatedly."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
 
 
-def take_short_turns() -> None:
+def shorten_thread_turns() -> None:
     """Make compute threads release the interpreter sooner, so that the event loop waits less."""
     sys.setswitchinterval(_TURN)
 
@@ -305,8 +305,8 @@ class Runtime:
 
     async def start(self) -> None:
         """Start everything except listening."""
-        spare_collector()
-        take_short_turns()
+        freeze_loaded_objects()
+        shorten_thread_turns()
         if self._worker is not None:
             self._worker.start()
         for seconds, work in (

@@ -20,7 +20,7 @@ from octavo.interchange.gitsync.repository import Repository, told_of_damage
 from octavo.interchange.transfer.opening import open_source
 from octavo.kit.net import git_packs
 from octavo.kit.net.git_http import GitRefused
-from octavo.kit.net.git_packs import GuardedStore, look_over
+from octavo.kit.net.git_packs import GuardedStore, inspect_pack
 
 
 def number(value: int) -> bytes:
@@ -57,7 +57,7 @@ def test_a_real_pack_is_let_through_wherever_its_pieces_end(
         made.write, [(one, None) for one in objects], deltify=True, object_format=DEFAULT_OBJECT_FORMAT
     )
     made.seek(0)
-    look_over(made)
+    inspect_pack(made)
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_one_that_would_unpack_to_too_much_or_is_none_is_refused(
     monkeypatch.setattr(git_packs, "MOST_OBJECT", 1_000_000)
     monkeypatch.setattr(git_packs, "MOST_UNPACKED", 5_000_000)
     with pytest.raises(GitRefused):
-        look_over(wrong)
+        inspect_pack(wrong)
 
 
 def test_invalid_zlib_streams_are_damage() -> None:
     with pytest.raises(git_packs.DAMAGES):
-        look_over(io.BytesIO(b"PACK\0\0\0\2\0\0\0\1\x35" + b"\x01" * 100))
+        inspect_pack(io.BytesIO(b"PACK\0\0\0\2\0\0\0\1\x35" + b"\x01" * 100))
 
 
 # --- repositories in folders ------------------------------------------------------------------------------

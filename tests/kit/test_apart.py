@@ -11,7 +11,7 @@ import pytest
 
 from octavo.kit.processes import subprocesses as apart
 from octavo.kit.processes.subprocesses import ProcessLimits, run_apart
-from octavo.kit.scheduling.deadlines import OutOfTime, limited
+from octavo.kit.scheduling.deadlines import DeadlineExceeded, limited
 
 USUAL = ProcessLimits(memory=2 * 1024**3, file=2**20, seconds=60)
 
@@ -48,5 +48,5 @@ def test_a_busy_machine_gives_it_more_time_by_the_clock(
 
 
 def test_the_deadline_of_the_caller_is_no_failure_of_the_input(tmp_path: Path) -> None:
-    with limited(0), pytest.raises(OutOfTime):
+    with limited(0), pytest.raises(DeadlineExceeded):
         runs_within(tmp_path, USUAL)

@@ -309,7 +309,7 @@ def test_a_fetch_in_a_job_ends_with_it(monkeypatch):
         with deadlines.limited(0.2):
             with pytest.raises(FetchError, match="not resolved in time"):
                 Fetcher().fetch("http://slow.example/")
-            with pytest.raises(deadlines.OutOfTime):
+            with pytest.raises(deadlines.DeadlineExceeded):
                 Fetcher().fetch("http://slow.example/")
     finally:
         go.set()

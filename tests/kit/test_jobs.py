@@ -470,7 +470,7 @@ def test_a_job_past_its_time_stops_itself_and_is_tried_again(database):
     assert ended == [True]
     ((state, attempts, lease, error),) = _rows(database, "state, attempts, lease, error")
     assert (state, attempts, lease) == ("later", 1, None)
-    assert "OutOfTime" in error
+    assert "DeadlineExceeded" in error
 
 
 def test_a_stuck_job_is_taken_from_its_thread_which_leaves_no_trace(database):
@@ -605,7 +605,7 @@ def test_a_part_may_not_take_longer_than_that(database):
     _add(database, "in parts")
     Worker(database, None).run_pending()
     ((state, error),) = _rows(database, "state, error")
-    assert state == "parked" and "OutOfTime" in error
+    assert state == "parked" and "DeadlineExceeded" in error
 
 
 def test_a_part_of_a_job_that_another_worker_has_by_now_is_not_written(database):
@@ -627,5 +627,5 @@ def test_work_outside_of_a_job_has_no_parts(database):
     with database.write() as tx:
         jobs.advance(tx, after=1)
     jobs.renew()
-    with deadlines.limited(0), pytest.raises(deadlines.OutOfTime):
+    with deadlines.limited(0), pytest.raises(deadlines.DeadlineExceeded):
         jobs.renew()

@@ -35,7 +35,7 @@ from octavo.delivery.reader import mcp
 from octavo.delivery.reader.app import reader_edge
 from octavo.delivery.reader.locales import read_catalog
 from octavo.kit.db.database import Transaction
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.static_export import export_site
 from octavo.sites.openapi import words
 from octavo.sites.openapi.blocks import markdown_of
@@ -103,7 +103,7 @@ class Site:
         (folder / "SUMMARY.md").write_text(summary)
         for name, text in pages.items():
             (folder / name).write_text(text)
-        brought = bring(
+        brought = import_space(
             world.context,
             str(folder),
             organization_id=world.home["organizationId"],
@@ -117,7 +117,7 @@ class Site:
 
     def write(self, name: str, text: str) -> None:
         (self._folder / name).write_text(text)
-        bring(self._world.context, str(self._folder), space_id=self.space)
+        import_space(self._world.context, str(self._folder), space_id=self.space)
 
     def read(self, name: str) -> str:
         return (self._folder / name).read_text()

@@ -13,7 +13,7 @@ from octavo.delivery.reader import machine_files as programs
 from octavo.delivery.reader.forms import prefers_markdown
 from octavo.delivery.visits.admission import Coming
 from octavo.delivery.visits.authorization import enter_site
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from visiting import Visitor
 
 FILES = {
@@ -43,7 +43,7 @@ def site(world, tmp_path):
     source.mkdir()
     for name, text in FILES.items():
         (source / name).write_text(text)
-    brought = bring(
+    brought = import_space(
         world.context,
         str(source),
         organization_id=world.home["organizationId"],
@@ -228,7 +228,7 @@ def _words(text):
 def test_content_for_people_and_for_agents_is_separated(world, tmp_path):
     for name, text in SPLIT.items():
         (tmp_path / name).write_text(text)
-    brought = bring(
+    brought = import_space(
         world.context,
         str(tmp_path),
         organization_id=world.home["organizationId"],

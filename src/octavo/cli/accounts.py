@@ -299,7 +299,7 @@ def delete_account(options: argparse.Namespace) -> int:
     from octavo.operations.admin import credentials
 
     with opened(options) as context:
-        found = credentials.foresee_deletion(context, options.email)
+        found = credentials.preview_deletion(context, options.email)
         if options.yes:
             credentials.delete_account(context, options.email)
     ends = {

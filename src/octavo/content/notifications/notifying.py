@@ -18,7 +18,7 @@ from octavo.organization.access.authorization import role_of_person
 from . import mailing, store
 from .recipients import CONCERNING, Concern, passes_mute, read_concern
 from .store import NotificationContent
-from .types import TOLD, Reason
+from .types import NOTIFIED, Reason
 
 BATCH = 200
 """Number of people notified in one transaction."""
@@ -88,7 +88,7 @@ def notify(
         if channel == "mail":
             mailing.enqueue(context, tx, organization_id, row)
     if users:
-        emit(tx, TOLD, organization_id=organization_id, space_id=space_id, users=users, **payload)
+        emit(tx, NOTIFIED, organization_id=organization_id, space_id=space_id, users=users, **payload)
 
 
 def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) -> list[str]:

@@ -19,7 +19,7 @@ Reason = Literal[
 State = Literal["unread", "read", "done"]
 Level = Literal["watching", "muted"]
 Channel = Literal["app", "mail", "digest", "off"]
-TOLD = "people_notified"
+NOTIFIED = "people_notified"
 """Event that lists new notifications. ``users``: the recipients, each with the id of the notification and its
 reason."""
 DEFAULTS: dict[Reason, Channel] = {

@@ -72,7 +72,7 @@ def _looked_at(context: Context, where: RepositoryFolder) -> Iterator[_Looked]:
                 repo.close()
     except Stopped as stopped:
         raise BadRequest(f"remote: {stopped.message}") from None
-    except deadlines.OutOfTime:
+    except deadlines.DeadlineExceeded:
         raise Unavailable(
             "The repository is too large to preview within a minute. Connect it instead; that allows more time."
         ) from None

@@ -136,7 +136,7 @@ def told(run: Callable[[], T]) -> T:
             "Ask someone with access to update the sync settings."
         )
         raise Stopped(Reason.RIGHTS, said) from None
-    except (OctavoError, SourceError, deadlines.OutOfTime, BranchMoved) as error:
+    except (OctavoError, SourceError, deadlines.DeadlineExceeded, BranchMoved) as error:
         raise Stopped(Reason.CONTENT, str(error) or type(error).__name__) from None
     except Exception as defect:
         # People see that the sync failed, and the log says why.

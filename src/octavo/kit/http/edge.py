@@ -40,7 +40,7 @@ from octavo.errors import (
     MethodNotAllowed,
     NotFound,
     OctavoError,
-    OutOfReach,
+    TemporarilyUnavailable,
     TooLarge,
     UriTooLong,
     format_size,
@@ -284,7 +284,7 @@ Handler = Callable[[Request], Answer] | Callable[[Request], Awaitable[Answer]]
 async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: object) -> T:
     """Run a function in a thread of the pool, in its owner's turn; only a few threads compute at a time.
 
-    Raises Busy if too many requests of the owner are waiting, and OutOfReach if no thread is free for
+    Raises Busy if too many requests of the owner are waiting, and TemporarilyUnavailable if no thread is free for
     ``QUEUE_SECONDS``: all threads may be blocked for a long time, and callers should get a response.
     """
     span = tracing.current()
@@ -292,13 +292,13 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
         function = span.in_turn(function)
     given_up = []
     work: PendingCall[T] = pool.submit(owner, compute, function, *arguments)
-    timer = asyncio.get_running_loop().call_later(QUEUE_SECONDS, lambda: given_up.append(work.give_up()))
+    timer = asyncio.get_running_loop().call_later(QUEUE_SECONDS, lambda: given_up.append(work.cancel()))
     try:
         return await work
     except asyncio.CancelledError:
         if not any(given_up):
             raise
-        raise OutOfReach(
+        raise TemporarilyUnavailable(
             "The server is overloaded right now. Nothing was changed. Try again in a moment."
         ) from None
     finally:
@@ -475,7 +475,7 @@ class Edge:
             message = f"{request.method} is not allowed here. Allowed: {route.allowed}"
             raise MethodNotAllowed(message, allow=route.allowed)
         (request.name, answer), on_loop = action
-        if tracing.are_on() and request.name not in _UNTRACED:
+        if tracing.is_enabled() and request.name not in _UNTRACED:
             self._begin_span(exchange.peer, request, started)
         if self._limiter is not None:
             self._limiter.check(address_key(request.client))

@@ -151,10 +151,10 @@ def reset_second_factor(context: Context, email: str) -> bool:
         return accounts.reset_second_factor(tx, _BY, _user_id(tx, email))
 
 
-def foresee_deletion(context: Context, email: str) -> account_deletion.Foreseen:
+def preview_deletion(context: Context, email: str) -> account_deletion.DeletionPreview:
     """Return the effects of deleting a person's account. Raises NotFound."""
     with context.db.read() as tx:
-        return account_deletion.foresee(tx, context.settings, _user_id(tx, email))
+        return account_deletion.preview_account_deletion(tx, context.settings, _user_id(tx, email))
 
 
 def delete_account(context: Context, email: str) -> None:

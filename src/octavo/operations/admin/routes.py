@@ -17,7 +17,7 @@ from octavo.kit.db.pagination import Listing, decode_token, present_slice, slice
 from octavo.kit.http.operation import Area, Call
 from octavo.kit.net import mail
 from octavo.kit.work import jobs
-from octavo.kit.work.backup_runs import last_good_backup, list_backups
+from octavo.kit.work.backup_runs import last_successful_backup, list_backups
 from octavo.kit.work.outbox import count_waiting
 from octavo.organization.access.accounts import find_user
 from octavo.organization.access.authorization import SignedIn
@@ -86,7 +86,7 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
             jobs.count_jobs(tx), later=jobs.count_later(tx), events=sum(count_waiting(tx).values())
         )
         editing = store.count_editing(tx)
-        backups, good = list_backups(tx, _BACKUPS), last_good_backup(tx)
+        backups, good = list_backups(tx, _BACKUPS), last_successful_backup(tx)
     server = read_address(settings.smtp_url) if settings.smtp_url else None
     sending = InstallationMail(settings.mail_from)
     if server is not None:
@@ -181,7 +181,9 @@ def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
     """Preview the deletion of your account: what will be deleted, in numbers, and whether the deletion is
     possible."""
     with call.db.read() as tx:
-        return present_deletion(account_deletion.foresee(tx, call.settings, caller.user_id), own=True)
+        return present_deletion(
+            account_deletion.preview_account_deletion(tx, call.settings, caller.user_id), own=True
+        )
 
 
 @operation("deleteOwnAccount", "DELETE", "/user", needs=Can.CHANGE_SIGN_IN, errors=(409,))
@@ -201,7 +203,9 @@ def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> Acco
     """Preview the deletion of an account: what will be deleted, in numbers, and whether the deletion is
     possible."""
     with call.db.read() as tx:
-        return present_deletion(account_deletion.foresee(tx, call.settings, user_id), own=False)
+        return present_deletion(
+            account_deletion.preview_account_deletion(tx, call.settings, user_id), own=False
+        )
 
 
 @operation("deleteAccount", "DELETE", "/installation/users/{userId}", needs=Can.CHANGE_SIGN_IN, errors=(409,))

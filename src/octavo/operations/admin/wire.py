@@ -18,7 +18,7 @@ from octavo.organization.access.wire import User, present_user
 from octavo.organization.identity.wire import Email
 from octavo.settings import Settings
 
-from .account_deletion import Foreseen
+from .account_deletion import DeletionPreview
 from .maintaining import forgotten_since
 from .store import OrganizationRow, PersonRow
 
@@ -290,7 +290,7 @@ class AccountDeletion(Struct, rename="camel", kw_only=True):
     managed_by: str | UnsetType = UNSET
 
 
-def present_deletion(found: Foreseen, *, own: bool) -> AccountDeletion:
+def present_deletion(found: DeletionPreview, *, own: bool) -> AccountDeletion:
     stopped = found.operator or any(left.last_admin for left in found.organizations)
     return AccountDeletion(
         possible=not stopped and not (own and found.managed_by is not None),

@@ -104,7 +104,7 @@ def module_at(files: Heads, path: str) -> Module:
 
 
 _OTHER_PAGES = (".html", ".htm", ".org", ".rst", ".adoc", ".asciidoc", ".textile")
-MAX_TOLD = 100
+MAX_REPORTED = 100
 
 
 def unread_pages(
@@ -120,7 +120,7 @@ def unread_pages(
         and files.head(path)
     )
     message = "skipped: a page in an unsupported format"
-    return [Problem(path, 0, "format_left_out", message) for path in islice(found, MAX_TOLD)]
+    return [Problem(path, 0, "format_left_out", message) for path in islice(found, MAX_REPORTED)]
 
 
 def unread_navigation(path: str, what: str) -> Problem:
