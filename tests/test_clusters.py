@@ -86,7 +86,7 @@ def until(condition: Any, seconds: float = 240) -> None:
         time.sleep(0.02)
 
 
-def test_a_primary_is_lost_under_load(tmp_path: Path) -> None:
+def test_losing_a_primary_under_load_loses_no_data(tmp_path: Path) -> None:
     """Its standby is promoted: within ten seconds writes are acknowledged again by themselves, with none of those lost
     that were acknowledged before."""
     with servers(2) as (first, second):
@@ -148,7 +148,7 @@ def _fail_over(standbys: Sequence[Server]) -> Server:
     return ahead
 
 
-def test_one_server_after_another_is_lost_and_comes_back(tmp_path: Path) -> None:
+def test_losing_one_server_after_another_loses_no_data(tmp_path: Path) -> None:
     """Fail over among three servers. A lost server follows the promoted one until that is lost in turn; a
     replica answers reads each time."""
     with servers(3) as group, ExitStack() as stack:
@@ -220,7 +220,7 @@ def test_one_server_after_another_is_lost_and_comes_back(tmp_path: Path) -> None
         assert done.stdout == "No problems found\n", done.stdout + done.stderr
 
 
-def test_a_server_is_restored_to_a_moment(tmp_path: Path) -> None:
+def test_a_server_is_restored_to_a_point_in_time(tmp_path: Path) -> None:
     """As the manual says: a base backup, the archive of its log, and a moment at which it stops."""
     with servers(2) as (first, second):
         archive = first.folder / "archive"
@@ -268,7 +268,7 @@ def test_a_server_is_restored_to_a_moment(tmp_path: Path) -> None:
         assert done.stdout == "No problems found\n", done.stdout + done.stderr
 
 
-def test_a_replica_answers_reads(tmp_path: Path) -> None:
+def test_a_replica_serves_reads(tmp_path: Path) -> None:
     """People read what they wrote, and who was removed is out, while the replica follows, stands still and is gone."""
     with servers(2) as (first, second):
         first.create()

@@ -66,9 +66,7 @@ def pages(site: str) -> list[list[dict]]:
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
-def test_a_fresh_process_lives_through_its_first_requests(
-    sqlite_world: World, tmp_path: Path, seed: int
-) -> None:
+def test_a_fresh_process_survives_its_first_requests(sqlite_world: World, tmp_path: Path, seed: int) -> None:
     data = sqlite_world.install(tmp_path / "data")
     with sqlite3.connect(data / "octavo.db") as database:
         database.execute("UPDATE sites SET published = 1")
@@ -92,7 +90,9 @@ def test_a_fresh_process_lives_through_its_first_requests(
     assert not re.search("Traceback|Segmentation", ran.stderr), ran.stderr[-3000:]
 
 
-def test_bodies_of_each_kind_can_be_read_first_by_many_threads(sqlite_world: World, tmp_path: Path) -> None:
+def test_bodies_of_each_type_can_be_decoded_first_by_many_threads(
+    sqlite_world: World, tmp_path: Path
+) -> None:
     place = _WithOthers(sqlite_world.home)
     bodies = tmp_path / "bodies.json"
     read = {

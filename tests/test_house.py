@@ -141,7 +141,7 @@ def _submodule(module: tuple[str, ...], name: str) -> tuple[str, ...]:
     return (name,) if place.with_suffix(".py").exists() or place.is_dir() else ()
 
 
-def test_every_package_is_in_its_group() -> None:
+def test_every_package_is_in_a_group() -> None:
     there = {
         (path.parent.name if path.name == "__init__.py" else path.stem)
         for group in GROUPS
@@ -156,7 +156,7 @@ def test_every_package_is_in_its_group() -> None:
     assert {path.relative_to(SRC).parts[0] for path in FILES if path.parent != SRC} == {*GROUPS, "cli"}
 
 
-def test_the_page_about_the_architecture_is_true() -> None:
+def test_the_architecture_page_matches_the_code() -> None:
     """Its groups are those of here, and the files and names that it mentions exist."""
     text = (SRC.parents[1] / "docs" / "architecture.md").read_text()
     # The picture is a block with a language; the tree of packages is the only one without.
@@ -203,7 +203,7 @@ def test_the_build_finds_its_own_output(monkeypatch: pytest.MonkeyPatch) -> None
     assert build.ASCIIDOC.exists() and build.BUILTIN.exists()
 
 
-def test_every_package_has_its_tests() -> None:
+def test_every_package_has_tests() -> None:
     """In a folder of its name; migrations are SQL, tried in that of kit."""
     folder = Path(__file__).parent
     without = {name for name in PACKAGES if not any((folder / name).rglob("test_*.py"))}
@@ -223,7 +223,7 @@ def test_imports_run_one_way() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_packages_have_no_fronts() -> None:
+def test_packages_reexport_nothing() -> None:
     """An ``__init__`` has a docstring and the modules that it imports for what they declare; everything is
     imported from the module that has it, and nothing private from another package."""
     wrong = []
@@ -253,7 +253,7 @@ PLATFORM_OF_READERS = {"interchange/readers/tools/asciidoc.py": {("kit", "runtim
 """What readers import beside `core`: the one place that may start the process in which a library parses."""
 
 
-def test_the_readers_of_imports_stand_alone() -> None:
+def test_import_readers_are_independent() -> None:
     """They import `core` and nothing else, and are used only through their face."""
     wrong = []
     for path in FILES:
@@ -323,19 +323,19 @@ def _circles(edges: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[list[st
     return found
 
 
-def test_circles_are_found() -> None:
+def test_cycles_are_detected() -> None:
     edges = {("a",): {("b",)}, ("b",): {("c",)}, ("c",): {("a",), ("d",)}, ("d",): set(), ("e",): {("a",)}}
     assert _circles(edges) == [["a", "b", "c"]]
 
 
-def test_modules_do_not_import_each_other_in_a_circle() -> None:
+def test_modules_have_no_import_cycles() -> None:
     assert _circles(_edges()) == []
 
 
 WEB_IMPORT = re.compile(r'''(?:\bfrom\s+|\bimport\s*\(?\s*)"(\.[^"]+)"''')
 
 
-def test_files_of_the_app_do_not_import_each_other_in_a_circle() -> None:
+def test_files_of_the_app_have_no_import_cycles() -> None:
     """This includes types and lazy imports, because files in a cycle can only be understood together."""
     web = SRC.parents[1] / "web"
     files = [
@@ -354,7 +354,7 @@ def test_files_of_the_app_do_not_import_each_other_in_a_circle() -> None:
     assert _circles({name: others & edges.keys() for name, others in edges.items()}) == []
 
 
-def test_folders_do_not_import_each_other_in_a_circle() -> None:
+def test_folders_have_no_import_cycles() -> None:
     """At no depth: neither groups, nor packages of a group, nor folders of a package."""
     edges: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     for module, others in _edges().items():
@@ -377,7 +377,7 @@ DECIDING_ROUTES = {
 """Routes that still hold what a decision file should: what is audited. No others; those that are mended go."""
 
 
-def test_routes_decide_nothing() -> None:
+def test_routes_contain_no_logic() -> None:
     """Auditing and events belong to decisions. A route only validates, authorizes, calls a decision, and presents."""
     deciding = set()
     for path in FILES:
@@ -401,7 +401,7 @@ TAKING_CALLS = {
 """Who takes a request apart, beside routes and permission checks."""
 
 
-def test_only_routes_and_authorization_know_requests() -> None:
+def test_only_routes_and_authorization_use_requests() -> None:
     """Decisions take the actor from the proof, and presentation takes the viewer, because jobs have no request."""
     knowing = set()
     for path in FILES:
@@ -468,7 +468,7 @@ OWN_ADDRESSES = {
 """Who may ask for the parts of an address without a way for what is none, because it is our own."""
 
 
-def test_addresses_are_taken_apart_in_one_place() -> None:
+def test_urls_are_parsed_in_one_place() -> None:
     """User input may be an invalid URL, for which the standard library raises an error."""
     raising = {"urlsplit", "urlparse", "urljoin", "urldefrag", "urlunsplit", "urlunparse", "SplitResult"}
     wrong, own = [], set()
@@ -506,7 +506,7 @@ def model_patterns() -> list[tuple[str, str]]:
     return found
 
 
-def test_no_pattern_admits_a_line_behind_the_text() -> None:
+def test_no_pattern_accepts_a_trailing_line_break() -> None:
     """To Python ``$`` is also before a last line break. A pattern that says how a text begins says how it ends, with
     ``\\Z``: what follows may be named, but no line break by chance."""
     patterns = model_patterns()
@@ -517,7 +517,7 @@ def test_no_pattern_admits_a_line_behind_the_text() -> None:
         assert pattern.startswith("^") == pattern.endswith(r"\Z"), f"{where}: from ^ to \\Z, or neither"
 
 
-def test_no_pattern_of_a_url_admits_control_characters() -> None:
+def test_no_url_pattern_accepts_control_characters() -> None:
     """No browser follows one as it stands, and no header may have one."""
     url, admitted = "https://docs.example/a", []
     of_urls = [
@@ -588,7 +588,7 @@ REGISTRIES = {
 """Where modules register what they do, when they are imported."""
 
 
-def test_caches_belong_to_an_application() -> None:
+def test_caches_belong_to_one_application() -> None:
     """Two applications in one process share no caches: a module declares an ``OwnCache``, or an object owns one."""
     caches = {"ByteCache", "FreshCache", "OrderedDict", "defaultdict", "deque", "{}", "[]", "set()", "dict()"}
     found = set()
@@ -626,7 +626,7 @@ def test_every_operation_is_declared_once() -> None:
         assert len(places[operation_id]) == 1, f"{operation_id}: {places[operation_id]}"
 
 
-def test_jobs_say_for_whom_they_are_done() -> None:
+def test_jobs_name_their_organization() -> None:
     """Organizations take turns; sign-in is of no organization yet."""
     wrong = []
     for path in FILES:
@@ -658,7 +658,7 @@ def _reach(package: list[Path], function: str) -> Iterator[ast.AST]:
                     waiting.append(name)
 
 
-def test_jobs_whose_work_grows_go_on_in_parts() -> None:
+def test_jobs_with_growing_work_are_split_into_parts() -> None:
     """A job has a limited time. Each kind says what bounds its work, or goes on in parts and says so after
     each; what is bounded has no loop that goes on for as long as there is more."""
     load_packages()
@@ -679,7 +679,7 @@ def test_jobs_whose_work_grows_go_on_in_parts() -> None:
     assert len(jobs.kinds) > 40 and not wrong, "\n".join(wrong)
 
 
-def test_proofs_are_made_where_things_are_entered() -> None:
+def test_access_objects_are_only_created_by_authorization() -> None:
     """A function that takes the actor creates each proof, so it checks the reach of the token or session."""
     load_packages()
     proofs = {proof.__name__ for proof in list_proofs()}
@@ -707,7 +707,7 @@ def test_proofs_are_made_where_things_are_entered() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_revisions_are_written_one_way() -> None:
+def test_revisions_are_written_in_one_way() -> None:
     """``content.new_revision`` and ``first_revision`` prepare, write, keep the keys of blocks and tell;
     nobody else does a part of that."""
     parts = {
@@ -738,7 +738,7 @@ def test_revisions_are_written_one_way() -> None:
     assert writing == {"content/revisions/store.py", "content/revisions/initializing.py"}
 
 
-def test_no_list_of_operations_stands_beside_them() -> None:
+def test_there_is_no_separate_list_of_operations() -> None:
     """The declaration of an operation says who can call it. No other code lists operation ids."""
     load_packages()
     wrong = []
@@ -798,7 +798,7 @@ def test_callers_are_identified_by_kind() -> None:
         assert not {"actor", "user_id", "role"} & set(dir(proof)), proof
 
 
-def test_no_file_names_a_place_of_this_machine() -> None:
+def test_no_file_contains_a_path_of_this_machine() -> None:
     local = re.compile(r"""(?<![\w.~}])/(?:home|root|Users|work|tmp|private)/\w""")
     root = SRC.parents[1]
     files = [path for folder in ("src", "docs", "bench", ".ci") for path in (root / folder).rglob("*")]
@@ -912,7 +912,7 @@ def _owners() -> dict[str, str]:
     return owners
 
 
-def test_a_table_is_written_by_its_owner_alone() -> None:
+def test_a_table_is_only_written_by_its_owner() -> None:
     owners = _owners()
     assert len(owners) > 60
     wrong, used = [], set()
@@ -957,7 +957,7 @@ PAGES_BY_HAND = {
 this list may only become shorter."""
 
 
-def test_lists_are_paged_in_one_way() -> None:
+def test_lists_are_paginated_in_one_way() -> None:
     """By ``list_page`` in the database, by ``slice_items`` of what is at hand: the key in the page token, the order and
     the one row more are theirs."""
     cutting = set()
@@ -970,7 +970,7 @@ def test_lists_are_paged_in_one_way() -> None:
     assert cutting == PAGES_BY_HAND | {"kit/db/pagination.py"}
 
 
-def test_addresses_of_the_app_are_written_in_one_place() -> None:
+def test_urls_of_the_app_are_built_in_one_place() -> None:
     beginning = re.compile(r"/(?:s|o|c)/\Z")
     found = [
         f"{path.relative_to(SRC)}:{node.lineno}"
@@ -1014,7 +1014,7 @@ def test_site_paths_are_declared_in_the_route_table() -> None:
     assert find_posted("/org/site/~asks") is None
 
 
-def test_a_route_without_bounds_is_not_declared() -> None:
+def test_every_route_declares_its_limits() -> None:
     def handler(view: View, visit: SiteVisit) -> Later:
         raise NotImplementedError
 
@@ -1046,7 +1046,7 @@ FEW_ARGUMENTS = {
 """Functions that keep every answer they gave, because they are called with files and types of our own alone."""
 
 
-def test_every_cache_has_its_share_of_the_memory() -> None:
+def test_every_cache_has_a_share_of_the_memory() -> None:
     """One setting bounds all caches, and the manual and metrics name each of them. Small memoized values are bounded
     by number."""
     names: dict[str, int] = {}
@@ -1121,7 +1121,7 @@ def test_names_of_classes_are_unique() -> None:
     assert not {name: places for name, places in named.items() if len(places) > 1}
 
 
-def test_long_structs_of_the_api_are_built_by_keywords() -> None:
+def test_long_api_structs_are_built_with_keywords() -> None:
     """Nobody can count the sixth of many values in a call, and a new field would shift those after it."""
     load_packages()
     wire = [path for path in FILES if path.stem.endswith("wire")]
@@ -1141,7 +1141,7 @@ ANY_SIGNATURES = 389
 """Functions with ``Any`` in their signature. This number may only shrink."""
 
 
-def test_few_signatures_take_or_return_any() -> None:
+def test_few_signatures_use_any() -> None:
     """``object`` is for values of any type, ``JsonObject`` for parsed JSON; mypy checks nothing that is done with
     ``Any``."""
     found = 0

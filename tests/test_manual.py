@@ -153,7 +153,7 @@ def variables(administrator: Administrator, page: Path) -> str:
     return "\n".join(f"{name}={value}" for name, value in ids.items())
 
 
-def test_every_call_of_the_manual_is_answered(served: Served, tmp_path: Path) -> None:
+def test_every_api_call_of_the_manual_works(served: Served, tmp_path: Path) -> None:
     administrator = Administrator(served)
     first_calls = blocks_of(DOCS / "api/first-calls.md")[0]
     pages = [page for page in sorted(DOCS.glob("**/*.md")) if page not in ELSEWHERE and blocks_of(page)]
@@ -176,7 +176,7 @@ def test_every_call_of_the_manual_is_answered(served: Served, tmp_path: Path) ->
     assert not wrong, "\n\n".join(wrong)
 
 
-def test_examples_name_the_api_and_the_token_in_one_way() -> None:
+def test_examples_use_the_same_names_for_the_api_and_the_token() -> None:
     wrong = []
     for page in [*sorted(DOCS.glob("**/*.md")), ROOT / "README.md"]:
         if page == DOCS / "content/blocks.md":

@@ -177,7 +177,7 @@ def _reload(served: Served, refused: str = "") -> None:
     assert refused in served.output.read_text()[before:]
 
 
-def test_a_new_version_takes_over_or_the_old_one_goes_on(sqlite_world: World, tmp_path: Path) -> None:
+def test_a_new_version_takes_over_or_the_old_one_continues(sqlite_world: World, tmp_path: Path) -> None:
     install_version(tmp_path / "lacking", "0.3.0", whole=False)
     install_version(tmp_path / "0.2.0", "0.2.0")
     with _installed(sqlite_world, tmp_path) as (served, link, _):
@@ -197,7 +197,7 @@ def test_a_new_version_takes_over_or_the_old_one_goes_on(sqlite_world: World, tm
 
 
 @pytest.mark.slow
-def test_reloaded_processes_behave_as_before(sqlite_world: World, tmp_path: Path) -> None:
+def test_reloaded_processes_behave_the_same(sqlite_world: World, tmp_path: Path) -> None:
     with _installed(sqlite_world, tmp_path) as (served, _, settings):
         first = served.workers()
 
@@ -225,7 +225,7 @@ def test_reloaded_processes_behave_as_before(sqlite_world: World, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_versions_change_under_load(database_url: str, tmp_path: Path) -> None:
+def test_versions_are_replaced_under_load(database_url: str, tmp_path: Path) -> None:
     """With several processes, fewer, one, and several again; nobody is refused, and nothing is lost."""
     link, settings = tmp_path / "octavo", tmp_path / "octavo.toml"
     for number in range(5):
@@ -271,7 +271,7 @@ def test_versions_change_under_load(database_url: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_worker_fails_its_own_requests_alone_and_is_replaced(
+def test_a_killed_worker_only_fails_its_own_requests_and_is_replaced(
     sqlite_world: World, tmp_path: Path
 ) -> None:
     token = sqlite_world.token("admin")

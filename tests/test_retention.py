@@ -82,7 +82,7 @@ def test_settings_on_the_page_exist_with_their_defaults() -> None:
     assert days == {name for row in ENDING.values() for name in _named(row[2])}
 
 
-def test_times_and_numbers_on_the_page_are_those_of_the_program() -> None:
+def test_times_and_numbers_on_the_page_match_the_code() -> None:
     said = {name: row[1] for name, row in ENDING.items()}
     assert said["deliveries"].endswith(f"tried for {KEEP_TRYING // DAY} days")
     assert said["embeddings"].endswith(f"at most the {MAX_VECTORS:,} most recently used")

@@ -67,7 +67,7 @@ def unpack(commit: str, folder: Path) -> Path:
     return folder / "src"
 
 
-def test_two_versions_are_at_work_on_one_schema(tmp_path: Path, postgres_databases: Any) -> None:
+def test_two_versions_work_with_one_schema(tmp_path: Path, postgres_databases: Any) -> None:
     url = postgres_databases.create_bare("rolling")
     source = unpack(version_before(), tmp_path / "before")
     settings = {"OCTAVO_DATABASE_URL": url, "OCTAVO_FILES_URL": f"file://{tmp_path}/files"}

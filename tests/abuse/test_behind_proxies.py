@@ -100,7 +100,7 @@ def _writes_seen(folder: Path, target: str) -> int:
 
 
 @pytest.mark.parametrize(("proxy", "seed"), [(_nginx, 2), (_caddy, 3)], ids=["nginx", "caddy"])
-def test_no_body_is_run_behind_a_proxy(
+def test_no_body_is_executed_as_a_request_behind_a_proxy(
     subject: Subject,
     proxy: Callable[[Path, int, int], AbstractContextManager[None]],
     seed: int,

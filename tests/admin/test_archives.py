@@ -39,7 +39,7 @@ def differences(one: Path, two: Path) -> list[str]:
     return found
 
 
-def test_an_organization_comes_back_without_loss(world: World, empty, tmp_path: Path) -> None:
+def test_an_exported_organization_is_imported_without_loss(world: World, empty, tmp_path: Path) -> None:
     home = world.home["organizationId"]
     first, second = tmp_path / "first", tmp_path / "second"
     moved = export_organization(world.context, home, first)
@@ -58,7 +58,7 @@ def test_an_organization_comes_back_without_loss(world: World, empty, tmp_path: 
         assert tx.value("SELECT count(*) FROM change_requests") == 2
 
 
-def test_a_copy_that_is_being_made_comes_to_nothing_elsewhere(
+def test_an_unfinished_copy_is_purged_after_an_import(
     world: World, empty, tmp_path: Path, clock, monkeypatch
 ) -> None:
     monkeypatch.setattr(staging, "MOST_AT_ONCE", 0)
@@ -76,7 +76,7 @@ def test_a_copy_that_is_being_made_comes_to_nothing_elsewhere(
     assert verify_installation(empty) == []
 
 
-def test_nothing_secret_leaves(sqlite_world: World, tmp_path: Path) -> None:
+def test_an_archive_contains_no_secrets(sqlite_world: World, tmp_path: Path) -> None:
     export_organization(sqlite_world.context, sqlite_world.home["organizationId"], tmp_path / "out")
     with sqlite_world.context.db.read() as tx:
         secrets = {row[0] for row in tx.all("SELECT hash FROM tokens UNION SELECT hash FROM sessions")}
@@ -106,7 +106,7 @@ def test_existing_people_keep_their_accounts(sqlite_world: World, empty, tmp_pat
         import_organization(empty, out)
 
 
-def test_a_changed_or_damaged_folder_is_refused_whole(sqlite_world: World, empty, tmp_path: Path) -> None:
+def test_a_changed_or_damaged_folder_is_refused(sqlite_world: World, empty, tmp_path: Path) -> None:
     world, out = sqlite_world, tmp_path / "out"
     export_organization(world.context, world.home["organizationId"], out)
     with pytest.raises(BadRequest, match="empty"):

@@ -40,7 +40,9 @@ def content(context) -> dict[str, list[str]]:
         }
 
 
-def test_from_each_engine_to_each(world: World, target: Settings, tmp_path: Path) -> None:
+def test_backups_are_restored_from_each_engine_to_each_engine(
+    world: World, target: Settings, tmp_path: Path
+) -> None:
     file = tmp_path / "backup.zip"
     (tmp_path / "target").mkdir()
     shutil.copy(world._folder / "secret-key", tmp_path / "target")
@@ -75,7 +77,7 @@ def test_from_each_engine_to_each(world: World, target: Settings, tmp_path: Path
         close_context(context)
 
 
-def test_damage_of_a_backup_is_noticed(sqlite_world: World, tmp_path: Path) -> None:
+def test_damage_to_a_backup_is_detected(sqlite_world: World, tmp_path: Path) -> None:
     file = tmp_path / "backup.zip"
     back_up(sqlite_world.context, file)
     key = (sqlite_world._folder / "secret-key").read_text().strip()
@@ -114,7 +116,7 @@ def test_damage_of_a_backup_is_noticed(sqlite_world: World, tmp_path: Path) -> N
     restore(into, file)
 
 
-def test_no_damage_of_a_backup_ends_in_a_traceback(sqlite_world: World, tmp_path: Path) -> None:
+def test_no_damage_to_a_backup_causes_a_traceback(sqlite_world: World, tmp_path: Path) -> None:
     """Bytes that are another, cut off, or zero: it is refused, or nothing that matters is damaged."""
     file = tmp_path / "whole.zip"
     back_up(sqlite_world.context, file)
@@ -146,7 +148,7 @@ def test_no_damage_of_a_backup_ends_in_a_traceback(sqlite_world: World, tmp_path
 
 
 @pytest.mark.parametrize("command", ["verify", "restore"])
-def test_a_damaged_backup_is_told_in_one_line(sqlite_world: World, tmp_path: Path, command: str) -> None:
+def test_a_damaged_backup_is_reported_in_one_line(sqlite_world: World, tmp_path: Path, command: str) -> None:
     file = tmp_path / "b.backup"
     back_up(sqlite_world.context, file)
     said = bytearray(file.read_bytes())
@@ -216,7 +218,7 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     assert octavo_here("verify", str(tmp_path / "nothing")).returncode == 1
 
 
-def test_a_backup_that_cannot_be_written_leaves_nothing(sqlite_world: World, tmp_path: Path) -> None:
+def test_a_backup_that_cannot_be_written_leaves_no_files(sqlite_world: World, tmp_path: Path) -> None:
     file = tmp_path / "backup.zip"
     part = tmp_path / "backup.zip.part"
     part.symlink_to("/dev/full")

@@ -268,7 +268,7 @@ def test_archives_with_only_the_added_rows_are_accepted(
     close_context(context)
 
 
-def test_every_column_that_names_something_is_looked_at(
+def test_every_column_with_a_reference_is_checked(
     sqlite_world: World, archive: Archive, tmp_path: Path
 ) -> None:
     """For each column of each table, as declared or by a foreign key: the first row that names something is made to
@@ -316,7 +316,7 @@ def test_every_column_that_names_something_is_looked_at(
         "serviceAccountId",
     ],
 )
-def test_an_id_that_is_taken_here_is_refused(
+def test_an_id_that_exists_on_this_server_is_refused(
     sqlite_world: World, installation, archive: Archive, name: str
 ) -> None:
     archive.replace(sqlite_world.home[name], sqlite_world.away[name])
@@ -337,7 +337,7 @@ def test_an_id_that_is_taken_here_is_refused(
         " SELECT :provider, 'x', min(id), 1 FROM users",
     ],
 )
-def test_rights_that_are_left_here_at_an_id_are_not_taken_over(
+def test_leftover_grants_for_an_id_are_not_inherited(
     sqlite_world: World, installation, archive: Archive, statement: str
 ) -> None:
     ids = sqlite_world.home.ids
@@ -360,7 +360,7 @@ def test_rights_that_are_left_here_at_an_id_are_not_taken_over(
         ),
     ],
 )
-def test_the_place_of_a_site_that_is_here_is_refused(
+def test_the_path_of_an_existing_site_is_refused(
     sqlite_world: World, installation, archive: Archive, theirs: Row, ours: Row, column: str
 ) -> None:
     with installation.db.write() as tx:
@@ -373,7 +373,7 @@ def test_the_place_of_a_site_that_is_here_is_refused(
     assert all_rows(installation) == before
 
 
-def test_the_host_name_of_an_organization_that_is_here_is_refused(installation, archive: Archive) -> None:
+def test_the_host_name_of_an_existing_organization_is_refused(installation, archive: Archive) -> None:
     with installation.db.read() as tx:
         taken = tx.value("SELECT hostname FROM organizations")
     archive.change("organizations", set_to(hostname=taken))
@@ -381,7 +381,9 @@ def test_the_host_name_of_an_organization_that_is_here_is_refused(installation, 
         import_organization(installation, archive.folder)
 
 
-def test_an_import_changes_nothing_of_others(sqlite_world: World, installation, archive: Archive) -> None:
+def test_an_import_changes_no_data_of_other_organizations(
+    sqlite_world: World, installation, archive: Archive
+) -> None:
     before = all_rows(installation)
     import_organization(installation, archive.folder)
     after = all_rows(installation)
@@ -391,7 +393,7 @@ def test_an_import_changes_nothing_of_others(sqlite_world: World, installation, 
 
 
 @pytest.mark.parametrize("table", ["page_versions", "item_versions", "font_faces"])
-def test_bytes_of_others_cannot_be_named_by_their_hash(
+def test_content_of_others_cannot_be_referenced_by_its_hash(
     sqlite_world: World, installation, archive: Archive, table: str
 ) -> None:
     """The hash of a text or file that is here, and not in the archive."""
@@ -421,7 +423,7 @@ def _hash(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_keys_of_nodes_of_the_same_text_elsewhere_stay_as_they_are(
+def test_node_keys_of_the_same_text_elsewhere_stay_unchanged(
     sqlite_world: World, archive: Archive, installation
 ) -> None:
     page = next(row for row in archive.rows("page_versions") if row["body"])
@@ -438,7 +440,7 @@ def test_keys_of_nodes_of_the_same_text_elsewhere_stay_as_they_are(
         import_organization(installation, archive.folder)
 
 
-def test_circles_and_states_that_are_none_are_refused(archive: Archive, tmp_path: Path) -> None:
+def test_cycles_and_invalid_states_are_refused(archive: Archive, tmp_path: Path) -> None:
     context = open_context(Settings(data=str(tmp_path / "new")))
     spoiled = tmp_path / "spoiled"
 

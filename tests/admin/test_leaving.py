@@ -15,7 +15,7 @@ def _ask(world, user_id):
         return account_deletion.foresee(tx, world.context.settings, user_id)
 
 
-def test_content_of_deleted_accounts_stays_without_a_name(world):
+def test_content_of_deleted_accounts_is_kept_without_a_name(world):
     home = world.home
     editor = world.users["editor"]
     change = world.post("editor", home.path("/spaces/{spaceId}/change-requests"), {"subject": "Mine"})
@@ -64,7 +64,7 @@ def test_content_of_deleted_accounts_stays_without_a_name(world):
         assert insert_user(tx, email, "Somebody else", verified=True).id != editor
 
 
-def test_accounts_that_cannot_be_deleted(world):
+def test_last_administrators_and_managed_accounts_cannot_be_deleted(world):
     home = world.home["organizationId"]
     with world.context.db.write() as tx:
         admin = insert_user(tx, "alone@example.com", "Alone", verified=True).id

@@ -220,7 +220,7 @@ def test_a_visitor_signs_in_and_their_agent_reads(site: Site, clock: SetClock) -
     assert site.renew(client, renewed["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_a_site_at_its_own_host(world: World) -> None:
+def test_an_agent_reads_a_site_at_its_own_host(world: World) -> None:
     site = Site(world, world.home, "admin", HOST)
     assert site.url.endswith(f"//{HOST}/")
     site.sign_in()
@@ -230,7 +230,7 @@ def test_a_site_at_its_own_host(world: World) -> None:
     assert site.ask("POST", token, data={"grant_type": "refresh_token"}).status_code == 404
 
 
-def test_a_site_behind_a_proxy(site: Site) -> None:
+def test_an_agent_reads_a_site_behind_a_proxy(site: Site) -> None:
     """The proxy forwards what is below the site; the rest is asked for at the address of sites."""
     site.sign_in()
     site.change(proxy="www.example.test/docs")
@@ -265,7 +265,7 @@ def test_a_site_behind_a_proxy(site: Site) -> None:
     assert site.ask("POST", f"{below}~mcp", json=LIST, headers=bearer).status_code == 200
 
 
-def test_the_agent_has_the_claims_of_its_visitor(site: Site) -> None:
+def test_an_agent_has_the_claims_of_its_visitor(site: Site) -> None:
     world = site.world
     claim = {"type": "boolean", "description": "Whether"}
     schema = {"type": "object", "properties": {"paying": claim}, "additionalProperties": False}
@@ -293,7 +293,7 @@ def test_the_agent_has_the_claims_of_its_visitor(site: Site) -> None:
     assert shown == [True, False]
 
 
-def test_a_token_is_good_at_its_own_mcp_server_alone(site: Site) -> None:
+def test_a_token_is_only_valid_for_its_mcp_server(site: Site) -> None:
     other = Site(site.world, site.world.away, "stranger")
     site.sign_in()
     granted = site.connect()
@@ -317,7 +317,7 @@ def test_a_token_is_good_at_its_own_mcp_server_alone(site: Site) -> None:
     assert other.ask("POST", f"{other.url}~oauth/authorize", data={"asked": asked}).status_code == 400
 
 
-def test_codes_and_refresh_tokens_are_good_once(site: Site, clock: SetClock) -> None:
+def test_codes_and_refresh_tokens_are_valid_once(site: Site, clock: SetClock) -> None:
     site.sign_in(7200)
     client = site.register()
     code = site.code(client)
@@ -357,7 +357,7 @@ ENDS: dict[str, Callable[[Site], Any]] = {
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_access_ends_with_that_of_the_visitor(site: Site, end: str) -> None:
+def test_an_agent_loses_access_with_its_visitor(site: Site, end: str) -> None:
     site.sign_in()
     granted = site.connect()
     # Kept answers included.
@@ -422,7 +422,7 @@ def test_invalid_app_requests_return_an_error(site: Site) -> None:
         assert site.post("token", **form).status_code == 400
 
 
-def test_an_agreement_is_one_visitors(site: Site, clock: SetClock) -> None:
+def test_consent_only_counts_for_the_visitor_who_gave_it(site: Site, clock: SetClock) -> None:
     """A page elsewhere cannot post one for somebody else."""
     site.sign_in(7200)
     action, asked = asked_in(site.authorize(client_id=site.register()))
@@ -438,7 +438,7 @@ def test_an_agreement_is_one_visitors(site: Site, clock: SetClock) -> None:
     assert site.ask("POST", action, data={"asked": asked}).status_code == 400
 
 
-def test_only_sites_for_authenticated_visitors_have_it(site: Site) -> None:
+def test_only_sites_for_authenticated_visitors_offer_authorization(site: Site) -> None:
     known = [
         urlsplit(site.url).path.join(("/.well-known/oauth-protected-resource", "~mcp")),
         urlsplit(site.metadata()["issuer"]).path.join(("/.well-known/oauth-authorization-server", "")),
@@ -602,7 +602,9 @@ def test_the_official_client_signs_in(sqlite_world: World, tmp_path: Path, host:
 
 
 @pytest.mark.slow
-def test_a_browser_takes_the_answer_to_the_app(browser: Any, sqlite_world: World, tmp_path: Path) -> None:
+def test_a_browser_redirects_to_the_app_with_the_result(
+    browser: Any, sqlite_world: World, tmp_path: Path
+) -> None:
     world, seen = sqlite_world, []
 
     class App(BaseHTTPRequestHandler):

@@ -45,7 +45,7 @@ def talk(space: Space) -> Suggesting:
     return Suggesting(space)
 
 
-def test_one_press_takes_it_in_and_another_out(talk: Suggesting) -> None:
+def test_a_suggestion_is_applied_and_undone(talk: Suggesting) -> None:
     made = talk.suggest(0, "One **good** paragraph.\n\nAnd one more.", said="Better so.")
     shown = made["suggestion"]
     assert shown["status"] == "open" and not shown["outdated"]

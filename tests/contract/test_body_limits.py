@@ -34,7 +34,7 @@ def limited(operation: Operation, limit: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=lambda operation: operation.id)
-def test_as_many_bytes_as_it_takes(sqlite_world: World, operation: Operation) -> None:
+def test_bodies_are_accepted_up_to_the_limit(sqlite_world: World, operation: Operation) -> None:
     world, sample = sqlite_world, sample_of(operation)
     if sample.before is not None:
         sample.before(world, world.home)

@@ -191,7 +191,7 @@ def changed_by_each(
             number += 1
 
 
-def test_closed_spaces_are_neither_shown_nor_changed(closed: Closed) -> None:
+def test_closed_spaces_are_neither_shown_nor_modified(closed: Closed) -> None:
     wrong = []
     assert closed.world.call(WHO, "GET", f"/spaces/{closed.space}").status_code == 404
     search = closed.place.path("/orgs/{organizationId}/search")
@@ -204,7 +204,7 @@ def test_closed_spaces_are_neither_shown_nor_changed(closed: Closed) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_readers_of_a_space_change_nothing_but_its_place_on_the_site(closed: Closed) -> None:
+def test_readers_of_a_space_only_change_its_place_on_the_site(closed: Closed) -> None:
     body = {"role": "read", "users": [closed.world.users[WHO]]}
     closed.world.post("admin", f"/spaces/{closed.space}/permissions", body)
     closed.close()
@@ -219,7 +219,7 @@ def test_readers_of_a_space_change_nothing_but_its_place_on_the_site(closed: Clo
 
 
 @pytest.mark.parametrize("closed", [""], indirect=True, ids=["alone"])
-def test_a_role_at_a_site_opens_none_of_its_spaces(closed: Closed) -> None:
+def test_a_role_for_a_site_gives_no_access_to_its_spaces(closed: Closed) -> None:
     """A guest who manages the site, and has access to none of its spaces."""
     body = {"role": "create", "users": [closed.world.users["guest"]]}
     closed.world.post("admin", closed.place.path(f"{SITE}/permissions"), body)

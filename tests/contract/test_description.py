@@ -62,11 +62,11 @@ def test_components_have_descriptive_names(description: dict[str, Any]) -> None:
         ("Listing_octavo.a.PageLocation___octavo.a.FileLocation_", "LocationList"),
     ],
 )
-def test_how_names_are_made(given: str, name: str) -> None:
+def test_names_of_components_are_derived_from_types(given: str, name: str) -> None:
     assert component_name(given) == name
 
 
-def test_no_parameter_is_null(description: dict[str, Any]) -> None:
+def test_no_parameter_is_nullable(description: dict[str, Any]) -> None:
     for item in description["paths"].values():
         for entry in item.values():
             for parameter in entry["parameters"]:
@@ -109,7 +109,7 @@ def test_common_responses_are_described_for_every_operation(description: dict[st
                     assert {"$ref": "#/components/schemas/Done"} in stream["schema"]["anyOf"], path
 
 
-def test_references_lead_somewhere(description: dict[str, Any]) -> None:
+def test_references_have_a_target(description: dict[str, Any]) -> None:
     names = description["components"]["schemas"]
     found = [part["$ref"] for _, part in _walk(description) if isinstance(part.get("$ref"), str)]
     assert found and all(ref.removeprefix("#/components/schemas/") in names for ref in found)
@@ -128,7 +128,7 @@ _ESCAPED = re.compile(r"\\(?:[\^$\\.*+?()\[\]{}|/dDsSwWnrt-]|x[0-9a-f]{2})")
 """What JSON Schema's regular expressions, which are ECMAScript's for Unicode, let stand behind a backslash."""
 
 
-def test_patterns_are_those_of_json_schema(description: dict[str, Any]) -> None:
+def test_patterns_are_valid_in_json_schema(description: dict[str, Any]) -> None:
     patterns = {part["pattern"] for _, part in _walk(description) if isinstance(part.get("pattern"), str)}
     assert len(patterns) > 15
     assert not [pattern for pattern in patterns if "\\" in _ESCAPED.sub("", pattern)]
@@ -167,7 +167,9 @@ def test_every_operation_has_a_tag_and_sentences(description: dict[str, Any]) ->
 @pytest.mark.parametrize(
     "operation_id", ["getScimUser", "listScimUsers", "getSpaceById", "listSpacesInOrganizationById"]
 )
-def test_media_types_are_as_sent(world: World, description: dict[str, Any], operation_id: str) -> None:
+def test_media_types_match_the_responses(
+    world: World, description: dict[str, Any], operation_id: str
+) -> None:
     operation = TABLE[operation_id]
     assert operation_id not in TOLD_ELSEWHERE and sample_of(operation)
     answer = send(world, "admin", operation, world.home)
@@ -230,7 +232,7 @@ def test_everything_is_described_in_sentences(description: dict[str, Any]) -> No
     assert not bad
 
 
-def test_no_meaning_is_left_over(description: dict[str, Any]) -> None:
+def test_every_description_is_used(description: dict[str, Any]) -> None:
     """A name that is gone takes its meaning along."""
     meanings = load_meanings()
     used: set[str] = set()
@@ -270,7 +272,7 @@ def _kinds(schema: dict[str, Any], components: dict[str, Any]) -> frozenset[str]
     return frozenset({names[schema["type"]]} if schema.get("type") in names else ())
 
 
-def test_a_sentence_for_many_properties_fits_them_all(description: dict[str, Any]) -> None:
+def test_a_shared_description_fits_all_its_properties(description: dict[str, Any]) -> None:
     """Properties that share a name and its sentence are of one kind: a number of members is not their list."""
     components = description["components"]["schemas"]
     meanings = load_meanings().properties
@@ -293,7 +295,7 @@ _ONLY = {r"The IDs ": {"list"}, r"The ID ": {"text"}, r"The number of ": {"numbe
 """What begins so is of one of these kinds."""
 
 
-def test_sentences_name_the_kind_of_value(description: dict[str, Any]) -> None:
+def test_descriptions_name_the_type_of_the_value(description: dict[str, Any]) -> None:
     components = description["components"]["schemas"]
     wrong = []
     for name, schema in components.items():

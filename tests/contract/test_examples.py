@@ -115,7 +115,7 @@ SHOWN = [operation for operation in TABLE.values() if operation.id not in WITHOU
 
 @pytest.mark.slow
 @pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.id)
-def test_a_real_answer_fits_the_description(
+def test_a_real_answer_matches_the_description(
     sqlite_world: World,
     description: dict[str, Any],
     registry: jsonschema_rs.Registry,
@@ -144,7 +144,7 @@ def _record(operation_id: str, example: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.id)
-def test_examples_fit_the_description(
+def test_examples_match_the_description(
     description: dict[str, Any],
     registry: jsonschema_rs.Registry,
     examples: dict[str, Example],

@@ -68,7 +68,7 @@ def _with_ids() -> list[Operation]:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", _with_ids(), ids=lambda operation: operation.id)
-def test_a_foreign_id_among_own_ones(world: World, operation: Operation) -> None:
+def test_a_foreign_id_in_a_path_or_body_is_not_found(world: World, operation: Operation) -> None:
     sample = sample_of(operation)
     home, away = world.home, world.away
     if sample.before is not None:

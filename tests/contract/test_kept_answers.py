@@ -54,7 +54,7 @@ def places(monkeypatch) -> list[bool]:
     return tried
 
 
-def test_kept_answers_are_the_same(world: World) -> None:
+def test_cached_responses_equal_fresh_ones(world: World) -> None:
     """Of each operation that reads, asked for three times."""
     for operation in READS:
         sample = sample_of(operation)
@@ -68,7 +68,7 @@ def test_kept_answers_are_the_same(world: World) -> None:
 
 
 @pytest.mark.parametrize("operation", QUICK, ids=lambda operation: operation.id)
-def test_quick_operations_answer_alike_in_a_thread(
+def test_quick_operations_return_the_same_in_a_thread(
     world: World, operation: Operation, places: list[bool], monkeypatch
 ) -> None:
     sample = sample_of(operation)
@@ -91,7 +91,7 @@ def test_quick_operations_answer_alike_in_a_thread(
     assert places == [True, False]
 
 
-def test_a_call_is_counted_once_however_often_it_is_tried(world: World, places: list[bool]) -> None:
+def test_a_call_is_counted_once_regardless_of_retries(world: World, places: list[bool]) -> None:
     """On PostgreSQL, on the event loop and then in a thread."""
     _settle(world)
     left = []
@@ -109,7 +109,7 @@ def test_a_call_is_counted_once_however_often_it_is_tried(world: World, places: 
         assert window != next_window or after == before - 1
 
 
-def test_a_call_that_begins_anew_sees_one_snapshot_and_is_counted_once(world: World) -> None:
+def test_a_restarted_call_reads_one_snapshot_and_is_counted_once(world: World) -> None:
     """Somebody commits between what it took and what it asks for, and the notice is on its way."""
     _settle(world)
     url = world.context.settings.database
@@ -133,7 +133,7 @@ def test_a_call_that_begins_anew_sees_one_snapshot_and_is_counted_once(world: Wo
     assert {each["user"]["displayName"] for each in again.json()["items"]} == {"Unheard"}, "never back"
 
 
-def test_rights_that_another_process_takes_away_end_kept_answers(world: World) -> None:
+def test_revoking_access_in_another_process_invalidates_cached_responses(world: World) -> None:
     """On SQLite at once, on PostgreSQL once the notice is here."""
     _settle(world)
     for _ in range(3):

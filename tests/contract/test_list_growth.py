@@ -243,17 +243,17 @@ def require_flat(
     }
 
 
-def test_no_list_costs_more_as_there_is_more(sqlite_world: World) -> None:
+def test_no_list_gets_slower_with_more_data(sqlite_world: World) -> None:
     require_flat(sqlite_world, lambda call: count_steps(sqlite_world, call), A_ROW, GROWS)
 
 
-def test_every_list_is_answered_by_postgresql(_postgresql_once: World) -> None:
+def test_every_list_is_measured_on_postgresql(_postgresql_once: World) -> None:
     world = _postgresql_once.renew()
     assert sum(read_on(world, call, 1) for call in asked(world)) > 20
 
 
 @pytest.mark.slow
-def test_no_list_costs_postgresql_more_as_there_is_more(
+def test_no_list_gets_slower_on_postgresql_with_more_data(
     _postgresql_once: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = _postgresql_once.renew()

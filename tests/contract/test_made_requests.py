@@ -77,7 +77,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("operation", "mode"), CASES)
-def test_answers_are_as_described(
+def test_generated_requests_get_the_described_responses(
     sqlite_world: World, schema: Any, operation: Operation, mode: GenerationMode
 ) -> None:
     world, sample = sqlite_world, sample_of(operation)

@@ -43,9 +43,7 @@ def _with(value: Any, path: str) -> Any:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize(("operation", "place", "name"), REFUSED)
-def test_a_restriction_that_octavo_does_not_know_is_refused(
-    world: World, operation: Operation, place: str, name: str
-) -> None:
+def test_an_unknown_restriction_is_refused(world: World, operation: Operation, place: str, name: str) -> None:
     sample = sample_of(operation)
     if sample.before is not None:
         sample.before(world, world.home)
@@ -63,7 +61,7 @@ def test_a_restriction_that_octavo_does_not_know_is_refused(
         assert world.written() == before
 
 
-def test_a_restriction_behind_many_other_keys_is_refused(world: World) -> None:
+def test_an_unknown_restriction_after_many_other_keys_is_refused(world: World) -> None:
     path = world.home.path("/orgs/{organizationId}/sites/{siteId}/sections")
     section = {"spaceId": world.home["spaceId"]}
     others = {f"key{number}": number for number in range(50)}
@@ -72,7 +70,7 @@ def test_a_restriction_behind_many_other_keys_is_refused(world: World) -> None:
     assert world.call("admin", "POST", path, json={**others, **section}).status_code == 201
 
 
-def test_a_filter_that_octavo_does_not_know_lists_nothing_else(world: World) -> None:
+def test_an_unknown_filter_does_not_widen_a_list(world: World) -> None:
     operation, name = next(
         (one, name) for id, fields in NEWER.items() for one in [TABLE[id]] for name in fields.query
     )

@@ -108,7 +108,7 @@ OPERATIONS = pytest.mark.parametrize("operation", TABLE.values(), ids=lambda ope
 
 @pytest.mark.sqlite_first
 @OPERATIONS
-def test_each_role_gets_the_status_that_it_allows(world: World, operation: Operation) -> None:
+def test_each_role_gets_the_expected_status(world: World, operation: Operation) -> None:
     require_allowed(world, operation, CAST)
 
 
@@ -143,7 +143,7 @@ def require_allowed(world: World, operation: Operation, cast: tuple[str, ...]) -
     assert not wrong, "\n".join([operation.source, *wrong])
 
 
-def test_every_sample_is_of_an_operation() -> None:
+def test_every_sample_belongs_to_an_operation() -> None:
     assert set(SAMPLES) <= set(TABLE)
 
 

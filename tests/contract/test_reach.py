@@ -105,7 +105,7 @@ def _tells_of(answer: httpx.Response, away: Place, sent: set[str]) -> list[str]:
     ],
     ids=lambda operation: operation.id,
 )
-def test_nothing_of_the_other_organization_is_reached(world: World, operation: Operation) -> None:
+def test_other_organizations_are_out_of_reach(world: World, operation: Operation) -> None:
     sample = sample_of(operation)
     _prepared(world, sample)
     home, away = world.home, world.away
@@ -142,7 +142,7 @@ def test_nothing_of_the_other_organization_is_reached(world: World, operation: O
 
 @pytest.mark.parametrize("coming", [bound_token, vouched_session], ids=lambda coming: coming.__name__)
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
-def test_their_own_organization_is_reached_and_nothing_else_told(
+def test_only_the_own_organization_is_reached_and_shown(
     sqlite_world: World, operation: Operation, coming: Coming
 ) -> None:
     """``ACCOUNT`` alone lists the remaining operations on the account itself."""
@@ -232,7 +232,7 @@ NAMED_TOO = (
     [op for op in OPERATIONS if op.body is not None or op.query is not None],
     ids=lambda operation: operation.id,
 )
-def test_ids_beyond_the_reach_return_404(
+def test_ids_out_of_reach_return_404(
     sqlite_world: World, operation: Operation, names: tuple[str, ...]
 ) -> None:
     """In every string of every body and query, whether or not it is meant for an id."""
@@ -351,7 +351,7 @@ def test_readers_never_receive_keys(sqlite_world: World) -> None:
     assert told == []
 
 
-def test_a_scope_that_an_answer_yields_is_asked_for_besides(sqlite_world: World) -> None:
+def test_a_scope_of_content_in_the_response_is_also_required(sqlite_world: World) -> None:
     world = sqlite_world
     site = world.home.path("/orgs/{organizationId}/sites/{siteId}/publishing")
     cases = [

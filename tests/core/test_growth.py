@@ -177,7 +177,7 @@ QUICK = ONCE_SLOW | set([*PAGES][::32])
 @pytest.mark.parametrize(
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PAGES]
 )
-def test_work_grows_like_the_text(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_grows_linearly_with_the_text(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Texts as short as these make a fortieth of the cells that a page may be given beside its own.
     monkeypatch.setattr(markdown, "MAX_ADDED_CELLS", MAX_ADDED_CELLS // 40)
     pattern = PAGES[name]
@@ -186,7 +186,7 @@ def test_work_grows_like_the_text(name: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("name", SUMMARIES)
-def test_tables_of_contents_of_any_shape(name: str) -> None:
+def test_tables_of_contents_of_any_shape_are_parsed(name: str) -> None:
     assert grown(STAGES["summary"], SUMMARIES[name], 2000, 4) < 6
 
 
@@ -207,7 +207,7 @@ def processor_time(stage: Stage, pattern: Pattern, size: int) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*PAGES, *SUMMARIES])
-def test_time_grows_like_the_text(name: str) -> None:
+def test_time_grows_linearly_with_the_text(name: str) -> None:
     """Eight times the text may take three times as much as eight times the time; a square takes 64 times."""
     pattern = PAGES.get(name) or SUMMARIES[name]
     slow = {}
@@ -238,7 +238,7 @@ paragraph or list, and the pieces of HTML before they are joined."""
 
 @pytest.mark.parametrize("size", [30_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", MEMORY)
-def test_memory_grows_like_the_text(name: str, size: int) -> None:
+def test_memory_grows_linearly_with_the_text(name: str, size: int) -> None:
     """Peak memory of a page during parsing and rendering."""
     text = PAGES[name](size)
     tracemalloc.start()
@@ -264,7 +264,7 @@ def test_missing_table_cells_are_added_up_to_a_limit(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["hints nested", "details nested", "conditions nested", "lists nested"])
-def test_blocks_nested_deeper_than_any_stack_are_merged(name: str) -> None:
+def test_deeply_nested_blocks_are_merged(name: str) -> None:
     text = PAGES[name](60_000)
     ours, theirs = _changed(text, 2, "ours"), _changed(text, 3, "theirs")
     merged = merge_page_text(text, ours, theirs)

@@ -55,7 +55,7 @@ def test_presence_lists_people_with_their_pages(world: World) -> None:
     assert sorted(there(world)) == [("Admin", "tab", page, "editing"), ("Reader", "other", page, "viewing")]
 
 
-def test_lists_have_pages(world: World) -> None:
+def test_presence_lists_are_paginated(world: World) -> None:
     for who in ("admin", "editor", "reader"):
         say(world, who)
         say(world, who, client="second")

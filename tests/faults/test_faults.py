@@ -110,7 +110,9 @@ ENGINES = ("sqlite", "postgresql")
 
 
 @pytest.mark.parametrize(("count", "least"), [(18, 14), pytest.param(50, 35, marks=pytest.mark.slow)])
-def test_a_checked_load_meets_faults(install: Callable[[str], Installation], count: int, least: int) -> None:
+def test_requests_under_load_survive_faults(
+    install: Callable[[str], Installation], count: int, least: int
+) -> None:
     for engine in ENGINES:
         assert meet(install(engine), SEED, count) >= least, "most faults happen where something is going on"
 
@@ -118,7 +120,7 @@ def test_a_checked_load_meets_faults(install: Callable[[str], Installation], cou
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", range(2, 52))
-def test_a_checked_load_meets_many_faults(
+def test_requests_under_load_survive_many_faults(
     engine: str, seed: int, install: Callable[[str], Installation]
 ) -> None:
     meet(install(engine), seed, 100)
@@ -184,7 +186,7 @@ def _ending(chance: random.Random, is_sqlite: bool) -> Fault:
     return Fault(NETWORK | DISK, Action.DIE, chance.randrange(60))
 
 
-def test_the_power_goes_while_an_installation_begins(
+def test_a_power_loss_during_the_first_start_is_survived(
     install: Callable[[str], Installation], request: pytest.FixtureRequest
 ) -> None:
     """Where the database is on another machine, what it keeps is sealed with a key that this one has lost unless the
@@ -235,7 +237,9 @@ def test_killed_operator_commands_can_be_run_again(
 
 @pytest.mark.parametrize("rounds", [1, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.sqlite_first
-def test_a_follower_that_is_killed_repeatedly(rounds: int, install: Callable[[str], Installation]) -> None:
+def test_a_follower_survives_being_killed_repeatedly(
+    rounds: int, install: Callable[[str], Installation]
+) -> None:
     """`octavo backup --follow` is killed beside a checked load, at any moment, and begun anew each time. What
     is restored has everything that was acknowledged before the last look."""
     installation = install("sqlite")

@@ -100,7 +100,7 @@ def test_a_branch_becomes_a_change_request_and_is_merged_with_its_commits(synced
 
 
 @pytest.mark.sqlite_first
-def test_pushing_excludes_from_approving(synced: Branches) -> None:
+def test_people_who_pushed_cannot_approve(synced: Branches) -> None:
     world = synced.world
     with world.context.db.read() as tx:
         mails = dict(tx.all("SELECT id, email FROM users"))
@@ -122,7 +122,7 @@ def test_pushing_excludes_from_approving(synced: Branches) -> None:
 
 
 @pytest.mark.parametrize("how", ["merge", "squash"])
-def test_without_edits_of_its_own_it_is_marked_merged(synced: Branches, how: str) -> None:
+def test_a_branch_without_changes_is_marked_as_merged(synced: Branches, how: str) -> None:
     synced.begin({"one.md": FILES["one.md"].replace("First", "Very first")})
     assert synced.sync() == "synced"
     parents = [synced.developer.head or ""] + ([synced.topic.head or ""] if how == "merge" else [])
@@ -136,7 +136,7 @@ def test_without_edits_of_its_own_it_is_marked_merged(synced: Branches, how: str
 
 
 @pytest.mark.sqlite_first
-def test_one_that_is_given_up_is_archived_and_opened_again(synced: Branches) -> None:
+def test_a_closed_branch_is_archived_and_reopened(synced: Branches) -> None:
     head = synced.begin({"one.md": FILES["one.md"].replace("First", "Very first")})
     assert synced.sync() == "synced"
     del synced.topic.repo.refs[synced.topic.ref]
@@ -161,7 +161,7 @@ def test_a_rebased_branch_contains_only_its_changes(synced: Branches) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_edits_of_both_sides_at_one_place_conflict_in_the_change_request(synced: Branches) -> None:
+def test_edits_of_one_line_by_both_sides_conflict_in_the_change_request(synced: Branches) -> None:
     one = FILES["one.md"].replace("First", "Very first")
     synced.begin({"one.md": one})
     assert synced.sync() == "synced"
@@ -176,7 +176,7 @@ def test_edits_of_both_sides_at_one_place_conflict_in_the_change_request(synced:
 
 
 @pytest.mark.sqlite_first
-def test_a_change_request_is_pushed_as_a_branch_and_goes_on_there(synced: Branches) -> None:
+def test_a_change_request_is_pushed_as_a_branch_and_continued_there(synced: Branches) -> None:
     world, developer = synced.world, synced.developer
     before = developer.head
     made = world.post("admin", synced.at("/change-requests"), {"subject": "Better words"})

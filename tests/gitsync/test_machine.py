@@ -237,7 +237,7 @@ def test_nothing_is_lost(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 112))
-def test_nothing_is_lost_at_length(
+def test_nothing_is_lost_in_long_runs(
     world: World, tmp_path: Path, seed: int, large: LfsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with local_remotes(world):

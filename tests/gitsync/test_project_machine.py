@@ -336,7 +336,7 @@ def test_nothing_is_lost(
 @pytest.mark.slow
 @KINDS
 @pytest.mark.parametrize("seed", range(100, 106))
-def test_nothing_is_lost_at_length(
+def test_nothing_is_lost_in_long_runs(
     world: World,
     tmp_path: Path,
     seed: int,

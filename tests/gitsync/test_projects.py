@@ -127,7 +127,7 @@ def titles(world: World, collection: str) -> set[str]:
     return {space["title"] for space in world.get("admin", f"{collection}/spaces")["items"]}
 
 
-def test_a_collection_has_a_space_in_each_folder(world: World, collection: str, developer: Developer) -> None:
+def test_each_folder_of_a_collection_is_a_space(world: World, collection: str, developer: Developer) -> None:
     parent = collection.rpartition("/")[2]
     developer.commit(
         {
@@ -206,7 +206,7 @@ def test_a_folder_is_recognized_by_the_last_content_of_the_space(
         project.same()
 
 
-def test_a_space_that_leaves_a_collection_leaves_its_folder(
+def test_a_space_moved_out_of_a_collection_loses_its_folder(
     world: World, collection: str, developer: Developer
 ) -> None:
     developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
@@ -293,7 +293,7 @@ def test_a_collection_that_only_imports_or_only_exports(sqlite_world: World, dev
             assert set(project.spaces()) == wanted
 
 
-def test_a_folder_becomes_a_space_by_the_right_to_make_spaces(
+def test_creating_spaces_from_folders_requires_permission(
     world: World, collection: str, developer: Developer
 ) -> None:
     grant = {"role": "admin", "users": [world.users["reader"]]}
@@ -338,7 +338,7 @@ def test_failures_notify_the_connecting_person(
         assert [(one["problem"], one["events"]) for one in here] == [(project.state()["message"], 1)]
 
 
-def test_a_rewritten_history_is_decided_once_for_all(
+def test_one_decision_about_rewritten_history_applies_to_all_spaces(
     world: World, collection: str, developer: Developer
 ) -> None:
     developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
@@ -376,7 +376,7 @@ def test_a_decision_applies_to_the_state_it_was_made_for(
     project.same()
 
 
-def test_a_site_is_its_docs_yaml(world: World, site: str, developer: Developer) -> None:
+def test_a_site_is_synced_with_its_docs_yaml(world: World, site: str, developer: Developer) -> None:
     files = {
         "docs.yaml": DOCS,
         "start/README.md": "# Hello\n\nThis is the beginning, and these words are in a language that is known.\n",
@@ -457,7 +457,7 @@ site:
 
 
 @pytest.mark.sqlite_first
-def test_a_site_goes_into_an_empty_repository(world: World, site: str, developer: Developer) -> None:
+def test_a_site_is_exported_to_an_empty_repository(world: World, site: str, developer: Developer) -> None:
     space = make_space(world, "Handbook")
     world.post("admin", f"{site}/site-spaces", {"spaceId": space})
     project = Project(world, site, developer, first="export")
@@ -478,7 +478,7 @@ def test_a_site_goes_into_an_empty_repository(world: World, site: str, developer
         ("site: {structure: [{type: space, key: a, content: {directory: gone}}]}\n", "content"),
     ],
 )
-def test_a_docs_yaml_that_says_nothing_is_named(
+def test_an_empty_docs_yaml_is_reported(
     sqlite_world: World, developer: Developer, docs: str | None, reason: str
 ) -> None:
     world = sqlite_world
@@ -591,7 +591,9 @@ def test_changing_a_project_requires_access_to_each_space(
 
 
 @needs_git
-def test_over_http_with_one_hook(sqlite_world: World, developer: Developer, tmp_path: Path) -> None:
+def test_a_project_is_synced_over_http_with_one_webhook(
+    sqlite_world: World, developer: Developer, tmp_path: Path
+) -> None:
     world = sqlite_world
     developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
     config = developer.where / "config"

@@ -116,7 +116,9 @@ SAID = {"github": github, "gitea": github, "gitlab": gitlab, "bitbucket": bitbuc
         ),
     ],
 )
-def test_each_hoster_is_asked_in_its_form(provider: str, remote: str, listed: str, one: str) -> None:
+def test_pull_requests_are_requested_in_the_format_of_each_provider(
+    provider: str, remote: str, listed: str, one: str
+) -> None:
     at = read_remote(remote, local=False)
     assert list_request(at, provider, TOKEN, "main", 2).url == listed
     request = one_request(at, provider, TOKEN, "3")
@@ -124,7 +126,7 @@ def test_each_hoster_is_asked_in_its_form(provider: str, remote: str, listed: st
     assert "t0k" in str(request.headers)
 
 
-def test_each_hosters_answer_is_understood() -> None:
+def test_responses_of_each_git_provider_are_parsed() -> None:
     refs = {"gitlab": "refs/merge-requests/3/head", "bitbucket": None}
     for provider, said in SAID.items():
         found = read_pull(provider, said(3), "main")
@@ -141,7 +143,7 @@ def test_each_hosters_answer_is_understood() -> None:
         assert read_pull(provider, said(3), "other") is None, "one to another branch"
 
 
-def test_how_one_ended_is_understood() -> None:
+def test_the_outcome_of_a_pull_request_is_parsed() -> None:
     ended: list[tuple[str, dict[str, Any], tuple[str, str | None]]] = [
         ("github", github(3, state="closed", merged=True, merged_at="2026-01-01T00:00:00Z"), ("merged", SHA)),
         ("github", github(3, state="closed"), ("closed", None)),
@@ -272,6 +274,6 @@ def test_open_pull_requests_are_followed(
         assert statuses == {"3": "merged", "4": "archived"}
 
 
-def test_titles_and_addresses_are_safe_to_show() -> None:
+def test_titles_and_urls_are_safe_to_show() -> None:
     found = read_pull("github", github(3, title="  ", html_url="javascript:1"), "main")
     assert found == Pull("3", "#3", "", "topic", "refs/heads/topic", "open")

@@ -31,7 +31,7 @@ def verify(developer: Developer, commit: str, key: str, tmp_path: Path) -> subpr
 
 
 @needs_programs
-def test_commits_are_signed_where_it_is_asked_for(world: World, tmp_path: Path) -> None:
+def test_commits_are_signed_on_request(world: World, tmp_path: Path) -> None:
     developer = Developer(tmp_path / "repository")
     developer.commit({"README.md": "# Home\n"})
     with local_remotes(world):

@@ -90,7 +90,7 @@ def test_names_of_builtin_integrations_are_reserved(world, name):
     assert world.digest() == before
 
 
-def test_another_version_is_replaced_and_its_configuration_stays(world):
+def test_an_updated_version_keeps_the_configuration(world):
     home = world.home
     publish_by_hand(world, home, copy_of(home))
     assert states(world, home)["slack"] == "outdated"
@@ -156,7 +156,7 @@ def test_only_server_administrators_offer_integrations_to_all(world):
         verification.offer_integration(world.context, "nothing", offered=True)
 
 
-def test_one_that_does_not_come_along(world):
+def test_an_unknown_builtin_integration_is_not_found(world):
     for name in ("nothing", "../slack", "slack.json"):
         refused = world.call("admin", "POST", world.home.path(BUILTIN), json={"name": name})
         assert refused.status_code == 404
@@ -167,7 +167,7 @@ def test_every_builtin_integration_has_a_reserved_name():
     assert set(list_names()) == BUILTIN_NAMES
 
 
-def test_scripts_are_readable_beside_their_manifests():
+def test_scripts_are_readable_next_to_their_manifests():
     assert sorted(path.name for path in BUILT.iterdir()) == [
         f"{name}.{kind}" for name in ("oidc-sign-in", "plausible", "slack") for kind in ("js", "json")
     ]

@@ -14,7 +14,7 @@ from .test_installing import install, publish
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
 
 
-def test_their_token_is_good_for_pages_renderers_and_insights(world):
+def test_a_visitor_token_works_for_pages_renderers_and_insights(world):
     publish(world, scopes=["site:visitor:auth"])
     made = install(world)
     site = world.home.path("/orgs/{organizationId}/sites/{siteId}")

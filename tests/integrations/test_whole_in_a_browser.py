@@ -42,7 +42,7 @@ def provider():
     server.server_close()
 
 
-def test_a_whole_life(tmp_path, built, provider, browser):  # noqa: F811
+def test_an_integration_is_published_installed_used_and_removed(tmp_path, built, provider, browser):  # noqa: F811
     data = tmp_path / "data"
     with serving_new(data) as served:
         admin = Administrator(served)

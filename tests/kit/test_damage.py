@@ -49,7 +49,7 @@ def damage(data: Path, *tables: str, filler: bytes = b"\xff") -> None:
 
 
 @pytest.mark.parametrize("filler", [b"\xff", b"\0"])
-def test_damage_is_recognized_by_the_first_read(sqlite_world: World, tmp_path: Path, filler: bytes) -> None:
+def test_damage_is_detected_by_the_first_read(sqlite_world: World, tmp_path: Path, filler: bytes) -> None:
     data = sqlite_world.install(tmp_path / "data")
     whole = (data / "octavo.db").read_bytes()
     damage(data, "page_versions", filler=filler)
@@ -105,7 +105,7 @@ def test_no_command_ends_in_a_traceback(
         assert done.returncode == 1 and RESTORE in done.stdout + done.stderr
 
 
-def test_an_altered_text_is_damage(tmp_path: Path) -> None:
+def test_a_modified_text_is_reported_as_damage(tmp_path: Path) -> None:
     database = SqliteDatabase(str(tmp_path / "octavo.db"))
     with database.write() as tx:
         tx.script("CREATE TABLE texts (said TEXT)")
@@ -117,7 +117,7 @@ def test_an_altered_text_is_damage(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
     (tmp_path / "octavo.db").write_bytes(b"something else entirely" * 1000)
     with pytest.raises(Unavailable, match=RESTORE):
         open_context(Settings(data=str(tmp_path), url=URL))
@@ -192,7 +192,7 @@ def test_damage_reported_by_postgresql_is_recognized(world: World, code: str) ->
 
 
 @pytest.mark.parametrize("world", ["postgresql"], indirect=True)
-def test_a_read_that_failed_says_why(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_read_reports_the_reason(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """And not that its transaction is over."""
     page = f"/spaces/{world.home['spaceId']}/content/page/{world.home['pageId']}"
     # Nothing is answered with what is kept.

@@ -98,7 +98,7 @@ def test_a_pooler_without_the_server_behind_it_is_refused(pooled: Pooled) -> Non
         open_database(pooled.url)
 
 
-def test_a_direct_address_that_does_not_lead_to_the_server(pooled: Pooled, postgres_databases) -> None:
+def test_a_wrong_direct_address_is_refused(pooled: Pooled, postgres_databases) -> None:
     elsewhere = postgres_databases.create_bare("elsewhere")
     for direct_url, said in (
         (pooled.url, "pooler"),
@@ -130,7 +130,7 @@ def test_a_missing_pooler_connection_is_reported(pooled: Pooled) -> None:
     database.close()
 
 
-def test_an_installation_behind_a_pooler(pooled: Pooled, tmp_path: Path) -> None:
+def test_octavo_works_behind_a_pooler(pooled: Pooled, tmp_path: Path) -> None:
     load_packages()
     environ = {
         "OCTAVO_DATA": str(tmp_path / "data"),

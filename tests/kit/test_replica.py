@@ -73,7 +73,7 @@ class Asked:
         ("12:12:", True, ServerPlace("1", 1, "others"), None, "away"),
     ],
 )
-def test_when_a_replica_answers(
+def test_a_replica_serves_reads_that_it_has_caught_up_with(
     snapshot: str, recovers: bool, place: ServerPlace, wanted: str | None, outcome: str
 ) -> None:
     replica, asked = Replica("postgresql://nowhere", 1), Asked(snapshot, recovers, place)
@@ -87,7 +87,7 @@ def test_when_a_replica_answers(
     assert dict(replica.counts) == {outcome: 1 if outcome == "answered" else 2}
 
 
-def test_a_replica_that_is_busy_is_not_away() -> None:
+def test_a_busy_replica_is_not_unavailable() -> None:
     """As long as it answers others."""
     replica, asked = Replica("postgresql://nowhere", 1), Asked("10:10:", True, HERE)
     replica._pool, replica._is_open = asked, True  # type: ignore[assignment]
@@ -104,12 +104,12 @@ def test_a_replica_that_is_busy_is_not_away() -> None:
     assert (replica.counts["behind"], replica.counts["away"]) == (1, 1)
 
 
-def test_without_a_replica(database: Database) -> None:
+def test_without_a_replica_the_primary_serves_reads(database: Database) -> None:
     assert database.replica_reads == {} and database.check_replica(0) is None
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
-def test_the_setting_goes_with_postgresql(engine: str, tmp_path: Path) -> None:
+def test_a_replica_requires_postgresql(engine: str, tmp_path: Path) -> None:
     url = "postgresql://here/docs" if engine == "postgresql" else f"sqlite:///{tmp_path}/octavo.db"
     given = {"OCTAVO_DATABASE_URL": url, "OCTAVO_DATABASE_REPLICA_URL": "postgresql://me:hushhush@there/docs"}
     if engine == "sqlite":
@@ -204,7 +204,7 @@ def replicated() -> Iterator[tuple[Server, Server]]:
 
 
 @pytest.mark.slow
-def test_reads_at_a_replica() -> None:
+def test_reads_run_on_a_replica() -> None:
     """Two processes beside each other: each reads what it wrote, and what it heard that the other wrote, whether the
     replica follows, stands still, is gone, comes back, or was made the server."""
     with (
@@ -270,7 +270,7 @@ class NotYet(Exception):
 
 
 @pytest.mark.slow
-def test_a_replica_that_fails_within_a_read() -> None:
+def test_a_read_continues_on_the_primary_if_the_replica_fails() -> None:
     """The read begins anew at the server, unless it may have written."""
     with replicated() as (first, second), opened(first.url, second.url) as database:
         _write(database, "1")

@@ -105,7 +105,7 @@ def anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     outgoing_tls.cache_clear()
 
 
-def test_only_configured_processes_trust_an_authority(
+def test_only_configured_processes_trust_a_certificate_authority(
     company: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root, host = company
@@ -125,7 +125,7 @@ def test_unknown_certificates_are_refused(company: tuple[Path, str]) -> None:
         GuardedPool(lambda url: "127.0.0.1", 1000).request("GET", f"https://{company[1]}/")
 
 
-def test_a_file_that_cannot_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_certificate_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "absent.pem"))
     with pytest.raises(Exception, match="SSL_CERT_FILE: there is no file"):
         load({"OCTAVO_DATA": str(tmp_path)})
@@ -135,7 +135,7 @@ def test_a_file_that_cannot_be_read_is_said(tmp_path: Path, monkeypatch: pytest.
         outgoing_tls()
 
 
-def test_traces_are_sent_to_whom_it_vouches_for(
+def test_traces_are_sent_to_collectors_that_the_authority_certifies(
     company: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root, host = company
@@ -150,7 +150,7 @@ def test_traces_are_sent_to_whom_it_vouches_for(
     assert 'octavo_spans_total{outcome="sent"} 1.0' in metrics.text().decode()
 
 
-def test_a_check_says_how_long_certificates_are_good(
+def test_a_check_reports_when_certificates_expire(
     company: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root, host = company

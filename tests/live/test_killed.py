@@ -253,7 +253,7 @@ def check(page: Page, writers: list[Writer], program: Program) -> None:
     assert page.markdown(page.main) == text
 
 
-def test_processes_are_killed_while_people_write(tmp_path: Path, database_url: str) -> None:
+def test_killed_processes_lose_no_text(tmp_path: Path, database_url: str) -> None:
     servers = Servers(tmp_path / "data", database_url)
     try:
         people = [servers.own, servers.token("mei@example.com")]
@@ -274,7 +274,7 @@ def test_two_servers_share_a_page(tmp_path: Path, postgres_databases: Any) -> No
 
 
 @pytest.mark.slow
-def test_postgresql_is_killed_while_people_write(tmp_path: Path) -> None:
+def test_killing_postgresql_loses_no_text(tmp_path: Path) -> None:
     with servers(1) as (database,):
         database.create()
         database.start()

@@ -220,7 +220,9 @@ def test_no_output_includes_more_than_a_page_can_have(world: Any, tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 140))
-def test_many_more_spaces(sqlite_world: Any, tmp_path: Path, seed: int) -> None:
+def test_every_output_of_many_more_spaces_matches_the_visible_content(
+    sqlite_world: Any, tmp_path: Path, seed: int
+) -> None:
     published = Published(sqlite_world, tmp_path, seed)
     check_pages(published)
     check_lists(published)

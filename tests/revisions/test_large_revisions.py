@@ -184,7 +184,7 @@ def damage(world, space):
         )
 
 
-def test_everything_is_made_anew_after_large_revisions(world, tmp_path, in_batches):
+def test_everything_is_rebuilt_after_large_revisions(world, tmp_path, in_batches):
     space = bring_in(world, write(tmp_path / "source", "giraffe", 8, 3))
     bring_in(world, write(tmp_path / "source", "zebra", 8, 3), space)
     remove_replaced(world.context, space)
@@ -199,7 +199,7 @@ def test_everything_is_made_anew_after_large_revisions(world, tmp_path, in_batch
     assert (found(world, space, "zebra"), links(world, space)) == (8, 24)
 
 
-def test_a_large_space_is_made_anew_in_small_transactions(world, tmp_path, monkeypatch):
+def test_a_large_space_is_rebuilt_in_small_transactions(world, tmp_path, monkeypatch):
     pages, batch = 40, 200
     space = bring_in(world, write(tmp_path / "source", "zebra", pages))
     monkeypatch.setattr(staging, "MOST_AT_ONCE", 1000)
@@ -225,7 +225,7 @@ class Killed(BaseException):
     """What no handler catches: the process is gone."""
 
 
-def test_a_rebuild_goes_on_where_it_was_killed(world, tmp_path, monkeypatch):
+def test_a_killed_rebuild_continues(world, tmp_path, monkeypatch):
     """Each part is done once, but for the one that was cut off; what no page has any more is removed, too."""
     monkeypatch.setattr(deriving, "_AT_ONCE", 4)
     space = bring_in(world, write(tmp_path / "source", "zebra", 16, 3))
@@ -261,7 +261,7 @@ def test_a_rebuild_goes_on_where_it_was_killed(world, tmp_path, monkeypatch):
     assert (found(world, space, "zebra"), links(world, space)) == (16, 48)
 
 
-def test_a_rebuild_takes_no_more_text_at_once_than_it_may(world, tmp_path, monkeypatch):
+def test_a_rebuild_loads_a_limited_amount_of_text(world, tmp_path, monkeypatch):
     monkeypatch.setattr(deriving, "_BYTES_AT_ONCE", 200)
     space = bring_in(world, write(tmp_path / "source", "zebra", 12, 5))
     taken = []
@@ -335,7 +335,7 @@ def edit(world, space, title, text):
     return state, Changes({page.id: replace(page, body=body_hash(text))})
 
 
-def test_a_revision_that_comes_too_late_leaves_nothing(world, tmp_path, in_batches):
+def test_a_revision_that_comes_too_late_leaves_no_rows(world, tmp_path, in_batches):
     source = write(tmp_path / "source", "zebra", 8, 3)
     space = bring_in(world, source)
     before = count_rows(world)

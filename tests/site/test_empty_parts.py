@@ -75,7 +75,7 @@ def site(world: Any, tmp_path: Path) -> Site:
     return Site(world, tmp_path, ("guide", "v1"))
 
 
-def test_no_tab_leads_to_nothing(site: Site) -> None:
+def test_no_tab_is_empty(site: Site) -> None:
     # The default variant of the API has no page, so its tab leads to the variant that has one.
     assert site.tabs() == ["", "api/v1/"]
     assert all(site.get(tab).status_code == 200 for tab in site.tabs())
@@ -84,7 +84,7 @@ def test_no_tab_leads_to_nothing(site: Site) -> None:
     assert site.get("api/").headers["location"] == f"{site.base}api/v1/"
 
 
-def test_a_tab_comes_with_the_first_page_and_goes_with_the_last(site: Site) -> None:
+def test_a_tab_appears_with_the_first_page_and_disappears_with_the_last(site: Site) -> None:
     assert site.tabs() == ["", "api/v1/"]
     site.fill("soon", PAGE)
     assert site.tabs() == ["", "soon/", "api/v1/"]
@@ -100,7 +100,7 @@ def test_a_tab_comes_with_the_first_page_and_goes_with_the_last(site: Site) -> N
     assert site.get().headers["location"] == f"{site.base}api/"
 
 
-def test_renderers_are_shown_the_same(site: Site) -> None:
+def test_renderers_see_the_same_structure(site: Site) -> None:
     origin = site.world.context.settings.sites_url
     found = site.world.call("nobody", "POST", "/urls/published", json={"url": f"{origin}{site.base}"}).json()
     published = site.world.call(
@@ -125,7 +125,7 @@ def test_previews_of_empty_spaces_show_a_note(site: Site) -> None:
     assert "No pages yet" not in site.get("soon/nowhere", cookie=cookie).text
 
 
-def test_a_site_without_any_page_says_so(world: Any, tmp_path: Path) -> None:
+def test_a_site_without_pages_shows_a_note(world: Any, tmp_path: Path) -> None:
     site = Site(world, tmp_path, ())
     assert site.get().status_code == 404 and "No pages yet" in site.get().text
     site.fill("v1", PAGE)

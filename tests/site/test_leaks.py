@@ -541,15 +541,15 @@ def check_tags(case: Case, kept: dict[str, tuple[str, bytes]]) -> None:
             kept[path] = (answer.headers["etag"], answer.content)
 
 
-def test_every_route_of_sites_is_asked() -> None:
+def test_every_route_of_sites_is_tested() -> None:
     assert {route.name for route in ROUTES} <= READ | ASKED_ELSEWHERE
 
 
-def test_nothing_reaches_whom_it_is_not_for(world: World) -> None:
+def test_hidden_content_reaches_no_unauthorized_visitor(world: World) -> None:
     run(world, 1, 2)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 130))
-def test_many_more_sites(sqlite_world: World, seed: int) -> None:
+def test_hidden_content_stays_hidden_on_many_more_sites(sqlite_world: World, seed: int) -> None:
     run(sqlite_world, seed, 20)

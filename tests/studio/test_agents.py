@@ -74,7 +74,7 @@ def answer(page):
 
 
 @pytest.mark.slow
-def test_an_agent_is_let_in_and_ended_by_keyboard(app):
+def test_an_agent_is_connected_and_disconnected_by_keyboard(app):
     asking = Asking(app, "A program with quite a long name that nobody would shorten")
     page = asking.open()
     expect(page.get_by_role("main")).to_contain_text("It gets access to")
@@ -131,7 +131,7 @@ def test_an_agent_is_let_in_and_ended_by_keyboard(app):
     page.context.close()
 
 
-def test_an_app_that_asks_for_the_api_gets_it_in_the_organization_that_is_chosen(app):
+def test_an_app_gets_api_access_to_the_selected_organization(app):
     asking = Asking(app, "Command line")
     asking.path = (
         asking.path.partition("&resource=")[0] + "&scope=user%3Aread+space%3Aread+change-request%3Amerge"
@@ -158,7 +158,7 @@ def test_declined_consent_returns_without_a_code(app):
 
 
 @pytest.mark.slow
-def test_signed_out_people_are_told_where_to_sign_in(app):
+def test_signed_out_people_see_where_to_sign_in(app):
     asking = Asking(app, "Pen")
     page = app.watch(app.browser.new_context())
     page.goto(f"{app.url}{asking.path}")
@@ -212,7 +212,7 @@ def read(app):
 
 
 @pytest.mark.slow
-def test_insights_tell_of_programs_apart(app, read):
+def test_insights_list_programs_separately(app, read):
     page = app.open(read)
 
     def rows(table):
@@ -241,7 +241,7 @@ def test_insights_tell_of_programs_apart(app, read):
 
 
 @pytest.mark.slow
-def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app):
+def test_a_content_gap_is_filled_by_an_agent_and_undone(app):
     """Somebody's assistant does not find a thing. An agent hears of it and drafts; people ask for more,
     correct it, merge it, and undo the agent's day in one step."""
     space = app.fill_space("Weights", ["Granite"])

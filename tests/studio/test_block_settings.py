@@ -173,7 +173,7 @@ def test_a_mention_finds_headings_of_this_page_and_pages(app):
     page.context.close()
 
 
-def test_formulas_and_diagrams_are_drawn_while_they_are_written(app):
+def test_formulas_and_diagrams_are_rendered_while_typing(app):
     draft = Draft(app)
     page = draft.open()
     _go_behind(page, "Behind.")

@@ -81,7 +81,7 @@ def test_a_collection_and_a_site_are_connected_and_disconnected(app):
         page.context.close()
 
 
-def test_a_repository_is_one_of_the_ways_in(app):
+def test_a_space_can_be_created_from_a_repository(app):
     made = app.call("POST", "/orgs", {"title": "Moving in"})["id"]
     page = app.open(f"/o/{made}/~/changes")
     page.get_by_role("link", name="My work", exact=True).click()

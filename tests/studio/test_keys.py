@@ -127,7 +127,7 @@ def test_both_sides_of_a_conflict_in_a_quote_stay_in_the_quote(app: Any) -> None
     page.context.close()
 
 
-def test_a_review_is_asked_of_people_with_a_note(app: Any) -> None:
+def test_a_review_is_requested_from_people_with_a_note(app: Any) -> None:
     space, change, _ = draft(app, "Asked")
     app.colleague("Ravi", "review")
     page = app.open(f"/s/{space}/~/changes/{change['number']}/one")
@@ -173,7 +173,7 @@ def test_a_review_is_asked_of_people_with_a_note(app: Any) -> None:
 
 
 @pytest.mark.parametrize("clicked", [True, False])
-def test_a_page_that_was_moved_in_the_tree_keeps_the_focus(app: Any, clicked: bool) -> None:
+def test_a_page_moved_in_the_tree_keeps_focus(app: Any, clicked: bool) -> None:
     space = app.fill_space("Moved by keys", ["One", "Two", "Three"])
     page = app.open(f"/s/{space}/one")
     tree = page.get_by_role("tree", name="Pages")

@@ -69,7 +69,7 @@ def row(page: Any, title: str) -> Any:
 
 
 @pytest.mark.slow
-def test_opening_a_page_sends_little_and_shows_where_it_is(app: Any, space: str) -> None:
+def test_opening_a_page_loads_little_and_shows_its_position(app: Any, space: str) -> None:
     page = app.open("/")
     asked = Asked(page)
     page.goto(f"{app.url}/s/{space}/all/p1500")
@@ -112,7 +112,7 @@ def test_opening_a_page_sends_little_and_shows_where_it_is(app: Any, space: str)
 
 
 @pytest.mark.slow
-def test_own_and_foreign_changes_show_in_the_visible_part(app: Any, space: str) -> None:
+def test_own_and_foreign_changes_appear_in_the_visible_part(app: Any, space: str) -> None:
     app.call("PATCH", f"/spaces/{space}", {"editMode": "live"})
     page = app.open(f"/s/{space}/all/p2000")
     expect(row(page, "Page 2000")).to_have_attribute("aria-posinset", "2001")

@@ -49,7 +49,7 @@ def find(dialog, address, token):
     dialog.get_by_role("button", name="Show available content").click()
 
 
-def test_chosen_spaces_come_into_new_ones(app):
+def test_selected_spaces_are_imported_into_new_ones(app):
     app.fill_space("Handbook", ["Welcome", "Rules"])
     app.fill_space("Recipes", ["Bread"])
     token = app.client.headers["authorization"].removeprefix("Bearer ")
@@ -77,7 +77,7 @@ def test_chosen_spaces_come_into_new_ones(app):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_one_space_comes_into_one_that_is_there(app, size):
+def test_a_space_is_imported_into_an_existing_one(app, size):
     app.fill_space("Garden", ["Trees"])
     token = app.client.headers["authorization"].removeprefix("Bearer ")
     space = app.create_space("Goes here")

@@ -24,7 +24,7 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
         yield found
 
 
-def test_from_nothing_to_a_private_site(app: App, provider: Provider) -> None:
+def test_a_new_organization_publishes_a_private_site(app: App, provider: Provider) -> None:
     page = app.open(f"/o/{app.organization}/~/members/teams")
     for title in ("Writers", "Support"):
         page.get_by_role("button", name="New team").click()

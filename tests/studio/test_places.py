@@ -121,19 +121,19 @@ def _for_programs(operation_id: str) -> bool:
     return any(re.fullmatch(pattern, operation_id) for pattern in PROGRAMS.values())
 
 
-def test_every_operation_has_its_place() -> None:
+def test_every_operation_is_used_or_listed() -> None:
     homeless = set(TABLE) - set(called())
     assert {id for id in homeless if not _for_programs(id)} == set()
 
 
-def test_each_kind_of_program_calls_something() -> None:
+def test_every_kind_of_client_uses_an_operation() -> None:
     for who, pattern in PROGRAMS.items():
         assert any(re.fullmatch(pattern, id) for id in TABLE), who
         placed = {id for id in called() if re.fullmatch(pattern, id)}
         assert placed == set(), f"{who}: screens call these as well"
 
 
-def test_edits_of_content_go_out_at_one_place() -> None:
+def test_edits_of_content_are_sent_in_one_place() -> None:
     """Calls from elsewhere would skip the outcome of each change, which `changeContent` checks."""
     edits = ("updateSpaceContent", "updateChangeRequestContent")
     assert {place for id in edits for place in called()[id]} == {"changing.ts"}
@@ -142,7 +142,7 @@ def test_edits_of_content_go_out_at_one_place() -> None:
 _COMPONENTS = [path for path in STUDIO.rglob("*.svelte") if path.parent.name != "editor"]
 
 
-def test_components_call_operations_by_their_names() -> None:
+def test_components_call_operations_through_named_functions() -> None:
     """The modules in `web/studio/api` say where an operation is; a component says what it wants of it."""
     calling = {
         path.name for path in _COMPONENTS if re.search(r"\b(api|operation)\.[A-Z]+\(", path.read_text())
@@ -186,7 +186,7 @@ _SHOWN_IN_PART = {
 """Long lists that are asked for in one page, with what keeps them from being cut short."""
 
 
-def test_long_lists_are_asked_for_to_their_end() -> None:
+def test_long_lists_are_loaded_completely() -> None:
     cut = set()
     for folder in (STUDIO, SHARED):
         for path in folder.rglob("*"):

@@ -53,7 +53,7 @@ def _words(app: App, space: str, page: str) -> str:
     return str(app.call("GET", f"/spaces/{space}/content/page/{page}?format=markdown")["markdown"])
 
 
-def test_words_are_marked_in_the_page(app: App) -> None:
+def test_changed_words_are_highlighted_in_the_page(app: App) -> None:
     space, page = _fill(app)
     after = BEFORE.replace("same table", "same transaction").replace("| b    | second |", "| b    | other |")
     after = after.replace("The outbox cannot be turned off.\n\n", "") + "\nLast words.\n"
@@ -100,7 +100,7 @@ def test_words_are_marked_in_the_page(app: App) -> None:
     shown.context.close()
 
 
-def test_pages_keep_their_direction_in_an_interface_from_right_to_left(app: App) -> None:
+def test_pages_keep_their_direction_in_a_right_to_left_interface(app: App) -> None:
     space, page = _fill(app)
     change = _change(app, space, "Batches", _edit(page, BEFORE.replace("same table", "same transaction")))
     number = change.rpartition("/")[2]
@@ -111,7 +111,7 @@ def test_pages_keep_their_direction_in_an_interface_from_right_to_left(app: App)
     expect(shown.locator("html")).to_have_attribute("dir", "rtl")
 
 
-def test_a_new_page_without_text_says_so(app: App) -> None:
+def test_a_new_page_without_text_shows_a_note(app: App) -> None:
     """And the button to the next page stays within the sheet, however long the title of that is."""
     space, _ = _fill(app)
     empty = {"operation": "insert_page", "document": {"markdown": ""}}
@@ -124,7 +124,7 @@ def test_a_new_page_without_text_says_so(app: App) -> None:
     shown.context.close()
 
 
-def test_conflicts_are_settled_undone_and_merged(app: App) -> None:
+def test_conflicts_are_resolved_undone_and_merged(app: App) -> None:
     space, page = _fill(app)
     mine = BEFORE.replace("cannot", "can never").replace("first ", "mine").replace("same table", "own table")
     theirs = (

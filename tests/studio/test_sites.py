@@ -28,7 +28,7 @@ def site(app):
     return f"{sites}/{made}", f"/o/{app.organization}/sites/{made}"
 
 
-def test_a_site_is_made_published_and_closed(app):
+def test_a_site_is_created_published_and_unpublished(app):
     app.fill_space("Handbook", ["Start"])
     page = app.open("/")
     page.get_by_role("button", name="New site").click()
@@ -52,7 +52,7 @@ def test_a_site_is_made_published_and_closed(app):
     page.context.close()
 
 
-def test_sections_are_moved_by_key_and_by_drag_renamed_and_undone(app, site):
+def test_sections_are_moved_by_key_and_drag_renamed_and_undone(app, site):
     path, address = site
     page = app.open(f"{address}/~/structure")
     tree = page.get_by_role("tree", name="Sections and variants")
@@ -93,7 +93,7 @@ def test_sections_are_moved_by_key_and_by_drag_renamed_and_undone(app, site):
     page.context.close()
 
 
-def test_a_look_is_seen_before_it_is_applied(app, site):
+def test_customization_is_previewed_before_saving(app, site):
     path, address = site
     page = app.open(f"{address}/~/look")
     shown = page.frame_locator("iframe[title='Site preview']")
@@ -125,7 +125,7 @@ def test_a_look_is_seen_before_it_is_applied(app, site):
 
 
 @pytest.mark.slow
-def test_a_space_of_a_site_looks_otherwise_and_as_the_site_again(app, site):
+def test_a_space_overrides_and_resets_customization(app, site):
     path, address = site
     # What is shown beside the form is the home of the site, wherever its section was moved.
     sections = app.call("GET", f"{path}/structure")["structure"]
@@ -167,7 +167,7 @@ def test_a_space_of_a_site_looks_otherwise_and_as_the_site_again(app, site):
 
 
 @pytest.mark.slow
-def test_an_audience_has_share_links_and_claims(app, site):
+def test_an_audience_can_have_share_links_and_claims(app, site):
     path, address = site
     page = app.open(f"{address}/~/audience")
     page.get_by_role("radio", name="Share links").check()
@@ -210,7 +210,7 @@ def test_an_audience_has_share_links_and_claims(app, site):
 
 
 @pytest.mark.slow
-def test_insights_are_charts_that_are_tables(app, site):
+def test_insights_are_charts_with_tables(app, site):
     path, address = site
     location = {
         "siteSection": None,
@@ -256,7 +256,7 @@ def test_insights_are_charts_that_are_tables(app, site):
 
 
 @pytest.mark.slow
-def test_a_page_says_how_it_is_read(app, site):
+def test_a_page_shows_its_insights(app, site):
     path, _ = site
     app.call("POST", f"{path}/publish")
     place = app.call("GET", f"{path}/site-spaces")["items"][0]
@@ -320,7 +320,7 @@ def test_redirects_are_added_and_imported(app, site):
 
 
 @pytest.mark.slow
-def test_people_get_a_role_at_a_site(app, site):
+def test_people_get_a_role_for_a_site(app, site):
     path, address = site
     app.colleague("Sanna", "read")
     page = app.open(f"{address}/~/members")
@@ -343,7 +343,7 @@ def test_people_get_a_role_at_a_site(app, site):
     page.context.close()
 
 
-def test_a_channel_says_which_app_it_needs(app, site):
+def test_a_channel_shows_the_required_app(app, site):
     path, address = site
     page = app.open(f"{address}/~/settings")
     page.get_by_role("button", name="Add channel").click()

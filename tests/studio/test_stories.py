@@ -50,7 +50,7 @@ def _words(app: App, space: str, page: str) -> str:
     return str(app.call("GET", f"/spaces/{space}/content/page/{page}?format=markdown")["markdown"])
 
 
-def test_an_edit_is_suggested_taken_in_taken_out_and_merged(app: App) -> None:
+def test_an_edit_is_suggested_applied_undone_and_merged(app: App) -> None:
     """Mei writes, Ravi suggests and reviews: by pointer."""
     space, page = _fill(app, "Suggested")
     mei, ravi = app.colleague("Mei"), app.colleague("Ravi", "review")
@@ -114,7 +114,7 @@ def test_an_edit_is_suggested_taken_in_taken_out_and_merged(app: App) -> None:
     reader.context.close()
 
 
-def test_blocks_are_edited_and_taken_back_in_the_review_by_keyboard(app: App) -> None:
+def test_blocks_are_edited_and_reverted_in_the_review_by_keyboard(app: App) -> None:
     """And a suggestion that is out of date is said to be so, and declined."""
     space, page = _fill(app, "By keyboard")
     mei, ravi = app.colleague("Mei"), app.colleague("Ravi", "review")
@@ -178,7 +178,7 @@ def test_blocks_are_edited_and_taken_back_in_the_review_by_keyboard(app: App) ->
     reader.context.close()
 
 
-def test_three_write_the_same_and_one_settles_it_and_goes_back(app: App) -> None:
+def test_three_people_edit_one_line_and_one_resolves_and_reverts_it(app: App) -> None:
     space, page = _fill(app, "Three")
     mei, ravi = app.colleague("Mei"), app.colleague("Ravi", "review")
 
@@ -238,7 +238,7 @@ def test_three_write_the_same_and_one_settles_it_and_goes_back(app: App) -> None
         one.context.close()
 
 
-def test_seen_marks_are_of_each_reviewer_and_go_out_with_an_edit(app: App) -> None:
+def test_viewed_marks_belong_to_each_reviewer_and_end_with_an_edit(app: App) -> None:
     space, page = _fill(app, "Seen")
     mei, ravi = app.colleague("Mei"), app.colleague("Ravi", "review")
     path = f"/spaces/{space}/change-requests"

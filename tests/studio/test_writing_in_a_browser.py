@@ -410,7 +410,7 @@ def _type(text: Any, block: str, words: str) -> None:
     text.page.keyboard.type(words)
 
 
-def test_the_ends_of_a_long_page_are_one_key_away(desk):
+def test_the_ends_of_a_long_page_are_reached_with_one_key(desk):
     """They are not laid out yet while somebody reads the other end, so the browser would not find them."""
     many = [f"Paragraph {n} with [a link](https://example.com/{n})." for n in range(120)]
     change, text = _new(desk, *many)
@@ -470,7 +470,7 @@ def test_text_of_crashed_tabs_merges_with_edits_of_others(desk):
     desk.said.clear()
 
 
-def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
+def test_a_save_with_a_lost_response_is_not_repeated(desk):
     change, text = _new(desk, "One.", "Two.")
     lost = []
 
@@ -508,7 +508,7 @@ def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
     desk.said.clear()
 
 
-def test_leaving_is_not_blocked_when_the_text_is_stored(desk):
+def test_stored_text_does_not_block_leaving(desk):
     change, text = _new(desk, "One.")
     page = text.page
     page.route(STEPS, lambda route: None if route.request.method == "POST" else route.continue_())
@@ -537,7 +537,7 @@ def test_leaving_is_not_blocked_when_the_text_is_stored(desk):
     desk.said.clear()
 
 
-def test_a_network_that_comes_back_is_enough(desk):
+def test_a_restored_network_resumes_saving(desk):
     change, text = _new(desk, "One.")
     desk.context.set_offline(True)
     _type(text, "One.", " Two.")
@@ -550,7 +550,7 @@ def test_a_network_that_comes_back_is_enough(desk):
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503])
-def test_a_server_that_fails_gets_the_text_later(desk, status):
+def test_text_is_saved_after_the_server_recovers(desk, status):
     change, text = _new(desk, "One.")
     failures = []
 
@@ -574,7 +574,7 @@ def test_a_server_that_fails_gets_the_text_later(desk, status):
     desk.said.clear()
 
 
-def test_a_foreign_page_instead_of_an_answer_is_an_error(desk):
+def test_a_foreign_page_instead_of_a_response_is_an_error(desk):
     change, text = _new(desk, "One.")
     answered = []
 
@@ -593,7 +593,7 @@ def test_a_foreign_page_instead_of_an_answer_is_an_error(desk):
     desk.said.clear()
 
 
-def test_clocks_that_are_wrong_lose_nothing(desk):
+def test_wrong_clocks_lose_nothing(desk):
     # What a page's clock says, all pages of its context say.
     context = desk.context.browser.new_context(
         extra_http_headers={"authorization": desk.admin.client.headers["authorization"]}
@@ -623,7 +623,7 @@ def test_clocks_that_are_wrong_lose_nothing(desk):
     context.close()
 
 
-def test_a_page_that_is_deleted_while_it_is_written_keeps_the_text(desk):
+def test_a_page_deleted_while_editing_keeps_the_text(desk):
     change, text = _new(desk, "One.")
     page = text.page
     content = f"{desk.changes}/{change}/content"
@@ -782,7 +782,7 @@ def _behind(text: Any, other: Any, words: str, theirs: str) -> None:
     text.page.unroute(STEPS)
 
 
-def test_words_that_a_late_save_meets_on_the_server_are_taken_in(desk):
+def test_a_late_save_merges_newer_text_of_the_server(desk):
     change, first = _new(desk, "One.", "* two\n* three\n* four", "Last.")
     second = desk.open(change)
     for text, place in ((first, "two"), (second, "four")):
@@ -803,7 +803,7 @@ def test_words_that_a_late_save_meets_on_the_server_are_taken_in(desk):
     assert desk.said == []
 
 
-def test_words_that_a_late_save_finds_changed_are_beside_the_others(desk):
+def test_a_late_save_keeps_both_versions_of_changed_text(desk):
     change, first = _new(desk, "Some words.", "Other words.")
     second = desk.open(change)
     _type(second, "Some", "")
@@ -830,7 +830,7 @@ def test_words_that_a_late_save_finds_changed_are_beside_the_others(desk):
     desk.said.clear()
 
 
-def test_a_page_at_the_path_that_another_one_had_is_the_one_that_is_written(desk):
+def test_a_page_at_the_former_path_of_another_is_edited_itself(desk):
     change, text = _new(desk, "Words.")
     page = text.page
     title = page.get_by_role("textbox", name="Title")
@@ -1024,11 +1024,11 @@ def _paste_from_vscode(text: Any, mode: str, code: str) -> None:
         ("plaintext", "one\ntwo\n", "one\\\ntwo"),
     ],
 )
-def test_code_of_vscode_has_its_language(desk, mode, code, expected):
+def test_code_from_vs_code_keeps_its_language(desk, mode, code, expected):
     _written(desk, lambda text: _paste_from_vscode(text, mode, code), expected)
 
 
-def test_images_without_a_url_are_uploaded_or_told(desk):
+def test_images_without_a_url_are_uploaded_or_reported(desk):
     pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
     change, text = _new(desk, "Before.")
     _type(text, "Before.", "")
@@ -1063,7 +1063,7 @@ def test_the_url_of_a_video_can_be_embedded(desk, keys, expected):
     _written(desk, typed, expected)
 
 
-def test_an_address_over_chosen_words_makes_them_a_link(desk):
+def test_pasting_a_url_over_selected_text_creates_a_link(desk):
     def typed(text: Any) -> None:
         text.page.keyboard.type("one two")
         text.page.keyboard.press("Control+Shift+ArrowLeft")
@@ -1073,7 +1073,7 @@ def test_an_address_over_chosen_words_makes_them_a_link(desk):
     _written(desk, typed, "one [two](https://example.com/a)")
 
 
-def test_a_click_on_a_link_puts_the_caret_into_it(desk):
+def test_a_click_on_a_link_places_the_caret_in_it(desk):
     change = desk.change("# Page\n\nOne [linked](other.md) word.\n")
     other = {
         "operation": "insert_page",
@@ -1091,7 +1091,7 @@ def test_a_click_on_a_link_puts_the_caret_into_it(desk):
     assert text.page.url == before
 
 
-def test_blocks_are_cut_and_pasted_as_they_are(desk):
+def test_blocks_are_cut_and_pasted_unchanged(desk):
     def typed(text: Any) -> None:
         _keys("/hint", "<Enter>", "one", "<Escape>", "<Escape>", "<Control+x>")(text)
         text.get_by_text("Before.").click()
@@ -1161,7 +1161,7 @@ def test_variables_and_reusable_contents_are_found_and_inserted(desk):
     assert desk.said == []
 
 
-def test_a_reusable_content_is_written_where_it_is_shown(desk):
+def test_reusable_content_is_edited_in_place(desk):
     change, text = _new(desk, "One.", "Two.")
     page = text.page
     content = f"{desk.changes}/{change}/content"
@@ -1222,7 +1222,7 @@ def test_a_reusable_content_is_written_where_it_is_shown(desk):
     desk.said.clear()
 
 
-def test_an_empty_page_begins_with_a_template(desk):
+def test_an_empty_page_can_start_with_a_template(desk):
     change, text = _new(desk)
     page = text.page
     begin = text.get_by_role("group", name="Start with")
@@ -1264,7 +1264,7 @@ def test_an_empty_page_begins_with_a_template(desk):
     assert desk.said == []
 
 
-def test_the_markdown_of_a_page_is_written_as_it_is(desk):
+def test_the_markdown_of_a_page_can_be_edited(desk):
     change, text = _new(desk, "* One", "|a|b|\n|-|-|\n|c|d|")
     page = text.page
     before = desk.markdown(change)
@@ -1291,7 +1291,7 @@ def test_the_markdown_of_a_page_is_written_as_it_is(desk):
     desk.said.clear()
 
 
-def test_words_are_found_and_replaced_everywhere(desk):
+def test_text_is_found_and_replaced_on_the_page(desk):
     def typed(text: Any) -> None:
         text.page.keyboard.type("One cat, two Cats.")
         text.page.keyboard.press("Control+f")
@@ -1304,7 +1304,7 @@ def test_words_are_found_and_replaced_everywhere(desk):
     _written(desk, typed, "One dog, two dogs.")
 
 
-def test_words_have_a_note_which_is_written_again(desk):
+def test_text_can_have_an_annotation_which_can_be_edited(desk):
     change, text = _new(desk, "One two.", "Behind.")
     page = text.page
     text.get_by_text("One two.").click()
@@ -1330,7 +1330,7 @@ def test_words_have_a_note_which_is_written_again(desk):
     page.close()
 
 
-def test_words_are_replaced_in_every_page_of_the_space_and_put_back(desk):
+def test_text_is_replaced_in_all_pages_of_a_space_and_restored(desk):
     desk.said.clear()
     change, text = _new(desk, "A **fox** and a Fox.", "Behind.")
     page = text.page
@@ -1348,7 +1348,7 @@ def test_words_are_replaced_in_every_page_of_the_space_and_put_back(desk):
     page.close()
 
 
-def test_a_page_gets_an_icon_by_its_name(desk):
+def test_a_page_icon_is_selected_by_name(desk):
     desk.said.clear()
     change, text = _new(desk, "Words.")
     page = text.page
@@ -1364,7 +1364,7 @@ def test_a_page_gets_an_icon_by_its_name(desk):
     page.close()
 
 
-def test_comments_stand_beside_their_words(desk):
+def test_comments_are_next_to_their_text(desk):
     desk.said.clear()
     change, text = _new(desk, "First words.", *(f"Line {number}." for number in range(40)), "Last words.")
     at = f"{desk.changes}/{change}"

@@ -442,18 +442,18 @@ def write_together(server: Server, browser: Any, rounds: int, kills: int) -> Non
             window.context.close()
 
 
-def test_a_page_is_written_in_three_windows_at_once(server: Server, browser: Any) -> None:
+def test_a_page_is_edited_in_three_windows_at_once(server: Server, browser: Any) -> None:
     write_together(server, browser, rounds=30, kills=1)
 
 
 @pytest.mark.slow
-def test_a_page_is_written_in_three_windows_for_long(server: Server, browser: Any) -> None:
+def test_a_page_is_edited_in_three_windows_for_a_long_time(server: Server, browser: Any) -> None:
     rounds = int(os.environ.get("OCTAVO_TEST_ROUNDS") or 300)
     for _ in range(0, rounds, 100):
         write_together(server, browser, rounds=100, kills=2)
 
 
-def test_letters_and_carets_are_on_the_other_screen_at_once(desk: Desk) -> None:
+def test_letters_and_carets_appear_on_the_other_screen_immediately(desk: Desk) -> None:
     first, second, _ = desk.windows
     first.select(0, 5, 5)
     first.page.keyboard.type(" hello")
@@ -469,7 +469,7 @@ def test_letters_and_carets_are_on_the_other_screen_at_once(desk: Desk) -> None:
     assert block.evaluate("(block) => getComputedStyle(block).contentVisibility") == "visible"
 
 
-def test_undo_takes_back_what_one_wrote_oneself(desk: Desk) -> None:
+def test_undo_only_reverts_own_text(desk: Desk) -> None:
     first, second, _ = desk.windows
     first.select(0, 5, 5)
     first.page.keyboard.type(" mine")
@@ -483,7 +483,7 @@ def test_undo_takes_back_what_one_wrote_oneself(desk: Desk) -> None:
     desk.check()
 
 
-def test_a_deleted_paragraph_comes_back_with_what_was_typed_in_it_offline(desk: Desk) -> None:
+def test_a_deleted_paragraph_returns_with_text_typed_in_it_offline(desk: Desk) -> None:
     first, second, _ = desk.windows
     desk.cut(first)
     first.select(6, 5, 5)
@@ -503,7 +503,7 @@ def test_a_deleted_paragraph_comes_back_with_what_was_typed_in_it_offline(desk: 
     desk.check()
 
 
-def test_what_a_killed_tab_did_not_send_is_sent_by_the_next(desk: Desk) -> None:
+def test_unsent_text_of_a_killed_tab_is_sent_by_the_next(desk: Desk) -> None:
     first, second, _ = desk.windows
     desk.cut(first)
     first.select(0, 5, 5)
@@ -517,7 +517,7 @@ def test_what_a_killed_tab_did_not_send_is_sent_by_the_next(desk: Desk) -> None:
     desk.check()
 
 
-def test_others_are_named_and_followed(desk: Desk) -> None:
+def test_other_editors_are_shown_and_can_be_followed(desk: Desk) -> None:
     first, second, _ = desk.windows
     second.select(15, 5, 5)
     second.page.keyboard.type(" far")
@@ -573,7 +573,7 @@ def set_role(server: Server, desk: Desk, email: str, role: str) -> None:
     server.call("POST", f"/spaces/{desk.space}/permissions", {"role": role, "users": users})
 
 
-def test_text_that_its_author_may_no_longer_save_stays_with_them(desk: Desk, server: Server) -> None:
+def test_text_that_its_author_can_no_longer_save_is_kept(desk: Desk, server: Server) -> None:
     first, second, _ = desk.windows
     second.context.grant_permissions(["clipboard-read", "clipboard-write"])
     second.select(0, 5, 5)
@@ -598,7 +598,7 @@ def test_text_that_its_author_may_no_longer_save_stays_with_them(desk: Desk, ser
     desk.check()
 
 
-def test_titles_and_the_tree_change_live(desk: Desk, server: Server) -> None:
+def test_titles_and_the_tree_update_live(desk: Desk, server: Server) -> None:
     first, second, _ = desk.windows
     second.page.get_by_role("textbox", name="Title").fill("A new title")
     title = first.page.get_by_role("textbox", name="Title")
@@ -636,9 +636,7 @@ def title_of(desk: Desk) -> str:
 
 
 @pytest.mark.parametrize("ends", ["merged", "archived"])
-def test_text_that_came_after_the_end_goes_on_in_a_new_change_request(
-    desk: Desk, server: Server, ends: str
-) -> None:
+def test_text_after_a_merge_continues_in_a_new_change_request(desk: Desk, server: Server, ends: str) -> None:
     first, second, _ = desk.windows
     if ends == "archived":
         # The page has to be on main, too.

@@ -8,7 +8,7 @@ from octavo.operations.admin.import_export import bring
 from readers.test_stated_descriptions import ABOUT, STATED
 
 
-def test_it_is_imported(world: Any, tmp_path: Any) -> None:
+def test_a_stated_description_is_imported(world: Any, tmp_path: Any) -> None:
     for name, text in STATED["jekyll"][0].items():
         (tmp_path / name).write_text(text)
     outcome = bring(world.context, str(tmp_path), organization_id=world.home["organizationId"], title="T")

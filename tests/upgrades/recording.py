@@ -3,7 +3,7 @@
 A recording has all rows but those that a rebuild makes, the files, and the key of the secrets. It is named by the last
 migration of its version. To record a release, check it out and run
 
-    OCTAVO_TEST_RECORD=tests/upgrades .venv/bin/pytest -n 0 tests/upgrades -k today
+    OCTAVO_TEST_RECORD=tests/upgrades .venv/bin/pytest -n 0 tests/upgrades -k current
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ TOLD_ELSEWHERE = {
     "signInWithCode": Elsewhere(
         401,
         "takes a challenge that was signed a moment before",
-        "identity/test_sign_in.py::test_the_second_factor_is_asked_for_and_a_code_is_good_once",
+        "identity/test_sign_in.py::test_a_two_factor_code_is_required_and_valid_once",
     ),
     "setUpAccount": Elsewhere(
         409,
@@ -92,7 +92,7 @@ TOLD_ELSEWHERE = {
     "registerPasskey": Elsewhere(
         400,
         "takes what an authenticator made of a challenge",
-        "identity/test_passkeys.py::test_a_passkey_signs_in_by_itself",
+        "identity/test_passkeys.py::test_a_passkey_signs_in_without_a_password",
     ),
     "updatePasskey": Elsewhere(
         404,
@@ -102,22 +102,22 @@ TOLD_ELSEWHERE = {
     "signInWithPasskey": Elsewhere(
         401,
         "takes what an authenticator made of a challenge",
-        "identity/test_passkeys.py::test_a_passkey_signs_in_by_itself",
+        "identity/test_passkeys.py::test_a_passkey_signs_in_without_a_password",
     ),
     "deleteOwnAccount": Elsewhere(
         409,
         "is about accounts that no organization manages",
-        "admin/test_leaving.py::test_content_of_deleted_accounts_stays_without_a_name",
+        "admin/test_leaving.py::test_content_of_deleted_accounts_is_kept_without_a_name",
     ),
     "requestSignInLink": Elsewhere(
-        503, "needs a mail server", "identity/test_sign_in.py::test_a_mailed_link_signs_in_once"
+        503, "needs a mail server", "identity/test_sign_in.py::test_an_emailed_link_signs_in_once"
     ),
     **dict.fromkeys(
         ("getOwnNotification", "updateOwnNotification"),
         Elsewhere(
             404,
             "is about what one person alone was told",
-            "notifications/test_notifications.py::test_a_notification_is_read_and_done",
+            "notifications/test_notifications.py::test_notifications_can_be_marked_as_read_and_done",
         ),
     ),
     **dict.fromkeys(
@@ -125,7 +125,7 @@ TOLD_ELSEWHERE = {
         Elsewhere(
             404,
             "is about an agent that one person alone connected",
-            "agents/test_agents.py::test_a_story_of_an_agent",
+            "agents/test_agents.py::test_an_agent_reads_edits_and_requests_a_review",
         ),
     ),
     **dict.fromkeys(
@@ -133,7 +133,7 @@ TOLD_ELSEWHERE = {
         Elsewhere(
             400,
             "takes a link that was signed for a mail",
-            "notifications/test_mail.py::test_a_mail_is_ended_by_its_link",
+            "notifications/test_mail.py::test_emails_can_be_unsubscribed_with_a_link",
         ),
     ),
     "startOpenIdSignIn": Elsewhere(
@@ -147,14 +147,14 @@ TOLD_ELSEWHERE = {
     "receiveGitHook": Elsewhere(
         400,
         "takes what a hoster signed with the secret of the space's sync",
-        "gitsync/test_hooks.py::test_each_hoster_signs_in_its_own_way",
+        "gitsync/test_hooks.py::test_each_git_provider_signs_webhooks_in_its_own_way",
     ),
     **dict.fromkeys(
         ("receiveCollectionGitHook", "receiveSiteGitHook"),
         Elsewhere(
             400,
             "takes what a hoster signed with the secret of the sync",
-            "gitsync/test_projects.py::test_over_http_with_one_hook",
+            "gitsync/test_projects.py::test_a_project_is_synced_over_http_with_one_webhook",
         ),
     ),
     "receiveSamlResponse": Elsewhere(
@@ -170,12 +170,12 @@ TOLD_ELSEWHERE = {
     "readSamlAnswer": Elsewhere(
         401,
         "takes what an identity provider and the same browser's cookie say",
-        "identity/test_saml.py::test_a_provider_may_begin_and_then_a_page_asks",
+        "identity/test_saml.py::test_a_sign_in_started_by_the_provider_asks_for_confirmation",
     ),
     "confirmSamlSignIn": Elsewhere(
         403,
         "takes what an identity provider and our own page say",
-        "identity/test_saml.py::test_a_provider_may_begin_and_then_a_page_asks",
+        "identity/test_saml.py::test_a_sign_in_started_by_the_provider_asks_for_confirmation",
     ),
     "connectSamlAccount": Elsewhere(
         403,

@@ -217,7 +217,7 @@ def test_edits_without_effect_keep_the_text():
     assert after(page) == TEXT
 
 
-def test_inserting_and_deleting_leave_the_lines_around_them():
+def test_inserting_and_deleting_keep_surrounding_lines():
     page, keys, _ = opened()
     page.insert(words("New"), BlockPosition(after=keys[0]))
     page.insert(words("First"), BlockPosition(at=0))
@@ -268,7 +268,7 @@ def test_cutting_and_pasting_within_a_page_keeps_bytes_and_keys():
     assert found.index.entries[0].keys[0] == keys[3]
 
 
-def test_lists_that_come_together_stay_two():
+def test_adjacent_lists_stay_separate():
     page, keys, _ = opened("- a\n\nx\n\n- b\n")
     page.delete([keys[1]], "delete")
     with pytest.raises(NotLocal):
@@ -279,7 +279,7 @@ def test_lists_that_come_together_stay_two():
     assert after(whole) == "- a\n\n<!-- -->\n\n- b\n"
 
 
-def test_a_title_takes_no_list():
+def test_a_title_cannot_contain_a_list():
     text = "<details>\n\n<summary>One</summary>\n\nBody\n\n</details>\n"
     document = keyed(text)
     title = document.nodes[0].fragments[0].nodes[0]
@@ -288,7 +288,7 @@ def test_a_title_takes_no_list():
         edits.set(title.key, read("- a\n- b"), "block")
 
 
-def test_nested_blocks_and_cells():
+def test_nested_blocks_and_cells_are_edited():
     page, keys, document = opened()
     items = document.nodes[1].nodes
     page.delete([items[0].key], "delete")
