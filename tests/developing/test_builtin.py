@@ -159,7 +159,7 @@ def test_unrequested_and_failed_sign_ins_are_refused(private_site):
     text, _, signature = state.partition(".")
     for forged in ("", "x", f"{text}.", f"{text}x.{signature}", f"{text}.{signature[:-2]}AA", "%00.%00"):
         answer = httpx.get(callback, params={"code": "1", "state": forged})
-        assert answer.status_code == 400 and "was not begun here" in answer.text, forged
+        assert answer.status_code == 400 and "wasn't started here" in answer.text, forged
     refused = httpx.get(callback, params={"state": state, "error": "access_denied"})
     assert refused.status_code == 403 and "access_denied" in refused.text
     unknown = httpx.get(callback, params={"state": state, "code": "unknown"})

@@ -2,7 +2,7 @@
 
 The backup is first restored into a temporary folder as a server of its own, so every check of a whole restore applies.
 From there, the part moves like an export and an import: an organization with its ids, a space or a site as a new one
-beside the present one.
+next to the current one.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def _require_missing(context: Context, organization_id: str) -> None:
         if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=organization_id):
             raise BadRequest(
                 f"--organization: {organization_id!r} is still on this server. Restore its spaces or sites"
-                " beside the present ones, with --space or --site."
+                " next to the current ones, with --space or --site."
             )
 
 
