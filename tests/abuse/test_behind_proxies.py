@@ -91,7 +91,8 @@ def _caddy(folder: Path, port: int, upstream: int) -> Iterator[None]:
 
 
 def _writes_seen(folder: Path, target: str) -> int:
-    """How many writes the proxy passed on: those that were answered as such, or whose client had left."""
+    """Return the number of writes that the proxy passed on: those with a response, and those whose client had
+    left."""
     lines = (folder / "log").read_text(errors="replace").splitlines()
     if lines[0].startswith("{"):  # as Caddy writes it
         entries = [entry for line in lines if "request" in (entry := json.loads(line)) and "status" in entry]

@@ -1,4 +1,5 @@
-"""The suite itself: it finds a server that runs what is inside of bodies, and says how to do it again."""
+"""Tests of the suite itself: it detects a server that executes requests in bodies, and says how to reproduce
+it."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def test_the_log_is_filtered_and_paged(world):
 
 def test_every_filter_reports_the_number_of_matching_events(world):
     with world.context.db.write() as tx:
-        audit(tx, None, "some.done", world.home["organizationId"], ("thing", "t"))  # by nobody
+        audit(tx, None, "some.done", world.home["organizationId"], ("thing", "t"))  # by no one
         tx.run(
             """INSERT INTO audit_events (id, organization_id, action, actor_id, target_type, target_id, created_at)
                SELECT id || 'x', organization_id, action, actor_id, target_type, target_id, created_at
@@ -373,7 +373,8 @@ _RECORDS = re.compile(r"audit|_note$|^note$|changing\.note$|_record$")
 
 
 def _recorded():
-    """The actions in calls of functions that record events, as patterns: the gaps of f-strings are open."""
+    """Return the actions in calls of functions that record events, as patterns with gaps for the values of
+    f-strings."""
     for path in sorted((Path(__file__).parents[2] / "src/octavo").rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text())):
             if not isinstance(call, ast.Call) or not _RECORDS.search(ast.unparse(call.func)):

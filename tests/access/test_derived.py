@@ -27,7 +27,7 @@ Works = Callable[[], bool]
 
 
 class Derived:
-    """Member's access to a closed space by a token or session, and what they derive from it."""
+    """Access of a member to a closed space by a token or session, and credentials derived from it."""
 
     def __init__(self, world: World, by: str) -> None:
         self.world, self.place, self.by = world, world.home, by

@@ -70,7 +70,7 @@ def test_simultaneous_use_of_an_invitation_creates_one_account(world):
         secret = parse_qs(urlsplit(made["links"][0]["url"]).query)["secret"][0]
         body = {"secret": secret, "displayName": "Fresh", "password": PASSWORD}
         statuses = world.call_together(*[("nobody", "POST", "/invitations", body)] * 4)
-        # The other requests find the invitation used, or the address taken by the first one.
+        # The other requests find the invitation used, or the address in use.
         assert statuses.count(200) == 1 and set(statuses) <= {200, 404, 409}, statuses
 
 

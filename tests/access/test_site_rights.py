@@ -1,4 +1,4 @@
-"""Permissions of sites: who gets which role there, what it allows, and what it never opens."""
+"""Permissions of sites: who gets which role there, what it allows, and that it never gives access to spaces."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_guests_with_a_role_see_the_site_and_none_of_its_spaces(scene: SiteScene
     assert world.call("guest", "GET", place.path("/spaces/{spaceId}")).status_code == 404
     assert world.get("guest", place.path("/orgs/{organizationId}/spaces"))["items"] == []
     assert world.get("guest", f"{scene.at}/site-spaces")["items"] == []
-    # They may name the site, and not show anybody what they can't open themselves.
+    # They can refer to the site, but can't show others content that they can't access themselves.
     assert world.call("guest", "PATCH", scene.at, json={"title": "Renamed"}).status_code == 200
     assert world.call("guest", "POST", f"{scene.at}/publish").status_code == 403
     assert world.call("guest", "GET", f"{scene.at}/publishing/preview").status_code == 403

@@ -1,4 +1,4 @@
-"""A whole organization as a folder, taken back into an empty installation, and written again."""
+"""Export of a whole organization as a folder, import into an empty server, and another export."""
 
 import filecmp
 import json
@@ -22,7 +22,7 @@ from world import World
 
 @pytest.fixture
 def empty(database_url, tmp_path):
-    """An installation without anything, on each engine."""
+    """Return an empty server, on each engine."""
     settings = Settings(data=str(tmp_path / "empty"), database_url=database_url, url="http://octavo.test")
     context = open_context(settings)
     yield context
@@ -51,7 +51,7 @@ def test_an_exported_organization_is_imported_without_loss(world: World, empty, 
     export_organization(empty, home, second)
     assert differences(first, second) == []
     with empty.db.read() as tx:
-        # Derived things are there again; nobody else's are.
+        # Derived data exists again; data of others doesn't.
         assert tx.value("SELECT count(*) FROM search_sections") > 0
         assert tx.value("SELECT count(*) FROM organizations") == 1
         assert tx.value("SELECT count(*) FROM users WHERE password_hash IS NOT NULL") == 0

@@ -37,7 +37,7 @@ class Shell:
 
 @pytest.fixture
 def octavo(sqlite_world, tmp_path, capsys):
-    # What serves says in this process what it logs.
+    # Serving commands configure logging in this process.
     logs = [logging.getLogger(name) for name in ("", "octavo.access")]
     before = [(log, log.level, log.handlers[:]) for log in logs]
     yield Shell(sqlite_world.install(tmp_path / "data"), capsys)

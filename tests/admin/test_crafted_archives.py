@@ -47,14 +47,14 @@ class Archive:
         self.write(table, rows)
 
     def replace(self, old: str, new: str) -> None:
-        """In all that it says."""
+        """Replace a text everywhere in the archive."""
         for path in [*(self.folder / "rows").iterdir(), self.folder / "organization.json"]:
             path.write_text(path.read_text().replace(old, new))
 
 
 @pytest.fixture(scope="module")
 def exported(_sqlite_once: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The archives of both organizations, ``home`` and ``away``, as they were furnished."""
+    """Return the archives of both organizations, ``home`` and ``away``, before any change."""
     world, folder = _sqlite_once.renew(), tmp_path_factory.mktemp("exported")
     for place in (world.home, world.away):
         export_organization(world.context, place["organizationId"], folder / place.name)
@@ -68,7 +68,7 @@ def archive(exported: Path, tmp_path: Path) -> Archive:
 
 @pytest.fixture
 def new(sqlite_template: Path, tmp_path: Path) -> Iterator[Context]:
-    """An installation without anybody."""
+    """Return a server without accounts."""
     data = tmp_path / "new"
     data.mkdir()
     shutil.copy(sqlite_template, data / "octavo.db")
@@ -81,7 +81,7 @@ def new(sqlite_template: Path, tmp_path: Path) -> Iterator[Context]:
 
 @pytest.fixture
 def installation(database_url, exported: Path, tmp_path: Path):
-    """One that has another organization, on each engine."""
+    """Return a server with another organization, on each engine."""
     context = open_context(
         Settings(data=str(tmp_path / "here"), database_url=database_url, url="http://octavo.test")
     )
@@ -106,7 +106,7 @@ def set_to(**values: Any) -> Callable[[Row], Any]:
 FOREIGN = "foreign0000000000000"
 
 CASES: list[tuple[str, Callable[[Row], Any], str]] = [
-    # Members, teams and rights elsewhere, or of people who are no members.
+    # Members, teams, and grants elsewhere, or of people who aren't members.
     ("members", set_to(organization_id=FOREIGN), "organization_id"),
     ("members", set_to(user_id=FOREIGN), "user_id"),
     ("members", set_to(role="owner of everything"), "role"),
@@ -222,7 +222,7 @@ def test_rows_with_forbidden_references_or_values_are_refused(
 
 
 def _add_rows(archive: Archive, world: World) -> None:
-    """Rows of tables that the furnished world leaves empty, so that each can be spoiled."""
+    """Add rows to tables that are empty in the world, so that each can be damaged."""
     ids = world.home.ids
     if not archive.rows("grants"):
         archive.write(
@@ -396,7 +396,7 @@ def test_an_import_changes_no_data_of_other_organizations(
 def test_content_of_others_cannot_be_referenced_by_its_hash(
     sqlite_world: World, installation, archive: Archive, table: str
 ) -> None:
-    """The hash of a text or file that is here, and not in the archive."""
+    """The hash of a text or file that exists on the server but not in the archive is refused."""
     column = {"page_versions": "body", "item_versions": "content", "font_faces": "hash"}[table]
     where = " WHERE kind = 'file'" if table == "item_versions" else ""
     text = "# A secret of others\n"

@@ -27,7 +27,7 @@ def test_running_processes_are_counted_regardless_of_what_started_them(postgres_
             assert part == "connections"
             return works, said
 
-        # Others of the same run may be connected to the same server.
+        # Other tests of the same run can be connected to the same server.
         works, said = ask()
         assert "2 x 5 of " in said or "processes can use " in said
         with psycopg.connect(url) as server:

@@ -78,7 +78,7 @@ def brought(world: Any, where: Path, place: Any = None, **options: Any) -> Broug
 
 
 def shape(world: Any, site: str) -> Any:
-    """All that ``docs.yaml`` says of a site's structure, and its addresses."""
+    """Return everything that ``docs.yaml`` says about the structure of a site, with its URLs."""
     with world.context.db.read() as tx:
         structure = load_structure(tx, site)
 
@@ -168,7 +168,7 @@ def test_a_repeated_import_updates_the_same_site(world: Any, tmp_path: Path) -> 
     with world.context.db.read() as tx:
         assert load_structure(tx, again.site).is_same(rows)
 
-    # Keys say what is the same, whatever else changes; what is not named any more is taken out.
+    # Entries are matched by key, whatever else changes; removed entries are removed from the site.
     changed = DOCS.replace("title: Guides", "title: Learning").replace("path: learn", "path: learning")
     changed = changed.replace("key: old, title: Old", "key: new, title: New").replace("Product", "Product 2")
     (folder / "docs.yaml").write_text(changed.replace("./de, language: de", "./user, language: de"))
@@ -271,7 +271,7 @@ WORDS = [
 
 
 def random_site(world: Any, random: Random, tmp_path: Path) -> str:
-    """A site of any structure that the API can make."""
+    """Return a site of any structure that the API can create."""
     context, organization = world.context, world.home["organizationId"]
     spaces = []
     for n in range(random.randint(1, 5)):

@@ -1,4 +1,4 @@
-"""An installation on SQLite that is followed, and taken back as it was at a moment."""
+"""Continuous backup of a server on SQLite, and restoring it to a moment."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ QUICK = Terms(every=0.02, base_hours=24)
 
 @pytest.fixture
 def source(sqlite_world: World, tmp_path: Path) -> Iterator[Context]:
-    """A copy of the world, for whom it does not matter what is opened beside it."""
+    """Return a copy of the world, which other connections can't affect."""
     context = open_context(
         Settings(data=str(sqlite_world.install(tmp_path / "data")), url="http://octavo.test")
     )
@@ -138,7 +138,7 @@ def test_a_restarted_follower_continues_if_the_log_still_contains_its_position(
     settings = target(tmp_path, source, "target")
     restore_followed(settings, place)
     assert title_of(settings) == "While nobody looked"
-    # All of the log went into the database, and it was begun anew.
+    # The whole log was moved into the database and started again.
     begin_the_log_anew(source)
     rename(source, "In another log")
     with followed(source, place):
@@ -211,7 +211,7 @@ def test_the_log_stays_short_and_nothing_is_lost_while_the_target_is_unavailable
                 time.sleep(0.05)
             longest = max(longest, log.stat().st_size)
         rename(source, "The end")
-    # It grew while nothing could be put, and was begun anew before and afterwards.
+    # It grew while nothing could be stored, and was started again before and after.
     assert longest < 60 * 8 * 40_000
     assert kinds(place).count("base") == 1
     settings = target(tmp_path, source, "target")

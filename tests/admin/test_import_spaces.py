@@ -1,4 +1,4 @@
-"""A repository of several spaces: each becomes one, and links between them lead there."""
+"""Import of a repository with several spaces: each becomes a space, and links between them work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moving in from another Octavo over its API, page by page what was there; limits, tokens that end, going on."""
+"""Import from another Octavo server over its API, page by page; rate limits, expired tokens, and resuming."""
 
 import threading
 from contextlib import ExitStack, contextmanager
@@ -94,7 +94,7 @@ def move(elsewhere, **options):
 
 
 def texts(world, who, at):
-    """Every page with its Markdown, by its path."""
+    """Return the Markdown of every page, by its path."""
     found = {}
     waiting = world.get(who, f"{at}/content/pages")["pages"]
     while waiting:
@@ -123,7 +123,7 @@ def test_imported_content_equals_the_original(elsewhere):
         for who, at in (("admin", there), ("stranger", here))
     ]
     assert names[0] == names[1]
-    # Again, nothing is fetched that did not change, and nothing is there twice.
+    # A repeated import fetches nothing that hasn't changed, and duplicates nothing.
     elsewhere.asked.clear()
     again = move(elsewhere)
     assert [one.id for one in again.spaces] == [one.id for one in moved.spaces]
@@ -241,7 +241,7 @@ def test_an_import_resumes_after_its_token_expired(elsewhere):
     elsewhere.asked.clear()
     moved = move(elsewhere)
     assert moved.stopped == "" and of_home(world, moved).outcome is not None
-    # No space is there twice, and what had come whole is not fetched again.
+    # No space is duplicated, and complete spaces aren't fetched again.
     assert world.get("stranger", f"/orgs/{world.away['organizationId']}/spaces")["count"] == count
     brought = {one.id: one for one in moved.spaces}
     assert not any(brought[id].outcome for id in whole)
@@ -397,7 +397,7 @@ def test_an_impossible_run_is_refused(elsewhere, source):
 
 @pytest.fixture
 def allowing(world):
-    """Serves answers of a platform that may be asked."""
+    """Serve the responses of a platform at an address that can be fetched."""
     before = world.context.settings
     with ExitStack() as stack:
 
@@ -434,7 +434,7 @@ def test_spaces_of_confluence_are_imported_repeatedly(world, allowing):
     assert "Welcome, @Mara Lind." in told["handbook"]
     with pytest.raises(BadRequest, match=r"NONE.*DOC"):
         of_confluence(world, serving, wanted=["NONE"])
-    # A space that has nothing new stays as it is; a token that ended before brings the rest when it is asked again.
+    # An unchanged space stays as it is; one whose token expired is completed when it is requested again.
     serving.instead["/wiki/api/v2/pages/2"] = [(401, {})]
     assert "token" in of_confluence(world, serving, wanted=["DOC"]).stopped
     (again,) = of_confluence(world, serving, wanted=["DOC"]).spaces

@@ -1,4 +1,4 @@
-"""One organization, space, or site comes back out of a backup into a running server, beside the present one."""
+"""Restoring one organization, space, or site of a backup into a running server, next to the current one."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_a_missing_organization_is_restored_with_its_ids(sqlite_world: World, tm
 
 
 def damaged(source: Path, target: Path, name: str) -> Path:
-    """A copy of a backup in which one part has other bytes."""
+    """Return a copy of a backup in which one part has other bytes."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
         for each in old.namelist():
             content = old.read(each)

@@ -1,4 +1,4 @@
-"""Where backups are kept: a folder or a bucket, with the same behaviour."""
+"""Places for backups: a folder or a bucket, with the same behavior."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_backup_is_stored_on_another_machine(world: World, s3_environment: obj
 
 
 def test_backups_can_have_their_own_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is not given for backups is as for files; the token of a session goes with its key."""
+    """Settings that backups don't have are those for files; the session token belongs to its key."""
     asked: list[tuple[str, str | None]] = []
 
     class Bucket(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""Agents: connecting them, what they can do, and reviewing and undoing what they did."""
+"""Agents: connecting them, what they can do, and reviewing and undoing their work."""
 
 from __future__ import annotations
 
@@ -715,7 +715,7 @@ def test_clients_get_errors_for_unsupported_requests(world, connecting):
 
 
 def test_a_hundred_agents_work_at_once(sqlite_world):
-    """Each gets its own answer under its own name, and nobody gets a server error."""
+    """Each gets its own response under its own name, and there are no server errors."""
     world = sqlite_world
     connecting = Connecting(world)
     code = store.CodeRow(
@@ -761,7 +761,7 @@ def test_a_hundred_agents_work_at_once(sqlite_world):
     answers = asyncio.run(all_of_them())
     app.close()
     for number, answer in enumerate(answers):
-        # Excess requests are told to retry.
+        # Excess requests get a time to retry.
         assert answer.status_code in (200, 503), answer.text
         if answer.status_code == 200:
             told = answer.json()

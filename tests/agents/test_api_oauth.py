@@ -167,7 +167,7 @@ def test_operations_require_scopes_for_every_area_they_affect() -> None:
     reaching = {o.id for o in TABLE.values() if o.yields and o.id in API_SCOPES_NEEDED}
     unsaid = {id for id in reaching if not API_SCOPES_NEEDED[id] & SAY_SO}
     assert all(len(API_SCOPES_NEEDED[id]) > 1 for id in unsaid), unsaid
-    # Whoever can show or send content elsewhere can read it there.
+    # People who can show or send content elsewhere can read it there.
     for id in ("createSite", "addSpaceToSite", "addSectionToSite", "exportToGitRepository"):
         assert "space:read" in API_SCOPES_NEEDED[id], id
 

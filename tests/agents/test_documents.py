@@ -1,5 +1,5 @@
-"""Apps known by a document at their id: fetched within limits, read strictly, cached for a time, and shown to
-people as what they are."""
+"""Apps identified by a metadata document: fetched within limits, parsed strictly, cached for a while, and
+shown to people with their host."""
 
 from __future__ import annotations
 

@@ -436,8 +436,8 @@ def test_rules_can_be_tested_without_saving_them(space):
 
 @pytest.mark.sqlite_first
 def test_losing_permission_stops_a_waiting_merge(space, monkeypatch):
-    """Permission is checked again when the merge is written: up to ten seconds of retries lie between the
-    request and the write."""
+    """Permission is checked again when the merge is written, because up to ten seconds of retries can pass
+    after the request."""
     world = space.world
     change = space.create("creator")
     space.edit(change, insert("# X\n"))

@@ -163,7 +163,7 @@ def test_a_conflict_is_resolved_and_merged(space, body, word):
     again = space.merge(change)
     assert again == {"revision": space.change(change)["revision"], "result": "conflicts"}
     assert space.update(change)["result"] == "conflicts"
-    # Other edits continue meanwhile, also above the conflict.
+    # Other edits continue in the meantime, also above the conflict.
     space.write(change, "A", space.text("A", change).replace("# A\n", "# A\n\nAn opening."))
     settled = space.resolve(change, conflict, **body)
     assert settled["conflicts"] == 0 and space.conflicts(change) == []

@@ -73,7 +73,7 @@ def test_a_template_is_added_after_existing_content(space):
     answer = space.world.get(
         "reader", f"{space.path}/content/path/introduction", params={"format": "document"}
     )
-    assert "'kind': 'page'" in str(answer["document"])  # its cards lead to the copies
+    assert "'kind': 'page'" in str(answer["document"])  # Its cards link to the copies.
     # A second time: paths and slugs are in use now.
     assert apply(space, "product-docs").status_code == 201
     assert titles(space).count("Introduction") == 2

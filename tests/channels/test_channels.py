@@ -1,4 +1,4 @@
-"""Channels of sites: what they say, what is missing, and who may set them up."""
+"""Channels of sites: their fields, what is missing, and who can configure them."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_a_node_is_found_after_text_changed(talk):
     )
     assert node in [block["key"] for block in document["document"]["nodes"]]
     assert last != head(talk) and talk.list()["items"][0]["target"]["gone"] is True
-    # It may be restored.
+    # It can be restored.
     edit(talk, "A", PAGE.format(title="A"))
     assert talk.get(comment)["target"] == {**made["target"], "revision": head(talk)}
 

@@ -40,8 +40,8 @@ def _prepared(world: World, operation: Operation) -> Sample:
 
 
 def test_every_delete_is_a_deletion() -> None:
-    """But for those of SCIM, where RFC 7644 has 404 for what is not there, those that end a mode or a notice, and one's
-    own account."""
+    """Except those of SCIM, for which RFC 7644 defines 404 for missing resources, those that end a mode or a
+    notice, and the own account."""
     others = {o.id for o in TABLE.values() if o.method == "DELETE"} - {o.id for o in DELETIONS}
     assert others == {
         "deleteScimUser",
@@ -113,7 +113,7 @@ def test_unknown_keys_are_reported_with_their_path(world: World) -> None:
     )
     answer = world.call("admin", "POST", path, json={"changes": [change | {"colour": 1}] * 50})
     assert answer.headers["octavo-unread-keys"].endswith(", ...")
-    # What a node or a configuration holds is for whoever reads it.
+    # Clients interpret the content of a node or a configuration.
     nodes = [{"object": "block", "type": "paragraph", "data": {"own": {"deep": 1}}, "nodes": []}]
     answer = world.call(
         "admin",
@@ -127,7 +127,7 @@ def test_unknown_keys_are_reported_with_their_path(world: World) -> None:
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.id)
 def test_bytes_that_are_not_utf_8_are_refused(world: World, operation: Operation) -> None:
-    """Wherever they are: as a value, as a key, deep in what nobody reads."""
+    """At any position: as a value, as a key, and deep in ignored parts."""
     sample = _prepared(world, operation)
     given = json.dumps(sample.body_for(world.home) or {}).encode()
     proved = credentials(world, "admin", operation)
@@ -166,7 +166,7 @@ def test_an_empty_query_value_counts_as_missing(world: World, clock: SetClock, o
 
 
 def _emoji_fields(model: Any) -> list[str]:
-    """The fields of a body that hold emoji, by their paths; of each change of a batch too."""
+    """Return the paths of fields of a body that contain emoji, including those of each change in a batch."""
     found = []
     for name, shape in (shape_of(model).fields or {}).items():
         if name in ("emoji", "addedReactions", "removedReactions"):

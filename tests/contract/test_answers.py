@@ -168,7 +168,7 @@ def test_responses_match_the_description(world: World, request, operation: Opera
 def _compare(
     operation: Operation, answer: httpx.Response, schemas: Schemas, deviations: Collection[str]
 ) -> None:
-    """Answers fit a description but for complaints that are listed, at least a part of each."""
+    """Compare responses with a description, except for listed complaints, each of which must occur."""
     if answer.headers.get("content-type", "").startswith("text/event-stream"):
         events = [event.partition("data: ") for event in answer.text.strip().split("\n\n")]
         assert events[-1][0] == "event: done\n", "clients close the stream then"

@@ -66,10 +66,8 @@ def _variants(kind: models.Type) -> Iterator[models.Type]:
 
 
 def _fields(model: Any) -> dict[str, tuple[Any, list[models.Type]]]:
-    """Each field of a struct (or of the structs of a union) on the wire: its type and the variants of that.
-
-    A body that is not JSON has none.
-    """
+    """Yield each field of a struct (or of the structs of a union) on the wire, with its type and variants.
+    Bodies that aren't JSON have none."""
     found: dict[str, tuple[Any, list[models.Type]]] = {}
     if model is RawBody:
         return found
@@ -90,7 +88,7 @@ def _refused(value: Any, type: Any) -> bool:
 
 
 def _wrong_fields(operation: Operation) -> Iterator[tuple[str, Any]]:
-    """Fields of a body with a value that they may not have: wrong type, unknown word, too long, out of range."""
+    """Yield bodies with an invalid value in one field: wrong type, unknown word, too long, or out of range."""
     for name, (type, variants) in _fields(operation.body).items():
         candidates = list(_WRONG_VALUES)
         for variant in variants:
@@ -105,7 +103,7 @@ def _wrong_fields(operation: Operation) -> Iterator[tuple[str, Any]]:
 
 
 def _wrong_queries(operation: Operation) -> Iterator[tuple[str, str]]:
-    """The same for query parameters, which are text."""
+    """Yield queries with an invalid value in one parameter, which is text."""
     fields = _fields(operation.query)
     for name, (_, variants) in fields.items():
         for variant in variants:
@@ -120,7 +118,7 @@ def _wrong_queries(operation: Operation) -> Iterator[tuple[str, str]]:
                 yield name, "abc"
                 yield from ((name, str(n + 1)) for n in (inner.le,) if n is not None)
                 yield from ((name, str(n - 1)) for n in (inner.ge,) if n is not None)
-        # Beside a limit it is the token of a page of a list; alone it names a page.
+        # With a limit, it is the token of a page of a list; alone, it names a page.
         if name == "page" and "limit" in fields:
             yield from ((name, token) for token in _WRONG_TOKENS)
         if all(isinstance(variant, models.StrType | models.NoneType) for variant in variants):

@@ -137,18 +137,18 @@ def test_patterns_are_valid_in_json_schema(description: dict[str, Any]) -> None:
 
 
 def test_errors_describe_the_expected_pattern_in_words(description: dict[str, Any]) -> None:
-    """A regular expression in a message helps nobody who is not an engineer."""
+    """A regular expression in a message only helps engineers."""
     patterns = {part["pattern"] for _, part in _walk(description) if isinstance(part.get("pattern"), str)}
     told = {pattern.replace(r"\Z", "$") for pattern in EXPECTED}
-    # Those of published schemas describe answers, or are checked by code with words of its own.
+    # Published schemas describe responses, or are checked by code with its own messages.
     assert patterns <= told, "use octavo.kit.texts.pattern for each"
 
 
 def test_no_url_may_have_control_characters(description: dict[str, Any]) -> None:
-    """Such a URL cannot be sent in a header, and a terminal or log that shows it does what it says."""
+    """Such a URL can't be sent in a header, and could control a terminal or log that shows it."""
     patterns = {part["pattern"] for _, part in _walk(description) if isinstance(part.get("pattern"), str)}
     urls = [found for found in patterns if re.search(found, "https://docs.example.org/guide")]
-    # Not those of customizations: they are refused what could end an attribute, and are never sent in a header.
+    # Except in customizations: they refuse characters that could end an attribute, and are never sent in a header.
     bounded = [found for found in urls if not re.search(found, "none") and r"\x22'<>" not in found]
     assert len(bounded) > 2
     for found in bounded:
@@ -185,7 +185,8 @@ def _structs(of: type) -> Iterator[type]:
 
 
 def test_optional_fields_are_not_required() -> None:
-    """A field that may be unset has that as its default; else the description says that answers always have it."""
+    """A field that can be unset has that as its default; otherwise, the description says that responses
+    always contain it."""
     wrong = [
         f"{each.__module__}.{each.__name__}.{field.name}"
         for each in _structs(msgspec.Struct)
@@ -197,7 +198,7 @@ def test_optional_fields_are_not_required() -> None:
 
 
 def _properties(schema: Any, place: str) -> Iterator[tuple[str, str, Any]]:
-    """Each property in a schema: where it is, its name, and what is said of it."""
+    """Yield each property in a schema: its position, its name, and its description."""
     if isinstance(schema, list):
         for part in schema:
             yield from _properties(part, place)
@@ -254,7 +255,8 @@ def test_every_description_is_used(description: dict[str, Any]) -> None:
 
 
 def _kinds(schema: dict[str, Any], components: dict[str, Any]) -> frozenset[str]:
-    """What values a schema admits, null aside: `boolean`, `number`, `text`, `list` or `object`; empty for anything."""
+    """Return the types of values that a schema allows, except null: `boolean`, `number`, `text`, `list`, or
+    `object`; empty for any value."""
     if "$ref" in schema:
         return _kinds(components[schema["$ref"].rpartition("/")[2]], components)
     if "anyOf" in schema:
@@ -273,7 +275,8 @@ def _kinds(schema: dict[str, Any], components: dict[str, Any]) -> frozenset[str]
 
 
 def test_a_shared_description_fits_all_its_properties(description: dict[str, Any]) -> None:
-    """Properties that share a name and its sentence are of one kind: a number of members is not their list."""
+    """Properties that share a name and a description have the same type: a number of members isn't their
+    list."""
     components = description["components"]["schemas"]
     meanings = load_meanings().properties
     found: dict[str, dict[frozenset[str], set[str]]] = {}

@@ -1,6 +1,6 @@
-"""The examples in the description are real calls, and fit what the description says.
+"""The examples in the description are real calls and match the description.
 
-They are recorded anew with ``OCTAVO_TEST_RECORD=1 pytest -n 0 tests/contract/test_examples.py -k real_answer``.
+They are recorded with ``OCTAVO_TEST_RECORD=1 pytest -n 0 tests/contract/test_examples.py -k real_answer``.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def _refers(value: Any) -> bool:
 
 
 def _shortened(value: Any, depth: int = 0) -> Any:
-    """The first items of each list, no long texts, no secrets, and of descriptions of APIs no part with
-    references: what makes clients of ours would follow them."""
+    """Shorten a response: the first items of each list, no long texts, no secrets, and no parts of API
+    descriptions with references, which generated clients would follow."""
     if isinstance(value, list):
         return [_shortened(item, depth + 1) for item in value[:_ITEMS]]
     if isinstance(value, dict):

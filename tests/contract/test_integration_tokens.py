@@ -63,7 +63,7 @@ SCRIPT = """export default { async fetch() {
 
 
 def _agree(world: World, scopes: list[str]) -> None:
-    """The integration of home asks for these scopes, and home agrees."""
+    """Have the integration of home request these scopes, and home grant them."""
     publish = TABLE["publishIntegration"]
     body = {**sample_of(publish).body_for(world.home), "scopes": scopes, "script": SCRIPT}
     world.post("admin", world.home.path(publish.path), body)

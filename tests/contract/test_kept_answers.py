@@ -34,15 +34,16 @@ def _settle(world: World) -> None:
 
 
 def _shown(answer: httpx.Response) -> Any:
-    """Without what another moment gives: links that are signed until some time, when a stream began, how much room a
-    disk has, and how much the database takes, which grows with the events of those who ask."""
+    """Return a response without parts that depend on the time: links that are signed until a certain time,
+    when a stream started, and the size of the disk and of the database, which grows with the events of
+    callers."""
     told = r"(\"(?:free|bytes)\":|~pdf/|token=|signature=|\"kind\":\"ready\",\"timestamp\":\")[^\"&]+"
     return answer.status_code, re.sub(told, "", answer.text)
 
 
 @pytest.fixture
 def places(monkeypatch) -> list[bool]:
-    """For each time that an operation was tried, whether it was on the event loop."""
+    """Return for each attempt of an operation whether it ran on the event loop."""
     tried: list[bool] = []
     run = Dispatcher.run
 
@@ -55,7 +56,7 @@ def places(monkeypatch) -> list[bool]:
 
 
 def test_cached_responses_equal_fresh_ones(world: World) -> None:
-    """Of each operation that reads, asked for three times."""
+    """Each operation that reads is requested three times."""
     for operation in READS:
         sample = sample_of(operation)
         if sample.before is not None:
@@ -99,7 +100,7 @@ def test_a_call_is_counted_once_regardless_of_retries(world: World, places: list
         with world.context.db.write() as tx:
             tx.run("UPDATE organizations SET title = title")
         _settle(world)
-        # So that something is kept, and the call leaves the loop for what is not.
+        # So that some rows are cached, and the call leaves the loop for the others.
         send(world, "admin", TABLE["getAuthenticatedUser"], world.home)
         places.clear()
         answer = send(world, "reader", SPACE, world.home)
@@ -110,7 +111,7 @@ def test_a_call_is_counted_once_regardless_of_retries(world: World, places: list
 
 
 def test_a_restarted_call_reads_one_snapshot_and_is_counted_once(world: World) -> None:
-    """Somebody commits between what it took and what it asks for, and the notice is on its way."""
+    """Another person commits between two reads of the call, and the notice arrives later."""
     _settle(world)
     url = world.context.settings.database
     if not url.startswith("postgresql"):

@@ -29,7 +29,7 @@ REFUSED = [
 
 
 def _with(value: Any, path: str) -> Any:
-    """A body that has this field besides."""
+    """Return a body with this additional field."""
     head, rest = re.fullmatch(r"([^.\[]+)(?:\[\])?\.?(.*)", path).groups()  # type: ignore[union-attr]
     value = copy.deepcopy(value) if isinstance(value, dict) else {}
     if not rest:
@@ -82,7 +82,7 @@ def test_an_unknown_filter_does_not_widen_a_list(world: World) -> None:
 def _unread(
     schema: Any, shape: Shape, path: str, schemas: dict[str, Any], above: tuple[str, ...]
 ) -> Iterator[str]:
-    """The paths of the properties of a described body that a shape does not have."""
+    """Return the paths of properties of a described body that a shape lacks."""
     if reference := schema.get("$ref"):
         if reference in above:
             return
@@ -102,7 +102,7 @@ def _unread(
 
 
 def _unread_of(api: PublicApi, operation: Operation) -> set[str]:
-    """The fields that a description has of an operation and Octavo does not read, in its query and body."""
+    """Return the fields in the query and body of an operation's description that Octavo ignores."""
     described = api.operations.get(operation.id)
     if described is None or operation.extension:
         return set()

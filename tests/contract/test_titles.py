@@ -17,7 +17,7 @@ NAMED = ("title", "displayName", "label")
 
 
 def _titles() -> list[tuple[str, str, msgspec.inspect.StrType]]:
-    """The texts of bodies that something is called by and that may not be empty."""
+    """Yield the texts in bodies that are titles or names and can't be empty."""
     found = []
     for operation in TABLE.values():
         for model in [operation.body] if getattr(operation, "body", None) is not None else []:

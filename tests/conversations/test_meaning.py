@@ -47,7 +47,7 @@ def ask(world: World, server: ModelServer, *bodies: str, start: int = 1, **setti
 
 
 def clusters(world: World) -> dict[str, str | None]:
-    """Return the cluster of each issue of these tests by its title; None if nobody else asked that."""
+    """Return the cluster of each issue of these tests by its title; None if no one else asked that."""
     found = {item["issue"]["title"]: item["issue"].get("cluster") for item in listed(world, ISSUES)}
     return {title: cluster for title, cluster in found.items() if "nstall" not in title}
 

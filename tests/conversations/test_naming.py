@@ -37,7 +37,7 @@ def server(server: ModelServer) -> ModelServer:
 
 
 def titles(world: World) -> list[str]:
-    """Titles of the issues of these tests: the world has others, about installing."""
+    """Return the titles of the issues of these tests: the world has others, about installing."""
     found = [item["issue"]["title"] for item in listed(world, ISSUES)]
     return [title for title in found if "nstall" not in title]
 

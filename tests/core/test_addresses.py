@@ -1,4 +1,4 @@
-"""Addresses taken apart: what anybody may write, and what is made of hosts and ports."""
+"""Parsing of URLs, hosts, and ports in any input."""
 
 from __future__ import annotations
 

@@ -308,7 +308,7 @@ def test_the_javascript_evaluator_agrees_on_many_expressions(node, expression):
 
 
 def require_agreement(node, expression):
-    """Fails where JavaScript says something else of an expression."""
+    """Fail if JavaScript evaluates an expression differently."""
     theirs = node(expression)
     try:
         ours = {"value": shown(evaluate(expression, CONTEXT))}

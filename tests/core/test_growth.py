@@ -44,7 +44,7 @@ def _body(text: str) -> str:
 
 
 def _changed(text: str, place: int, word: str) -> str:
-    """The text with another word in it, at a third or half of its lines, or of its length when it has few."""
+    """Return the text with another word, at a third or half of its lines, or of its length if it has few."""
     lines = text.splitlines(keepends=True)
     if len(lines) < 4:
         at = len(text) // place
@@ -122,7 +122,7 @@ STAGES: dict[str, Stage] = {
 
 
 def count_lines(work: Callable[[], Any]) -> int:
-    """Lines of Python executed by the work."""
+    """Return the number of Python lines that the work executes."""
     count = 0
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
@@ -140,7 +140,7 @@ def count_lines(work: Callable[[], Any]) -> int:
 
 
 def grown(stage: Stage, pattern: Pattern, size: int, times: int) -> float:
-    """How many times the work grows when the text grows ``times``."""
+    """Return the factor by which the work grows when the text grows ``times``."""
     prepare, work = stage
     counts = []
     for length in (size, size * times):
@@ -178,7 +178,7 @@ QUICK = ONCE_SLOW | set([*PAGES][::32])
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PAGES]
 )
 def test_work_grows_linearly_with_the_text(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Texts as short as these make a fortieth of the cells that a page may be given beside its own.
+    # In texts this short, a fortieth of the added cells of a page is relevant.
     monkeypatch.setattr(markdown, "MAX_ADDED_CELLS", MAX_ADDED_CELLS // 40)
     pattern = PAGES[name]
     found = {stage: round(grown(STAGES[stage], pattern, 700, 4), 1) for stage in STAGES}
@@ -191,7 +191,7 @@ def test_tables_of_contents_of_any_shape_are_parsed(name: str) -> None:
 
 
 def processor_time(stage: Stage, pattern: Pattern, size: int) -> float:
-    """Seconds of the processor that the work takes, at best of two."""
+    """Return the CPU time of the work in seconds, the better of two runs."""
     prepare, work = stage
     best = float("inf")
     for _ in range(2):

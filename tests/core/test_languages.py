@@ -1,4 +1,4 @@
-"""Which language a text is in: sure, or not said."""
+"""Detection of the language of a text: certain, or none."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def _digits(low: int, high: int) -> st.SearchStrategy[str]:
 
 
 def _with_check(number: str) -> str:
-    """A card's number: with the digit that makes Luhn's check right."""
+    """Return a card number with the check digit of the Luhn algorithm."""
     doubled = [int(digit) * 2 for digit in number[::-2]]
     total = sum(value - 9 if value > 9 else value for value in doubled)
     total += sum(int(digit) for digit in number[-2::-2])

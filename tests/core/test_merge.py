@@ -27,7 +27,7 @@ C = Page(id="c", parent="b", rank="V", slug="c", title="C")
 
 
 def merge_pages(base, ours, theirs, *, texts=(), items=({}, {}, {}), tree=None):
-    """Each state as a list of pages; texts are known by their hash."""
+    """Merge states given as lists of pages; texts are identified by their hash."""
     library = Library()
     for source in texts:
         library.put(source)

@@ -15,7 +15,7 @@ TABLE = "| a | b |\n| --- | --- |\n| 1 | x |\n| 2 | y |\n| 3 | z |\n"
 
 
 def clean(base, ours, theirs):
-    """The merged text, the same from both sides and without conflicts."""
+    """Return the merged text, which must be the same from both sides and without conflicts."""
     result, back = merge_text(base, ours, theirs), merge_text(base, theirs, ours)
     assert result.conflicts == back.conflicts == []
     assert result.text == back.text

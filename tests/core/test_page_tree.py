@@ -109,7 +109,7 @@ _PAGE_OR_NONE = {page_id: st.none() | _page(page_id) for page_id in IDS}
 
 @st.composite
 def some_pages(draw: Callable[[st.SearchStrategy[object]], object]) -> dict[str, Page | None]:
-    """For some of the ids a page anywhere, also below one that is not there, below itself or in a circle."""
+    """Generate pages for some ids, anywhere: also under a missing page, under itself, or in a cycle."""
     ids: list[str] = draw(_IDS)  # type: ignore[assignment]
     return {page_id: draw(_PAGE_OR_NONE[page_id]) for page_id in ids}  # type: ignore[misc]
 

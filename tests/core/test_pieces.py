@@ -18,7 +18,7 @@ def joined(cut):
 
 
 def cut_blocks(source):
-    """Blocks of the document that a piece ends inside of."""
+    """Return the blocks of the document that a piece ends inside of."""
     at, edges = 0, []
     found = split(source)
     for gap, piece in zip(found.gaps, found.pieces, strict=False):

@@ -18,7 +18,7 @@ from octavo.core.summary import (
 
 
 def outline(entries, depth=0):
-    """One line an entry: indentation, kind, title, target."""
+    """Return one line for each entry: indentation, kind, title, target."""
     lines = []
     for entry in entries:
         target = entry.href or (entry.computed or {}).get("type") or entry.slug or ""

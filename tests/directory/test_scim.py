@@ -187,7 +187,7 @@ def test_an_invitation_of_a_directory_is_created_and_removed(directory):
     assert invitations() == []
     assert directory.patch(path, {"op": "replace", "path": "active", "value": True})["active"] is True
     (invitation,) = invitations()
-    # Nobody else can accept or decline it.
+    # No one else can accept or decline it.
     assert world.call("reader", "DELETE", f"/user/invitations/{invitation}").status_code == 204
     taken = world.home.path("/orgs/{organizationId}/invites/{id}", id=invitation)
     assert world.call("editor", "POST", taken).status_code == 404
@@ -214,7 +214,7 @@ def test_an_invitation_of_a_directory_is_created_and_removed(directory):
 
 
 def test_an_account_with_an_unverified_address_gets_no_directory_data(directory):
-    """Its owner may be another person than the directory means."""
+    """Its owner can be another person than the directory means."""
     world = directory.world
     with world.context.db.write() as tx:
         tx.run("UPDATE users SET email_verified = 0 WHERE id = :id", id=world.users["stranger"])

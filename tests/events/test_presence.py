@@ -150,7 +150,7 @@ def test_listeners_receive_arrivals_and_departures(world: World, clock: SetClock
 
 
 def test_presence_omits_former_members(world: World) -> None:
-    """Buffered reports of a person or space that was deleted meanwhile are skipped."""
+    """Buffered reports of a person or space deleted in the meantime are skipped."""
     say(world, "reader")
     say(world, "admin")
     with world.context.db.write() as tx:

@@ -36,7 +36,7 @@ def comment(world: World, who: str, text: str = "Hello", at: str = "/spaces/{spa
 
 
 def work(world: World) -> None:
-    """Notifications are written by jobs."""
+    """Run the jobs that write notifications."""
     Worker(world.context.db, world.context).run_pending()
 
 

@@ -1,4 +1,4 @@
-"""Scans of a site: what they find, what they do again, and what becomes of findings."""
+"""Scans of a site: their findings, what they check again, and the life of findings."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ScanScene:
         return found
 
     def on_page(self, query: str = "status=open") -> dict[str, dict[str, Any]]:
-        """Findings of the page by kind."""
+        """Return the findings of the page by kind."""
         return {found["kind"]: found for found in self.list(query=f"{query}&pageId={self.place['pageId']}")}
 
 

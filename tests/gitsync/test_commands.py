@@ -1,4 +1,4 @@
-"""``octavo git``, beside a server that syncs."""
+"""``octavo git``, while a server syncs."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def synced(world: World, developer: Developer) -> Any:
 
 
 def put(developer: Developer, kind: int, data: bytes) -> bytes:
-    """An object as it stands, which no library would write."""
+    """Store an object verbatim that no library would write."""
     data = b"%s %d\0%s" % ({1: b"commit", 2: b"tree", 3: b"blob"}[kind], len(data), data)
     oid = hashlib.sha1(data).hexdigest()
     place = developer.where / "objects" / oid[:2] / oid[2:]

@@ -28,7 +28,7 @@ class Branches(Synced):
         self.topic = Developer(developer.where, "topic/words")
 
     def begin(self, changes: dict[str, Any]) -> str:
-        """A branch from the head of the synced one."""
+        """Create a branch from the head of the synced one."""
         self.topic.repo.refs[self.topic.ref] = (self.developer.head or "").encode()
         return self.topic.commit(changes)
 
@@ -77,7 +77,7 @@ def test_a_branch_becomes_a_change_request_and_is_merged_with_its_commits(synced
     assert "New" not in {page["title"] for page in synced.pages().values()}
     assert synced.last()["changeRequests"] == 1
     assert synced.sync() == "synced" and synced.last()["status"] == "nothing"
-    # What is pushed comes in, beside an edit that was made here.
+    # Pushed commits are merged with an edit that was made here.
     synced.edit_change("Two", "Words of a reviewer.\n")
     synced.topic.commit({"one.md": one.replace("Third", "And third")})
     assert synced.sync() == "synced"
@@ -192,7 +192,7 @@ def test_a_change_request_is_pushed_as_a_branch_and_continued_there(synced: Bran
     assert "Better words" in there.message()
     assert there.files["code.py"] == FILES["code.py"], "all else of the branch is the repository's"
     assert synced.sync() == "synced" and synced.last()["status"] == "nothing"
-    # A developer goes on, and so does somebody here.
+    # A developer continues, and so does a person in Octavo.
     there.commit({"fresh.md": there.files["fresh.md"] + "\nMore of it.\n"})
     synced.edit_change("Two", "Words of the space.\n")
     assert synced.sync() == "synced"

@@ -172,7 +172,7 @@ def test_the_git_provider_gets_the_status_of_each_commit_once(
         assert headers["authorization"] == f"token {SECRET}" and body["state"] == "success"
         assert body["target_url"].endswith(f"/s/{synced.space}") and body["context"] == "octavo"
         assert synced.sync() == "synced" and len(hoster.told) == 1, "nothing new, nothing told"
-        # One that Octavo pushed is told of as well; a hoster that does not take it is no failure.
+        # A commit that Octavo pushed is reported as well; a refusing provider isn't a failure.
         hoster.answer = 403
         synced.edit({"operation": "insert_page", "title": "New", "document": {"markdown": "Text.\n"}})
         assert synced.sync() == "synced", synced.state()

@@ -104,7 +104,7 @@ UNREADABLE: dict[str, tuple[str, bytes]] = {
 def test_a_file_that_cannot_be_a_page_stays_unchanged(
     remotes: World, developer: Developer, why: str, summary: bool, at_first: bool
 ) -> None:
-    """It is a file with a link in its place, which nobody can write over, until it can be a page again."""
+    """It is a file with a link in its place, which can't be overwritten, until it can be a page again."""
     code, data = UNREADABLE[why]
     files = {
         **PLAIN,

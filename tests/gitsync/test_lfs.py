@@ -77,7 +77,7 @@ def test_lfs_files_are_imported_and_exported_as_pointers(
             batch == "/acme/docs.git/info/lfs/objects/batch" and headers["authorization"] == f"Basic {basic}"
         )
         assert server.asked[1][2]["x-grant"] == "g" and len(server.asked) == 2
-        # Another version, by the fast way; a text beside it asks nobody anything.
+        # Another version, by the fast path; a changed text requests nothing.
         developer.commit({AT: server.add(OTHER)})
         assert synced.sync() == "synced" and synced.exported()[AT] == OTHER
         asked = len(server.asked)
@@ -233,7 +233,7 @@ def test_lfs_files_are_determined_by_git_attributes(tmp_path: Path) -> None:
         "docs/raw",
     ]
     assert [path for path in [*tracked, *plain] if whole(path)] == tracked
-    # What is above the synced folder counts as well.
+    # Attributes above the synced folder count as well.
     inside = Tracked(Repository(developer.repo, developer.where, "docs/"), head)
     assert inside("b/c.png") and inside("raw/x.txt") and not inside("small.png") and not inside("top.bin")
     assert not Tracked(Repository(developer.repo, developer.where, ""), None)("a.png")

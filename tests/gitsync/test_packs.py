@@ -102,7 +102,7 @@ def git(where: Path, *arguments: str) -> str:
 
 @pytest.fixture(params=["loose", "packed", "differences", "borrowed"])
 def local(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with a small page and a file that is too large, however it keeps them."""
+    """Return a repository with a small page and a file that is too large, stored in each way."""
     where = tmp_path / "local"
     where.mkdir()
     git(where, "init", "--quiet", "--initial-branch=main")

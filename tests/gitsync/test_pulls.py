@@ -1,4 +1,5 @@
-"""Pull requests as hosters tell of them: recorded answers of their public APIs, and a space that follows them."""
+"""Pull requests as Git providers describe them: recorded responses of their public APIs, and a space that
+follows them."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ SHA = "6dcb09b5b57875f334f61aebed695e2e4193db5e"
 
 
 def github(number: int, *, fork: bool = False, **more: Any) -> dict[str, Any]:
-    """As GitHub, Gitea and Forgejo describe one."""
+    """Return a pull request as GitHub, Gitea, and Forgejo describe one."""
     return {
         "number": number,
         "state": "open",
@@ -185,7 +186,7 @@ def hoster() -> Iterator[Any]:
             if number.isdigit():
                 self.answer(server.pulls[int(number)])
             else:
-                # One on a page, however many are asked for.
+                # One per page, regardless of the requested number.
                 page = int(parse_qs(urlsplit(self.path).query)["page"][0])
                 found = [pull for pull in server.pulls.values() if pull["state"] == "open"]
                 self.answer(found[page - 1 : page])
@@ -214,7 +215,7 @@ def test_open_pull_requests_are_followed(
     config = developer.where / "config"
     config.write_text(config.read_text() + "[http]\n\treceivepack = true\n")
     parted = developer.head or ""
-    for number in range(5):  # the pull request began before what a first sync fetches
+    for number in range(5):  # The pull request started before the history that a first sync fetches.
         developer.commit({"log.txt": f"{number}\n"})
     topic = Developer(developer.where, "topic")
     topic.commit({"one.md": "# One\n\nVery first.\n\nSecond.\n"}, parents=[parted])

@@ -84,7 +84,7 @@ def test_wrong_tokens_and_private_addresses_are_reported_and_retried(
         assert synced.sync() == "failed"
         state = synced.state()
         assert state["reason"] == "unauthorized" and state["failures"] == 2 and "nextAt" in state
-        # Whoever connected it is told of the first failure in a row.
+        # The person who connected it is notified of the first of consecutive failures.
         with world.context.db.read() as tx:
             told = tx.all("SELECT payload FROM events WHERE type = 'git_sync_failed'")
         assert len(told) == 1 and "private network" in told[0][0] and world.users["admin"] in told[0][0]

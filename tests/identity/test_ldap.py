@@ -30,7 +30,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slapd]:
 
 @pytest.fixture
 def directory(world: World, server: Slapd) -> Iterator[World]:
-    """The world with the LDAP server as its directory, without cookies."""
+    """Return the world with the LDAP server as its directory, without cookies."""
     before = world.context.settings
     world.context.settings = msgspec.structs.replace(
         before,

@@ -117,7 +117,7 @@ def test_passkeys_of_others_are_not_found(world: World) -> None:
     key.id = other.id
     begun = started(world)
     assert answered(world, begun, key.sign(begun["options"])).status_code == 401, "signed by another key"
-    # Nobody can register the same authenticator twice.
+    # The same authenticator can't be registered twice.
     start = post(world, "/user/passkeys/start", who="reviewer").json()
     body = {**LAPTOP, "challenge": start["challenge"], "credential": other.make(start["options"])}
     assert post(world, "/user/passkeys", body, "reviewer").status_code == 409

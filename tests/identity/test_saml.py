@@ -358,7 +358,7 @@ def test_a_sign_in_started_by_the_provider_asks_for_confirmation(world, pysaml2)
     world._client.cookies.clear()
     arrived = post(world, made, document, relay="/spaces")
     secret = waiting(arrived)
-    # Nobody is signed in yet, and the URL that finishes a requested sign-in leads to the page too.
+    # No one is signed in yet, and the URL that completes a requested sign-in opens the page, too.
     assert world.call(NOBODY, "GET", "/user").status_code == 401
     finish = f"/saml/{made['id']}/finish?answer={secret}"
     assert waiting(world.call(NOBODY, "GET", finish)) == secret
@@ -648,7 +648,7 @@ def forged_assertion(signed, email="admin@example.org", id="_evil"):
 
 
 def wrap(made, how):
-    """The eight ways to wrap a signed element (Somorovsky et al., On Breaking SAML, 2012)."""
+    """Wrap a signed element in one of eight ways (Somorovsky et al., On Breaking SAML, 2012)."""
     if how <= 2:
         root = sign(response_xml(**honest(made)), KEYS, element="p:Response")
         signature = root.find("ds:Signature", NS)
@@ -663,7 +663,7 @@ def wrap(made, how):
             moved = copy.deepcopy(signature)
             moved.append(original)
             evil.insert(1, moved)
-        else:  # beside the signature
+        else:  # next to the signature
             evil.insert(1, copy.deepcopy(signature))
             evil.insert(2, original)
         return evil
@@ -710,7 +710,7 @@ def tampered(made):
 
 
 def commented(made):
-    """A comment splits the name for parsers that read only the first text node (CVE-2017-11427)."""
+    """Split the name with a comment, for parsers that read only the first text node (CVE-2017-11427)."""
     root = sign(response_xml(**honest(made, name_id="admin.evil", email="admin@example.org.evil.test")), KEYS)
     text = etree.tostring(root).decode()
     return text.replace("admin@example.org.evil.test", "admin@example.org<!-- -->.evil.test")
@@ -968,7 +968,7 @@ def test_saml_responses_with_missing_parts_are_refused(world, element):
             except RefusedResponse:
                 continue
             accepted.add((etree.QName(one).localname, part))
-    # What no signature covers, and nobody reads: hints on the key, and of a response that is not signed itself.
+    # Unsigned and unused parts: hints on the key, and the unsigned parts of a response.
     hints = {(name, part) for name in ("KeyInfo", "X509Data", "X509Certificate") for part in (None, "")}
     loose = {("Response", "Destination"), ("Response", "ID"), ("Response", "IssueInstant"), ("Issuer", None)}
     assert accepted <= (hints | loose if element == "a:Assertion" else hints)

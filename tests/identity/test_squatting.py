@@ -61,7 +61,7 @@ def user_id(world):
 
 
 def expect_owner(world, token, squatted):
-    """Assert that the owner, and nobody else, has access."""
+    """Assert that only the owner has access."""
     me = world.call(NOBODY, "GET", "/user", headers=bearer(token)).json()
     assert me["email"] == OWNER
     for left in squatted:

@@ -1,4 +1,4 @@
-"""Tests of insights: what is stored about visitors and what is not, and queries."""
+"""Tests of insights: stored and omitted data about visitors, and queries."""
 
 import threading
 from datetime import UTC, datetime, timedelta

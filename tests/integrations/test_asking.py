@@ -34,7 +34,7 @@ export default { async fetch(request, env, context) {
 
 
 def visit(world, method, path, *, follow=False, **options):
-    """A request to the origin of sites; ``follow``: on to where it leads, with the cookies that were given."""
+    """Send a request to the origin of sites; ``follow``: follow redirects, with the received cookies."""
     client = LightClient(reader_edge(world.context), "http://sites.test", keeps_cookies=True)
     answer = client.ask(method, path, **options)
     while follow and answer.is_redirect:
@@ -163,7 +163,7 @@ def test_scripts_receive_no_headers_that_identify_people(world):
 
 
 def test_headers_are_passed_on_except_reserved_ones(sqlite_world):
-    """Scripts are on the origin of everybody's sites: nothing that is for all of it is theirs to say."""
+    """Scripts share the origin of all sites, so they can't set headers that affect the whole origin."""
     world = sqlite_world
     given = {
         "www-authenticate": "Basic",
@@ -286,7 +286,7 @@ def test_only_the_owner_sees_the_error_of_a_script(sqlite_world, body, monkeypat
     publish(world, script=HANDLER % body)
     answer = visit(world, "GET", "/~integrations/chat/x", headers={"authorization": "Basic c2VjcmV0"})
     assert answer.status_code == 502 and "secret stack" not in answer.text
-    # It is noted once the script is done, which may be after the answer.
+    # It is logged when the script has finished, possibly after the response.
     until(lambda: world.get("admin", "/integrations/chat/events")["items"])
     event = world.get("admin", "/integrations/chat/events")["items"][0]
     assert event["status"] == "failed" and "c2VjcmV0" not in json.dumps(event)

@@ -66,7 +66,7 @@ def test_each_organization_installs_its_own_copy(world):
     # Done again, it stays the version that it is.
     assert world.post("admin", home.path(BUILTIN), {"name": "slack"})["id"] == made["id"]
     assert world.get("admin", f"/integrations/{copy_of(home)}")["version"] == 1
-    # Who removes their copy removes nobody else's.
+    # Removing a copy doesn't affect other organizations.
     assert world.call("admin", "DELETE", f"/integrations/{copy_of(home)}").status_code == 205
     assert (states(world, home)["slack"], states(world, other)["slack"]) == ("available", "published")
 
@@ -75,7 +75,7 @@ def test_each_organization_installs_its_own_copy(world):
     "name", ["slack", "Slack", "SLACK", "slack.1", "oidc-sign-in", "plausible.x", "copy"]
 )
 def test_names_of_builtin_integrations_are_reserved(world, name):
-    """A stranger's copy was offered to everybody as the one that comes with Octavo."""
+    """Otherwise, a copy of another organization could be offered as the built-in one."""
     home, other = world.home, world.away
     if name == "copy":
         world.post("admin", home.path(BUILTIN), {"name": "slack"})
@@ -142,7 +142,7 @@ def test_only_server_administrators_offer_integrations_to_all(world):
     assert "chat" not in [one["name"] for one in world.get(other.admin, "/integrations")["items"]]
     verification.offer_integration(world.context, "chat", offered=True)
     assert "chat" in offered(world, other)
-    # What is published next is still offered, as long as its publisher wants it to be.
+    # The next version is also offered, as long as its publisher wants that.
     world.post("admin", "/integrations/chat", publication(home, visibility="public"))
     assert "chat" in offered(world, other)
     world.post("admin", "/integrations/chat", publication(home, visibility="unlisted"))

@@ -1,4 +1,5 @@
-"""Pages that integrations compute: in spaces, for readers, in search; asked for when what they are of changes."""
+"""Pages computed by integrations: in spaces, for readers, and in search; computed again when their sources
+change."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def source(**props):
 
 
 def put_on_page(world, given):
-    """A page that is computed; its id."""
+    """Add a computed page, and return its id."""
     made = world.post(
         "admin",
         world.home.path("/orgs/{organizationId}/spaces"),
@@ -114,7 +115,7 @@ def test_an_integration_computes_the_pages_of_a_space(world, menu):
     assert (about["target"]["kind"], about["target"]["page"]) == ("page", salad["id"])
     found = world.get("reader", f"/spaces/{space}/search?query=zanzibar")["items"]
     assert {page["id"] for page in found} == {soup["id"], salad["id"]}
-    # Nothing that it would be asked differently: nobody asks.
+    # Nothing that it depends on has changed, so it isn't requested.
     work(world)
     assert len(asked(world)) == 1
 
@@ -147,7 +148,7 @@ def test_source_spaces_are_passed_with_their_revision(world, menu):
     put_on_page(world, given)
     work(world)
     before = len(asked(world))
-    # Visitors of a site do not see the other space; whoever sees what the installation sees does.
+    # Visitors of a site don't see the other space; people who see what the installation sees do.
     assert {json.dumps(one["dependencies"]["of"]["value"] is None) for one in asked(world)} == {
         "true",
         "false",

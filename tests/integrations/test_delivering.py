@@ -1,4 +1,5 @@
-"""Events on their way to scripts, on the real runtime: in order, again after failures, nobody in another's way."""
+"""Delivery of events to scripts, on the real runtime: in order, retried after failures, and independent of
+each other."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def work(world):
 
 
 def told(world, name="chat"):
-    """The events of an integration, oldest first, each with its log."""
+    """Return the events of an integration, oldest first, each with its log."""
     path = f"/integrations/{name}/events"
     found = []
     for event in reversed(world.get("admin", path)["items"]):

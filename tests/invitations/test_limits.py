@@ -71,7 +71,7 @@ def test_without_a_role_people_get_the_default_one(world):
 
 
 def test_inviting_a_member_changes_nothing(world):
-    """An invitation demotes nobody, neither the last administrator nor a disabled member."""
+    """An invitation demotes no one, neither the last administrator nor a disabled member."""
     with world.context.db.write() as tx:
         disable_member(tx, world.home["organizationId"], world.users["editor"])
     answer = invite(world, world.home, "admin@example.org", "editor@example.org", role="read")

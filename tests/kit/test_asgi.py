@@ -15,7 +15,7 @@ HOST = (b"host", b"docs.example")
 
 
 class Wire:
-    """The server's side of a request: what it delivers, then nothing more; and what it was sent."""
+    """Server side of a request: the messages that it delivers, and those that it was sent."""
 
     def __init__(self, *messages: dict[str, Any]) -> None:
         self.messages = list(messages)
@@ -225,7 +225,7 @@ def test_a_response_has_the_announced_length(pieces: list[bytes]) -> None:
         return wire.sent[-1]["type"] == "http.response.body" and not wire.sent[-1].get("more_body", False)
 
     assert is_complete(answered(handle_of(3), Wire()))
-    # Without its last message the server closes the connection, so nobody takes what follows for the rest.
+    # Without the last message, the server closes the connection, so no one takes the next bytes for the rest.
     for wrong in (2, 4):
         assert not is_complete(answered(handle_of(wrong), Wire()))
 

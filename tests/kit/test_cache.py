@@ -33,12 +33,12 @@ def test_cache_space_unused_by_one_is_available_to_others():
     large: ByteCache[int] = ByteCache(Share("large", 3), memory)
     for n in range(100):
         small.put(n, n, 20)
-    assert 900 <= small.size <= 1000  # nobody else wants it
+    assert 900 <= small.size <= 1000  # no other cache needs it
     for n in range(100):
         large.put(n, n, 20)
     assert 900 <= small.size + large.size <= 1000
     assert 200 <= small.size <= 300  # a quarter, as their shares say
-    assert small.get(99) == 99 and small.get(80) is None  # what was used longest ago is gone
+    assert small.get(99) == 99 and small.get(80) is None  # the least recently used entry was evicted
     del large
     for n in range(100):
         small.put(n, n, 20)

@@ -53,7 +53,7 @@ def test_a_program_gets_only_the_environment_it_is_given(tmp_path: Path) -> None
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="absent: /proc")
 def test_long_running_processes_have_no_secrets() -> None:
-    """The lexers of listings, and the scripts of integrations: text by anybody, and code."""
+    """The lexers of code blocks and the scripts of integrations process untrusted text and code."""
     script = ScriptProcess()
     listings = highlighting._start()
     try:

@@ -1,4 +1,5 @@
-"""A damaged database is recognized once: it is not ready, nothing is written, and everybody is told to restore."""
+"""A damaged database is recognized once: it isn't ready, nothing is written, and everyone is told to restore
+a backup."""
 
 from __future__ import annotations
 
@@ -137,7 +138,7 @@ def test_a_damaged_word_index_is_rebuilt_without_an_outage(tmp_path: Path) -> No
 
 @contextmanager
 def broken(world: World, code: str) -> Iterator[None]:
-    """Have the server report damage, as it does of a page that it reads, whenever pages are asked for."""
+    """Have the server report damage, as for a damaged page, whenever pages are requested."""
     database = world.context.db
     with database.migration() as tx:
         tx.script(
@@ -195,7 +196,7 @@ def test_damage_reported_by_postgresql_is_recognized(world: World, code: str) ->
 def test_a_failed_read_reports_the_reason(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """And not that its transaction is over."""
     page = f"/spaces/{world.home['spaceId']}/content/page/{world.home['pageId']}"
-    # Nothing is answered with what is kept.
+    # No response comes from a cache.
     monkeypatch.setattr(world.context.db, "_current_generation", lambda: None)
     with broken(world, "57014"):  # canceled, as a statement that takes too long
         answer = world.call("admin", "GET", page)

@@ -43,7 +43,7 @@ def test_the_generation_changes_with_own_and_foreign_commits(database, database_
     first = _settled_generation(database)
     _put(database, "own")
     second = database.generation()
-    assert second > first  # at once: a thread reads what it wrote
+    assert second > first  # immediately: a thread reads its own writes
     _put_elsewhere(database_url)
     assert _is_soon_above(second, database.generation)
 

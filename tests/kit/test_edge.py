@@ -44,7 +44,7 @@ DECODED = {"br": brotli.decompress, "gzip": gzip.decompress, "zstd": zstd.decomp
 
 
 class Tried:
-    """An edge with a route of each kind, and how often what it streams was opened and closed."""
+    """Edge with a route of each kind, and counters of opened and closed streams."""
 
     def __init__(self, **options) -> None:
         self.closed = threading.Event()

@@ -203,7 +203,7 @@ def test_an_abandoned_request_holds_no_thread() -> None:
         pool.close()
         assert (pool.held, pool.waiting) == (0, 0)
         late = pool.submit(GREEDY, print)
-        with pytest.raises(asyncio.CancelledError):  # nobody waits for threads that are gone
+        with pytest.raises(asyncio.CancelledError):  # no one waits for threads that ended
             await late
 
     run_served(ask())
@@ -268,7 +268,7 @@ def test_short_work_runs_immediately_without_taking_turns() -> None:
 
 @pytest.fixture
 def turns(monkeypatch: pytest.MonkeyPatch) -> list[Owner]:
-    """In whose turn requests that are answered on the event loop were."""
+    """Return in whose turn requests were answered on the event loop."""
     seen: list[Owner] = []
     run = LoopTurns.run
 
@@ -277,7 +277,7 @@ def turns(monkeypatch: pytest.MonkeyPatch) -> list[Owner]:
         return await run(self, owner, *work)
 
     monkeypatch.setattr(LoopTurns, "run", note)
-    # Where nobody waits, what is kept is answered without a turn.
+    # If no one waits, cached responses need no turn.
     monkeypatch.setattr(LoopTurns, "is_free", lambda self: False)
     return seen
 
@@ -292,7 +292,7 @@ def test_a_request_counts_for_an_organization_once_it_is_authorized(world: World
     for path in (space, space, "/user", organization, organization, away.path("/spaces/{spaceId}")):
         world.call(admin, "GET", path, headers=mine_alone)
     assert [owner[0] for owner in turns][1:] == [mine, mine, "", mine, ""]
-    # Naming what is somebody else's takes nothing of theirs.
+    # Naming objects of others uses none of their turns.
     turns.clear()
     with world.context.db.write() as tx:
         token = {"authorization": f"Bearer {create_token(tx, world.users['stranger'], name='new')}"}

@@ -82,7 +82,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def servers():
-    """Two servers on ports of their own."""
+    """Return two servers on separate ports."""
     found = []
     for _ in range(2):
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -247,7 +247,7 @@ def _addresses(*texts):
 
 
 def test_a_rebinding_name_is_resolved_once(monkeypatch):
-    """First public, then private: the second answer must never be asked for, nor connected to."""
+    """First public, then private: the second address must never be requested or connected to."""
     answers = iter([_addresses("8.8.8.8"), _addresses("127.0.0.1")])
     connected = []
 
@@ -316,7 +316,7 @@ def test_a_fetch_ends_with_its_job(monkeypatch):
 
 
 def test_tls_uses_the_host_name_of_the_url(monkeypatch):
-    """Pinning the address must not change which certificate is asked for and checked."""
+    """Pinning the address must not change which certificate is requested and checked."""
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     hello = []

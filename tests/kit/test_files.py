@@ -97,7 +97,7 @@ def test_a_missing_bucket_is_reported(s3_environment):
 
 @pytest.fixture
 def silent_endpoint(s3_environment, monkeypatch):
-    """An object store that takes requests and answers none."""
+    """Return an object store that accepts requests and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         endpoint = f"http://127.0.0.1:{listening.getsockname()[1]}"
         monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
@@ -194,7 +194,7 @@ def test_presigned_links_equal_those_of_botocore(monkeypatch, clock, session, en
     )
     headers = file_headers(GRANT)
     moment, expires = 0, 1
-    # The other one looks at the clock of the machine, which may go on to its next second in between.
+    # The other one reads the clock of the machine, which can reach the next second in between.
     while moment + 600_000 != expires * 1000:
         expires = now() // 1000 + 600
         theirs = client.generate_presigned_url(
@@ -329,5 +329,5 @@ def test_a_killed_writer_leaves_no_half_file(tmp_path):
     for hash in told:
         assert hashlib.sha256(store.read(hash)).hexdigest() == hash
     for path in tmp_path.glob("??/*"):
-        if store.exists(path.name):  # else a leftover under a name that nobody asks for
+        if store.exists(path.name):  # Otherwise, a leftover remains under an unused name.
             assert hashlib.sha256(path.read_bytes()).hexdigest() == path.name

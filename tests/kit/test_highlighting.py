@@ -1,4 +1,4 @@
-"""Listings are coloured in a process of its own, within a time."""
+"""Code is highlighted in a separate process, within a time limit."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from settled import PATIENCE, until
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
-    """Each test registers kinds of its own."""
+    """Let each test register its own kinds."""
     monkeypatch.setattr(jobs, "kinds", {})
     monkeypatch.setattr(jobs, "schedules", {})
     monkeypatch.setattr(jobs, "feeders", [])
@@ -182,7 +182,7 @@ def test_a_long_job_keeps_its_lease(database, clock):
     try:
         with Running(database, lease=0.5, poll=0.02), Running(database, lease=0.5, poll=0.02):
             for _ in range(4):
-                # Time goes on only once the lease was renewed, however long that takes here.
+                # The clock advances only after the lease was renewed, however long that takes.
                 until(lambda: [row[0] for row in _rows(database, "lease_until")] == [now() + 500])
                 clock.advance(400)
             go.set()
@@ -274,7 +274,8 @@ def test_a_killed_worker_loses_and_repeats_nothing(database, database_url):
         with database.write() as tx:
             for n in range(200):
                 enqueue(tx, "effect", n=n)
-        # Only what the killed one holds is taken over: on a busy machine a living one may renew a short lease too late.
+        # Only jobs of the killed worker are taken over: on a busy machine, a running one can renew a short
+        # lease too late.
         victim = _start_worker(database_url, "1", "victim")
         workers.append(victim)
         assert victim.stdout.readline() == "ready\n"
@@ -492,7 +493,7 @@ def test_a_stuck_job_is_abandoned_and_its_thread_writes_nothing(database):
     jobs.job("other", bound="a test")(lambda context: ran.set())
     _add(database, "stuck")
     try:
-        # Its lease does not end: nobody but the worker itself takes it from its thread.
+        # Its lease doesn't end: only the worker itself removes it from its thread.
         with Running(database, threads=3, lease=60, grace=0.1, poll=0.02):
             until(lambda: _rows_in(database, "parked"))
             _add(database, "other")

@@ -1,4 +1,4 @@
-"""Reads that take rows which earlier ones got: still one snapshot, and never older than what is kept may be."""
+"""Reads that use rows of earlier reads: still one snapshot, and never older than the cache allows."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _value(tx: Transaction, name: str) -> str:
 
 
 def _answer(database: Database, work: Callable[[Transaction], T]) -> T:
-    """As the dispatcher does it."""
+    """Run a read like the dispatcher."""
     try:
         with database.read_kept() as tx:
             return work(tx)
@@ -74,7 +74,7 @@ def _answer(database: Database, work: Callable[[Transaction], T]) -> T:
 
 @pytest.fixture
 def listening(database: Database, database_url: str) -> Database:
-    """A connected database without pending notices, with the same value under all names."""
+    """Return a connected database without pending notices, with the same value under all names."""
     _set_all(database, "0")
     settle(database, database_url)
     return database
@@ -140,14 +140,14 @@ def test_cached_and_queried_rows_belong_to_one_snapshot(listening: Database, dat
             assert _value(tx, "a") == "0", "whoever goes on nevertheless sees no mixture"
             _value(tx, "c")
     assert _answer(listening, look) == ["1", "1"]
-    # What was found out then is kept: nobody has to begin anew a second time.
+    # The result is cached, so that no one has to start again.
     for _ in range(2):
         with listening.read_kept() as tx:
             assert look(tx) == ["1", "1"]
 
 
 def test_a_write_starts_the_surrounding_read(listening: Database, database_url: str) -> None:
-    """So nobody who has written has to begin anew."""
+    """So no one who has written has to start again."""
     with listening.read_kept() as tx:
         _value(tx, "a")
     settle(listening, database_url)
@@ -363,7 +363,7 @@ OWN_CONNECTIONS = {"postgres.py", "replica.py"}
 
 @cache
 def _statements() -> tuple[tuple[str, bool], ...]:
-    """All texts of the product that may be statements which read, and whether each is declared ``Live``."""
+    """Return all texts of the product that can be reading statements, and whether each is declared ``Live``."""
     found = []
     for path in Path(octavo.__file__).parent.rglob("*.py"):
         source = path.read_text()

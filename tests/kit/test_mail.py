@@ -1,4 +1,4 @@
-"""Mail as it is handed to a server: what is in each message, and over which connection."""
+"""Emails as they are passed to a server: their content, and the connection."""
 
 from __future__ import annotations
 

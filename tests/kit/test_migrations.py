@@ -62,7 +62,7 @@ def bare(bare_url) -> Iterator[Database]:
 
 @pytest.fixture
 def fresh(bare, tmp_path, request) -> Iterator[Database]:
-    """A new installation's database, on the engine of ``bare``."""
+    """Return the database of a new installation, on the engine of ``bare``."""
     if bare.engine == "sqlite":
         opened = open_database(f"sqlite:///{tmp_path / 'fresh.db'}")
     else:
@@ -73,7 +73,7 @@ def fresh(bare, tmp_path, request) -> Iterator[Database]:
 
 
 def _make_old(database: Database, numbers: tuple[int, ...] = LANDED) -> None:
-    """A database as the migrations before the first release left it, with rows."""
+    """Create a database as the migrations before the first release left it, with rows."""
     with database.write() as tx:
         tx.script(for_engine(OLD_SCHEMA, database.engine))
         tx.script("CREATE TABLE migrations (number BIGINT PRIMARY KEY, applied_at BIGINT NOT NULL);")
@@ -85,7 +85,7 @@ def _make_old(database: Database, numbers: tuple[int, ...] = LANDED) -> None:
 
 
 def _schema(database: Database) -> dict[str, Any]:
-    """Tables, columns in order, keys, indexes, constraints and triggers, by name."""
+    """Return tables, columns in order, keys, indexes, constraints, and triggers, by name."""
     read = _sqlite_schema if database.engine == "sqlite" else _postgres_schema
     with database.read() as tx:
         return read(tx)
@@ -177,7 +177,7 @@ def test_each_migration_accepts_rows_in_every_table(bare, fresh) -> None:
             tables = read_schema(bare, tx)
             counts = " UNION ALL ".join(f"SELECT '{name}', (SELECT count(*) FROM {name})" for name in tables)
             empty = {name for name, count in tx.all(counts) if not count}
-            # What is derived may be made anew.
+            # Derived data can be rebuilt.
             lost = {name for name in empty & filled if name in TABLES and not TABLES[name].derived}
             assert not lost, known[number - 1]
             for name in tables:
@@ -188,7 +188,7 @@ def test_each_migration_accepts_rows_in_every_table(bare, fresh) -> None:
 
 
 def _fill(tx, table: Schema) -> None:
-    """Puts a row into a table, of values that migrations can read."""
+    """Insert a row into a table, with values that migrations can read."""
     declared = TABLES.get(table.name)
     row: dict[str, Any] = {}
     for column in table.columns:

@@ -57,7 +57,7 @@ def table() -> Iterator[None]:
 
 
 def show_book(call: Call, shelf: Shelf, book_id: str) -> Book:
-    """One book."""
+    """Return one book."""
     return Book(book_id)
 
 

@@ -98,7 +98,7 @@ def test_long_computations_delay_no_others(busy: Computing, monkeypatch: pytest.
     late.end()
     assert third.began.wait(PATIENCE)
     third.end()
-    # Nobody had to wait for one that another had lost.
+    # No one had to wait for a lost permit.
     fourth = Computing()
     assert fourth.began.wait(PATIENCE)
     fourth.end()

@@ -1,4 +1,5 @@
-"""Turns of processes to write. The system tells openings of a file apart, so two of them here are as two processes."""
+"""Turns of processes to write. The system distinguishes openings of a file, so two of them in one process are
+like two processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client's address behind proxies: said by those we trust, never by the caller."""
+"""The IP address of clients behind proxies: only trusted proxies can set it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A streaming replica answers reads, and nobody can tell the difference."""
+"""A streaming replica serves reads without a visible difference."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class Asked:
     [
         ("10:10:", True, HERE, None, "answered"),
         ("10:10:", True, HERE, "10:10:", "answered"),
-        ("12:12:", True, HERE, "10:10:", "behind"),  # rows of another snapshot were taken already
-        ("9:9:", True, HERE, None, "behind"),  # what is known is not in it
-        ("8:12:", True, HERE, None, "behind"),  # of those in between nobody knows
+        ("12:12:", True, HERE, "10:10:", "behind"),  # Rows of another snapshot were already read.
+        ("9:9:", True, HERE, None, "behind"),  # The known commits aren't in it.
+        ("8:12:", True, HERE, None, "behind"),  # The ones in between are unknown.
         ("10:12:", True, HERE, None, "behind"),
         ("12:12:", False, HERE, None, "away"),  # it was promoted
         ("12:12:", True, ServerPlace("1", 2, "docs"), None, "away"),  # another history, with the same numbers
@@ -129,7 +129,7 @@ def postgres_url(database_url: str) -> str:
 
 
 def _read(database: Database, name: str = "a") -> str:
-    """As the dispatcher does it."""
+    """Run a read like the dispatcher."""
     try:
         with database.read_kept() as tx:
             return str(tx.value(VALUE, name=name))
@@ -160,7 +160,7 @@ def opened(url: str, replica_url: str) -> Iterator[PostgresDatabase]:
 
 
 def test_invalid_replicas_are_not_used(postgres_url: str) -> None:
-    """The server itself, one that is not there, and what only says that something has changed."""
+    """The server itself, a missing one, and one without transaction numbers."""
     for replica_url, said in (
         (postgres_url, "it is not a replica"),
         (postgres_url.replace("host=", "host=/nowhere"), "No such file"),
@@ -205,8 +205,8 @@ def replicated() -> Iterator[tuple[Server, Server]]:
 
 @pytest.mark.slow
 def test_reads_run_on_a_replica() -> None:
-    """Two processes beside each other: each reads what it wrote, and what it heard that the other wrote, whether the
-    replica follows, stands still, is gone, comes back, or was made the server."""
+    """Two processes: each reads its own writes, and those of the other that it was notified of, whether the
+    replica follows, pauses, fails, returns, or is promoted."""
     with (
         replicated() as (first, second),
         opened(first.url, second.url) as one,
@@ -227,7 +227,7 @@ def test_reads_run_on_a_replica() -> None:
                     time.sleep(dice.choice((0, 0.002)))
 
         def steps(count: int) -> dict[str, int]:
-            """Run steps and return the outcomes of replica reads meanwhile."""
+            """Run steps and return the outcomes of replica reads during them."""
             before = {
                 outcome: one.replica_reads[outcome] + other.replica_reads[outcome] for outcome in OUTCOMES
             }
@@ -249,7 +249,7 @@ def test_reads_run_on_a_replica() -> None:
         assert "still behind" in str(one.check_replica(0.1))
         second.ask("SELECT pg_wal_replay_resume()")
         until(lambda: steps(5)["answered"])
-        # Somebody writes for long, and nobody knows of it: what has ended is not told from what has not.
+        # A long write is unknown to others: finished and unfinished commits can't be distinguished.
         with psycopg.connect(first.url) as connection:
             connection.execute("INSERT INTO secrets VALUES ('c', 'c')")
             _write(one, "beside it")
@@ -271,7 +271,7 @@ class NotYet(Exception):
 
 @pytest.mark.slow
 def test_a_read_continues_on_the_primary_if_the_replica_fails() -> None:
-    """The read begins anew at the server, unless it may have written."""
+    """The read starts again on the primary, unless it can have written."""
     with replicated() as (first, second), opened(first.url, second.url) as database:
         _write(database, "1")
 

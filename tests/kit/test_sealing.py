@@ -1,4 +1,4 @@
-"""Secrets at rest: what is sealed opens in its place with its key, and nowhere else."""
+"""Encrypted secrets: a value only decrypts in its place with its key."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Served:
 
     async def connect(self, *sent: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-        self._kept.append(writer)  # one that nobody holds is closed
+        self._kept.append(writer)  # A connection without an owner is closed.
         for each in sent:
             writer.write(each)
             await writer.drain()

@@ -1,4 +1,4 @@
-"""Places that organizations share: the rule, every pool that there is, and no pool beside them."""
+"""Slots that organizations share: the rule, every pool, and that there are no other pools."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SRC = Path(shares.__file__).parents[2]
 
 
 def fill(pool: Shares, organization: str, most: int = 10_000) -> list[Callable[[], None]]:
-    """Takes all that one organization gets, for as many people as it likes."""
+    """Take all slots that one organization can get, for any number of people."""
     taken = []
     for person in range(most):
         owner = (organization, str(person))
@@ -218,7 +218,7 @@ POOLS = {
 
 @pytest.fixture
 def pools(sqlite_world: World) -> Iterator[list[Shares]]:
-    """All that one process has, as it makes them itself."""
+    """Return all pools of one process, as it creates them."""
     gc.collect()
     before = set(shares.everywhere)
     context = sqlite_world.context

@@ -52,7 +52,7 @@ def is_there(pid: int) -> bool:
 
 @contextmanager
 def supervised(tmp_path: Path, broken: bool = False) -> Iterator[tuple[subprocess.Popen[bytes], Path, Path]]:
-    """The parent of two workers, the folder where they write their process ids, and what the parent logs."""
+    """Start the parent of two workers; yield it, the folder of their process ids, and the log of the parent."""
     script, folder, errors = tmp_path / "parent.py", tmp_path / "pids", tmp_path / "errors"
     script.write_text(PARENT.format(python=sys.executable))
     script.chmod(0o755)
@@ -139,7 +139,7 @@ def test_a_failed_second_worker_does_not_affect_others(tmp_path: Path) -> None:
 
 
 def test_a_program_is_restarted_by_its_path(tmp_path: Path) -> None:
-    """A link to the program may lead to a newer one by now, which has an interpreter of its own."""
+    """A link to the program can point to a newer one by now, which has its own interpreter."""
     script = tmp_path / "octavo"
     script.write_text("#!/somewhere/python\n")
     asked = ["/old/python", str(script), "serve"]

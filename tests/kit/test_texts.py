@@ -1,4 +1,4 @@
-"""How names in programs are said."""
+"""Conversion of identifiers to words."""
 
 from __future__ import annotations
 

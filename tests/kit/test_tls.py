@@ -1,4 +1,4 @@
-"""Outgoing connections trust a company's own authority where they are told to, and nobody else's."""
+"""Outgoing connections trust a company's own certificate authority if configured, and no other."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _name(text: str) -> x509.Name:
 
 
 def _certificate(folder: Path) -> tuple[Path, Path]:
-    """An authority, and a certificate of it for 127.0.0.1 with its key."""
+    """Create a certificate authority, and a certificate of it for 127.0.0.1 with its key."""
     authority, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     moment = datetime.datetime.now(datetime.UTC)
 
@@ -83,7 +83,7 @@ class _Answering(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def company(tmp_path: Path) -> Iterator[tuple[Path, str]]:
-    """The file with the authority, and a server that has a certificate of it."""
+    """Return the file with the authority, and a server with a certificate of it."""
     root, own = _certificate(tmp_path)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answering)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

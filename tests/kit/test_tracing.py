@@ -130,7 +130,7 @@ def test_number_and_duration_of_statements_are_recorded(collector: Collector, da
 
 @pytest.mark.parametrize("answer", [None, 400])
 def test_a_stuck_collector_loses_spans_but_takes_no_time(collector: Collector, monkeypatch, answer):
-    """Neither what is done waits for it, nor the end of the process."""
+    """Neither the work nor the end of the process waits for it."""
     monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "20")
     monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "10")
     monkeypatch.setattr("octavo.kit.observability.trace_export._LAST_SECONDS", 0.1)
@@ -141,7 +141,7 @@ def test_a_stuck_collector_loses_spans_but_takes_no_time(collector: Collector, m
         assert span is not None
         span.end()
     tracing.end()
-    # It answers nobody before it is released.
+    # It responds to no one before it is released.
     assert not collector.released.is_set()
     collector.wait_for(lambda: collector.counts.get("dropped", 0) > 0)
     assert collector.counts.get("sent", 0) == 0

@@ -1,4 +1,4 @@
-"""Events of many commits are handed over together; jobs are begun meanwhile."""
+"""Events of many commits are delivered together; jobs start in the meantime."""
 
 import threading
 

@@ -19,7 +19,7 @@ from world import MEMBERS, NOBODY, Place, World
 
 
 class _Noting(Place):
-    """A place that notes which ids are asked for."""
+    """Place that records which ids are requested."""
 
     def __getitem__(self, name: str) -> str:
         return self.ids.setdefault(name, name)
@@ -49,11 +49,11 @@ class Sample:
     outcomes: Mapping[str, int] = field(default_factory=dict)
 
     def ids(self, place: Place, template: str) -> str:
-        """The path with the ids of a place."""
+        """Return the path with the ids of a place."""
         return place.path(template, **{name: place[there] for name, there in self.path.items()})
 
     def names_in_body(self) -> set[str]:
-        """The names of the ids that the body holds."""
+        """Return the names of the ids in the body."""
         noting = _Noting("noting", MEMBERS)
         self.body_for(noting)
         return set(noting.ids)
@@ -71,7 +71,7 @@ MEMBERS_ONLY = (ORGANIZATION, Can.VIEW)
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """How an operation refuses the sample of everybody, why it must, and the test that sees it succeed."""
+    """Reason why an operation refuses the shared sample, the refusal, and the test in which it succeeds."""
 
     status: int
     why: str
@@ -200,13 +200,13 @@ SAMPLES = _collect()
 
 
 def sample_of(operation: Operation) -> Sample:
-    """The sample of an operation; fails the test that asks when there is none."""
+    """Return the sample of an operation; fail the requesting test if there is none."""
     assert operation.id in SAMPLES, f"{operation.id}: add a sample to contract/samples/{operation.area}.py"
     return SAMPLES[operation.id]
 
 
 def succeeded(operation: Operation, answer: httpx.Response) -> bool:
-    """Whether it went well; a few operations succeed by sending a browser elsewhere."""
+    """Return whether a response is a success; a few operations succeed by redirecting a browser."""
     return answer.is_success or answer.status_code == operation.status
 
 
@@ -215,17 +215,16 @@ def asks_for_session(operation: Operation) -> bool:
 
 
 def credentials(world: World, who: str, operation: Operation) -> dict[str, str]:
-    """The header of a session of somebody where the operation asks for one; else nothing, and a token is used."""
+    """Return the header of a session of this person if the operation requires one; otherwise nothing, and a
+    token is used."""
     return world.session(who) if who != NOBODY and asks_for_session(operation) else {}
 
 
 def send(
     world: World, who: str, operation: Operation, place: Place, sample: Sample | None = None, **options: Any
 ) -> httpx.Response:
-    """The sample call of an operation in a place; ``options`` (``path``, and httpx's) go before what it says.
-
-    Through a token, or a session where the operation asks for one.
-    """
+    """Send the sample call of an operation in a place. ``options`` (``path``, and those of httpx) override
+    the sample. Uses a token, or a session if the operation requires one."""
     sample = sample or sample_of(operation)
     path = options.pop("path", None) or sample.ids(place, operation.path)
     if "json" not in options and "content" not in options and sample.body is not None:

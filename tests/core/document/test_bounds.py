@@ -21,7 +21,7 @@ MOST = 400
 
 @pytest.fixture
 def small(monkeypatch):
-    """Documents hold 400 nodes and leaves."""
+    """Limit documents to 400 nodes and leaves."""
     for module in (blocks, reader):
         monkeypatch.setattr(module, "MAX_NODES", MOST)
 
@@ -34,7 +34,7 @@ def size_of(document):
 def test_no_text_creates_more_nodes_than_the_limit(name, small):
     body = split_page(PAGES[name](6000))[2]
     document = read(body)
-    # What is one node more or less is counted before it is made, in the signs that may come to it.
+    # The number of nodes is estimated before they are created, from the symbols that can create one.
     assert size_of(document) <= 1.5 * MOST
     assert write(document) == body
     if not may_be_cut(body):

@@ -88,7 +88,7 @@ def leaves(nodes: list[Any]) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def changed(nodes: list[Any], number: int) -> int | None:
-    """Marks a word of the leaf with this number; the top-level block it is in, None where there is none."""
+    """Mark a word of the leaf with this number, and return its top-level block; None if there is none."""
     for count, (at, leaf) in enumerate(leaves(nodes)):
         if count == number:
             leaf["text"] = WORD.sub(lambda match: match[0] + MARK, leaf["text"], count=1)
@@ -254,7 +254,7 @@ def test_edits_are_read_back_as_intended(data: Any) -> None:
 
 
 def kinds(text: str) -> list[list[str]]:
-    """The types of the blocks and of what is in them; a comment that keeps two blocks apart counts for nothing."""
+    """Return the types of the blocks and of their content; a comment that separates two blocks is ignored."""
     return [
         [node.type or "" for node in walk(block) if isinstance(node, Block | Inline)]
         for block in read(text).nodes

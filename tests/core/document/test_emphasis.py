@@ -1,4 +1,5 @@
-"""Emphasis beside Chinese, Japanese and Korean characters: the cases of the CJK-friendly rules, in other words."""
+"""Emphasis next to Chinese, Japanese, and Korean characters: the cases of the CJK-friendly rules, with other
+words."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def marked(text: str, mark: str = "bold") -> list[str]:
     ]
 
 
-# A sign of the script at either edge of the marked words, its letters or others beside the stars.
+# A character of the script at either edge of the marked words, or outside the asterisks.
 SIGNS = "，。、；：？！“”‘’（）【】《》「」—～…·〃-々︙"
 CLOSED = [f"**重点{sign}**后面" for sign in SIGNS]
 OPENED = [f"前面**{sign}重点**" for sign in "（【《「“—～…·"]

@@ -1,4 +1,5 @@
-"""Keys of nodes do not depend on the version of the reader: comments, suggestions, and references hang on them."""
+"""Keys of nodes don't depend on the version of the reader, because comments, suggestions, and references
+refer to them."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def with_data(document: Document) -> Iterator[Block | Inline]:
 
 
 def as_a_later_reader(document: Document) -> Document:
-    """The document as a reader would return it that finds more in each node."""
+    """Return the document as a later reader that finds more in each node would return it."""
     for node in with_data(document):
         node.data = {"aLater": {"field": True}, **node.data, "later": "field"}
         if node.type == "table":
@@ -57,7 +58,7 @@ def test_keys_are_unchanged() -> None:
         f"{node.type if isinstance(node, Block) else 'fragment'} {node.key}"
         for node in keyed_nodes(assign_keys(read(page())))
     ]
-    # Never record these anew: comments of installations that are there hang on such keys.
+    # Never record these again: comments on existing servers refer to such keys.
     assert found == KEYS.read_text().splitlines()
 
 

@@ -163,7 +163,7 @@ def test_an_edited_table_keeps_its_merged_cells():
     table = read(MERGED).nodes[0]
     assert table.data["attributes"] == {"colspan-c2": "2", "rowspan-r1c3": "2", "colspan-r3c1": "3"}
     assert write_blocks([table]) == MERGED
-    # What is written into a cell that another one reached is shown.
+    # Content of a cell that is covered by another one is shown.
     next(cell for cell in table.fragments if cell.fragment == "r2c3").nodes = read("new").nodes
     assert write_blocks([table]) == MERGED.replace(' rowspan="2"', "").replace(
         "<td>m</td>", "<td>m</td><td>new</td>"

@@ -1,4 +1,4 @@
-"""The JSON form: valid against the public description, and strict about what comes in."""
+"""The JSON form: valid against the public description, and strict with input."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def test_a_page_of_public_blocks_is_a_json_document(oracle: Any) -> None:
 
 
 def public(document: Document) -> bool:
-    """Whether the document keeps to what the description allows: its types, references of the kinds it names, and ids
-    of headings in its few letters, for texts are kept that have others."""
+    """Return whether the document conforms to the description: its types, its kinds of references, and
+    heading ids in its characters; parsed texts can have others."""
     allowed = {name for name, kind in BLOCKS.items() if kind.public} - {"if", "columns", "column"}
     unresolved = {"file", "reusable-content", "drawing", "swagger"}
     unresolved.add(

@@ -1,4 +1,4 @@
-"""Keys that stay, what a document says, and what it refers to."""
+"""Stable keys, the text of a document, and its references."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The manual's page of blocks: it shows them all, and what it says is written is what makes them."""
+"""The page of blocks in the manual: it shows all blocks, and its examples produce the blocks shown."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Ids of places, and the spellings of links that lead to them."""
+"""Ids of link targets, and the spellings of links to them."""
 
 from __future__ import annotations
 

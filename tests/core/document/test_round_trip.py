@@ -114,7 +114,7 @@ def test_any_mix_of_syntax_round_trips(text: str) -> None:
 
 
 def _corpora() -> list[Any]:
-    """All pages of the corpora, of which the fast suite reads every third."""
+    """Return all pages of the corpora, of which the fast suite parses every third."""
     paths = sorted(CORPORA.rglob("*.md")) if CORPORA else [None]
     return [pytest.param(path, marks=[pytest.mark.slow] if n % 3 else []) for n, path in enumerate(paths)]
 
@@ -177,7 +177,7 @@ def test_nodes_round_trip_through_json_and_markdown(document: Document) -> None:
 
 @pytest.mark.slow
 def test_a_hundred_thousand_documents_round_trip() -> None:
-    """Any neighbours: drawing is what takes long, so blocks are drawn once and put together again and again."""
+    """Blocks are generated once and combined repeatedly, because generating them takes long."""
     drawn: list[Block] = []
 
     @seed(1)
@@ -214,7 +214,7 @@ def test_editing_one_block_keeps_every_other_byte(text: str, data: st.DataObject
 
 
 def normal(document: Document) -> Any:
-    """A document as plain values, without keys, sources, gaps and the names of footnotes."""
+    """Return a document as plain values, without keys, sources, gaps, and names of footnotes."""
 
     def show(node: Any) -> Any:
         if isinstance(node, Block):

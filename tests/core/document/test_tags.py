@@ -288,13 +288,13 @@ class _Nothing:
 
 
 def go_through(text: str) -> None:
-    """All that is done with a page without a database."""
+    """Do everything with a page that doesn't need a database."""
     document = read(text)
     assert write(document) == text
     written = read(text)
     for block in written.nodes:
         block.source = None
-    read(write(written))  # written anew, as a whole
+    read(write(written))  # rewritten as a whole
     from_json(msgspec.json.decode(msgspec.json.encode(to_json(read(text)))))
     for found in references(assign_keys(read(text))):
         resolve(str(found.ref.get("url", "")), _Nothing(), "a/b.md")

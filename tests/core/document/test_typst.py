@@ -1,4 +1,4 @@
-"""Documents as typst: everything is set, and nothing that anybody wrote is ever code."""
+"""Documents as Typst: every document is typeset, and text is never executed as code."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def compile(folder: Path, code: str) -> bytes:
 
 
 def stripped(code: str) -> str:
-    """The code without its string literals."""
+    """Return the code without its string literals."""
     return re.sub(r'"(?:[^"\\]|\\.)*"', '""', code)
 
 
@@ -163,7 +163,7 @@ def test_a_literal_is_read_back_by_typst(folder: Path) -> None:
 
 
 def with_text(text: str) -> Document:
-    """The text wherever a document can hold one."""
+    """Return documents with the text in every possible position."""
     leaf = Text([Leaf(text)])
     ref = {"kind": "url", "url": text}
     line = Block("code-line", {"highlighted": True}, [Text([Leaf(text)])])

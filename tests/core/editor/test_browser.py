@@ -56,7 +56,7 @@ def browser(given: list[Any]) -> Any:
 
 
 def without_uids(node: Any) -> Any:
-    """The numbers of links and annotations, which only tell adjacent ones apart."""
+    """Return the document without the numbers of links and annotations, which only distinguish adjacent ones."""
     if isinstance(node, dict):
         return {name: without_uids(value) for name, value in node.items() if name != "uid"}
     return [without_uids(value) for value in node] if isinstance(node, list) else node
@@ -107,7 +107,8 @@ def test_browser_and_server_apply_steps_alike(browser):
 
 
 def test_mapped_late_steps_keep_edits_of_others(browser):
-    """Each step, after one its author has not seen: what is taken applies, and deletes nothing of the other's."""
+    """Each step is mapped over one that its author hasn't seen: accepted steps apply and delete nothing of
+    the other."""
     taken = 0
     for run in browser["runs"]:
         fitting = [tried["step"] for tried in run["tried"][:1] if tried["fits"]]
