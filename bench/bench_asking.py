@@ -23,7 +23,8 @@ from figures import figure
 from octavo.assistants.ask.material import MemberMaterial
 from octavo.assistants.ask.retrieving import retrieve
 from octavo.content.revisions.bodies import read_source
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.core.document.text import sections
 from octavo.core.sentences import content_words, sentences, stems
 from octavo.kit.context import Context

@@ -26,8 +26,10 @@ from msgspec.structs import replace
 
 from octavo.app import api_app
 from octavo.content.revisions.bodies import put_bodies
+from octavo.content.revisions.page_versions import get_page, list_pages
 from octavo.content.revisions.revising import commit, prepare_commit, prepare_main, revise_main
-from octavo.content.revisions.store import Changes, branch_state, get_page, list_pages, main_state
+from octavo.content.revisions.states import branch_state, main_state
+from octavo.content.revisions.store import Changes
 from octavo.core.pages import Page, ranks
 from octavo.delivery.reader.app import reader_edge
 from octavo.kit.clock import now

@@ -28,7 +28,8 @@ import psycopg
 from figures import figure
 from Stemmer import Stemmer
 
-from octavo.content.revisions.store import get_page, main_state
+from octavo.content.revisions.page_versions import get_page
+from octavo.content.revisions.states import main_state
 from octavo.content.search import store
 from octavo.content.search.querying import search_pages, with_snippets
 from octavo.kit.context import Context

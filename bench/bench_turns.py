@@ -32,7 +32,9 @@ from octavo.app import api_app
 from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.authorization import change_access
 from octavo.content.changes.saving import revise_change
-from octavo.content.revisions.store import Changes, State, list_pages
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import State
+from octavo.content.revisions.store import Changes
 from octavo.core.pages import Page
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction

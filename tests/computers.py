@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from octavo.content.revisions.computing import Computed, ComputeInput, Computer, register_computer
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.document.nodes import Document
 from octavo.core.document.reader import read
 from octavo.core.pages import Page

@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.merge import MergeResult, Tree, Versions, merge
 from octavo.core.pages import Page, rank_between
 

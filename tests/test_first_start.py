@@ -14,7 +14,8 @@ import pytest
 from msgspec import structs
 
 from octavo.app import api_app
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.errors import Conflict, NotFound
 from octavo.kit.context import Context
 from octavo.kit.http.edge import Edge

@@ -37,7 +37,7 @@ from light_client import LightClient
 from octavo.app import api_app
 from octavo.assistants.conversations.jobs import analyze_conversations
 from octavo.assistants.translations.store import insert_translation
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.interchange.transfer.importing import import_files
 from octavo.interchange.transfer.opening import open_source
 from octavo.interchange.transfer.store import insert_run

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.errors import BadRequest
 from octavo.operations.admin.docs_sites import BroughtSite, bring_source
 from octavo.operations.admin.import_export import Brought, read_known

@@ -24,15 +24,9 @@ import pytest
 
 from octavo.content.changes.store import get_change
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.store import (
-    Layer,
-    State,
-    find_page,
-    list_changed,
-    list_revisions,
-    main_state,
-    revision_state,
-)
+from octavo.content.revisions.history import list_revisions
+from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.states import Layer, State, list_changed, main_state, revision_state
 from octavo.operations.installation import close_context, load_packages, open_context
 from octavo.settings import load
 from serving import Served

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from merge_cases import Case, edit_text, text, variable
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.diff import FieldChange, diff_text, diff_words, semantic_changes
 from octavo.core.pages import Page
 from octavo.core.pieces import split

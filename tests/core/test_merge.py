@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from merge_cases import Case, Library, StateTree, variable
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.merge import (
     EditedValue,
     MergeConflict,

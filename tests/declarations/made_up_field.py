@@ -12,7 +12,7 @@ from changes.working import Space, update
 from declarations.building import give_texts, load_build
 from gitsync.developers import Developer, Synced, local_remotes
 from octavo.content.references.viewing import load_view
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.document.page import front_keys, read_head, with_head
 from octavo.core.page_fields import PageFields
 from renderers.test_locating import Site

@@ -15,7 +15,8 @@ from faults.load import History, Load
 from light_client import LightClient
 from octavo.app import api_app
 from octavo.cli.main import main
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.kit.context import Context
 from octavo.kit.db.databases import open_database
 from octavo.kit.db.migrations import load_migrations, migrate

@@ -186,7 +186,7 @@ class Synced:
 
     def exported(self) -> dict[str, bytes]:
         """Return the files of an export of main."""
-        from octavo.content.revisions.store import main_state
+        from octavo.content.revisions.states import main_state
         from octavo.interchange.transfer.exporting import export_files
 
         context = self.world.context

@@ -14,7 +14,7 @@ import pytest
 from gitsync.developers import Developer, local_remotes
 from gitsync.servers import SECRET, http_server, needs_git
 from gitsync.test_remotes import allow
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.interchange.gitsync.project_running import run_project
 from octavo.interchange.transfer.exporting import export_files
 from octavo.kit.ids import new_id

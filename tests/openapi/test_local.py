@@ -13,7 +13,7 @@ import pytest
 
 from light_client import LightClient
 from octavo.content.revisions.deriving import check_derived, rebuild_derived
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.content.search.computed import index_computed_pages
 from octavo.core.document.text import to_text
 from octavo.delivery.reader.app import reader_edge

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from light_client import LightClient
 from octavo.content.revisions import drawing
 from octavo.content.revisions.deriving import check_derived, rebuild_derived
-from octavo.content.revisions.store import lock_branch, main_state
+from octavo.content.revisions.states import lock_branch, main_state
 from octavo.content.search import computed, store
 from octavo.content.search.computed import index_computed_pages
 from octavo.core.document.html import render

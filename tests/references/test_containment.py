@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.document import anchors as places
 from octavo.core.document import containing, evaluating, html, json, reader, typst, writer
 from octavo.core.document import text as said

@@ -6,7 +6,9 @@ from changes.working import insert, update
 from octavo.content.references.index import derive_delta
 from octavo.content.revisions import bodies
 from octavo.content.revisions.deriving import MainUpdate, check_derived
-from octavo.content.revisions.store import Changes, list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
+from octavo.content.revisions.store import Changes
 from octavo.core.document import blocks, reader
 from octavo.core.links import app_hosts
 from octavo.operations.admin.import_export import bring

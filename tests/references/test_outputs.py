@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from conditional_spaces import COMMON, ConditionalSpace, MadePage, words_of
 from octavo.content.references.inclusions import MAX_INCLUDED
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.operations.admin.import_export import bring
 from octavo.sites.printing.inputs import collect_order
 from octavo.sites.printing.print_job import compile_order

@@ -11,7 +11,7 @@ import pytest
 from changes.working import update
 from octavo.content.references.lookup import Owner
 from octavo.content.references.resolving import NobodyViewer, state_resolver
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.links import app_hosts
 from octavo.operations.admin.import_export import bring
 from octavo.sites.printing.inputs import collect_order

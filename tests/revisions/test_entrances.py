@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from octavo.content.revisions.deriving import check_derived
-from octavo.content.revisions.store import list_items, main_state
+from octavo.content.revisions.item_versions import list_items
+from octavo.content.revisions.states import main_state
 from octavo.core.links import app_hosts
 from octavo.kit.work.worker import Worker
 from octavo.operations.admin.backup import back_up, restore, verify_installation

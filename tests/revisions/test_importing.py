@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from octavo.content.revisions.store import list_items, list_pages, main_state
+from octavo.content.revisions.item_versions import list_items
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.core.document import markdown as blocks
 from octavo.core.document import reader
 from octavo.errors import BadRequest, NotFound

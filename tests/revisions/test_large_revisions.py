@@ -11,9 +11,11 @@ from msgspec.structs import replace
 from octavo.content.revisions import deriving, staging, versions
 from octavo.content.revisions.bodies import body_hash, put_bodies
 from octavo.content.revisions.deriving import check_derived, prepare_derived, rebuild_derived, remove_replaced
+from octavo.content.revisions.page_versions import list_pages
 from octavo.content.revisions.revising import revise_main
 from octavo.content.revisions.staging import BATCH
-from octavo.content.revisions.store import BranchMoved, Changes, list_pages, main_state
+from octavo.content.revisions.states import main_state
+from octavo.content.revisions.store import BranchMoved, Changes
 from octavo.kit.work.worker import Worker
 from octavo.operations.admin.import_export import bring
 

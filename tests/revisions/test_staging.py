@@ -11,6 +11,8 @@ from octavo.content.revisions import staging, versions
 from octavo.content.revisions.bodies import body_hash, put_bodies
 from octavo.content.revisions.deriving import check_derived, remove_replaced
 from octavo.content.revisions.files import store_file
+from octavo.content.revisions.item_versions import Item, list_content, list_items
+from octavo.content.revisions.page_versions import find_pages, list_pages
 from octavo.content.revisions.revising import (
     commit,
     prepare_branch,
@@ -18,19 +20,8 @@ from octavo.content.revisions.revising import (
     prepare_main,
     revise_main,
 )
-from octavo.content.revisions.store import (
-    BranchMoved,
-    Changes,
-    Item,
-    branch_state,
-    find_pages,
-    insert_rows,
-    list_content,
-    list_items,
-    list_pages,
-    main_state,
-    revision_state,
-)
+from octavo.content.revisions.states import branch_state, main_state, revision_state
+from octavo.content.revisions.store import BranchMoved, Changes, insert_rows
 from octavo.core.pages import Page
 from octavo.errors import NotFound
 from octavo.kit.db import turns

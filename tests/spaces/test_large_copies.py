@@ -12,7 +12,7 @@ from httpx import Response
 
 from octavo.content.revisions import staging
 from octavo.content.revisions.deriving import check_derived
-from octavo.content.revisions.store import FOREVER
+from octavo.content.revisions.states import FOREVER
 from octavo.kit.db import turns
 from octavo.kit.work.worker import Worker
 from octavo.operations.admin.backup import verify_installation

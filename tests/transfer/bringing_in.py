@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 from msgspec.structs import replace
 
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.interchange.transfer.exporting import export_files
 from octavo.kit.work.worker import Worker
 from world import URL, World

@@ -123,7 +123,8 @@ def test_a_repository_in_an_archive_is_imported_unchanged(imports):
     run = imports.files(("r.zip", archive(files)))
     assert run["status"] == "completed"
     assert imports.tree() == {"Home": {}, "Two": {}}
-    from octavo.content.revisions.store import list_items, main_state
+    from octavo.content.revisions.item_versions import list_items
+    from octavo.content.revisions.states import main_state
 
     with imports.world.context.db.read() as tx:
         base = main_state(tx, imports.space)

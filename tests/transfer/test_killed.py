@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.interchange.transfer import store
 from octavo.kit.work.jobs import enqueue
 from octavo.kit.work.worker import Worker

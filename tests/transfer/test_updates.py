@@ -2,7 +2,8 @@
 
 import pytest
 
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from transfer.bringing_in import PNG, archive
 
 FIRST = {

@@ -14,7 +14,9 @@ from document_strategies import documents
 from model_server import ModelServer, world_with_model
 from octavo.assistants.translations.segments import mark_edited, segments
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.store import list_items, list_pages, main_state
+from octavo.content.revisions.item_versions import list_items
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.core.document.nodes import Document
 from octavo.core.document.page import front_matter, split_page
 from octavo.core.document.reader import read

@@ -3,8 +3,8 @@
 import pytest
 
 from growing import PAGES, repeated
+from octavo.core.document import inline_writer, nodes, reader
 from octavo.core.document import markdown as blocks
-from octavo.core.document import nodes, reader, writer
 from octavo.core.document.anchors import list_places
 from octavo.core.document.evaluating import close_conditions
 from octavo.core.document.html import render
@@ -80,7 +80,7 @@ def test_the_largest_real_pages_are_far_below_the_limit():
 
 
 def test_a_paragraph_of_very_many_symbols_is_not_parsed_again(monkeypatch):
-    monkeypatch.setattr(writer, "parse_inline", None)
+    monkeypatch.setattr(inline_writer, "parse_inline", None)
     text = {"object": "text", "leaves": [{"text": "*" * 100_002}]}
     nodes = [{"object": "block", "type": "paragraph", "nodes": [text]}]
     document = from_json({"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes})

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from document_strategies import documents
+from octavo.core.document.inline_writer import comparable
 from octavo.core.document.json import from_json, to_json
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Text, walk
 from octavo.core.document.reader import read
-from octavo.core.document.writer import comparable
 from octavo.core.document.writing import write
 from tools import corpora_folder
 

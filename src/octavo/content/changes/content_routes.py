@@ -23,7 +23,8 @@ from octavo.content.references.index import derive_delta, list_changes_between
 from octavo.content.references.listing import overlay_of
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.deriving import MainUpdate
-from octavo.content.revisions.store import State, find_page
+from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.states import State
 from octavo.core.app_urls import change_view
 from octavo.core.document.page import unread_conditions
 from octavo.core.links import app_hosts

@@ -13,7 +13,8 @@ from msgspec import Struct
 from octavo.content.changes.authorization import ChangeAccess, recheck_permission
 from octavo.content.changes.saving import require_editable
 from octavo.content.changes.store import ChangeRow, lock_change
-from octavo.content.revisions.store import find_page, get_page, revision_state
+from octavo.content.revisions.page_versions import find_page, get_page
+from octavo.content.revisions.states import revision_state
 from octavo.core.editor.differences import key_steps
 from octavo.core.editor.schema import VERSION
 from octavo.core.editor.steps import StepError, StepJson, map_steps
@@ -69,8 +70,8 @@ _NEW_EPOCH = "r"
 
 
 class Behind(Conflict):
-    """Error: the batch is based on an older version, and only its author can rebase it. ``version``: the
-    current version of the page. The batches that the author has not seen are included."""
+    """Raised if the batch is based on an older version, and only its author can rebase it. ``version``: the current
+    version of the page. The batches that the author has not seen are included."""
 
     reason = "behind"
 
@@ -89,13 +90,13 @@ class Accepted(Struct, frozen=True):
 
 
 class OutdatedEditor(PreconditionFailed):
-    """Error: the editor was loaded with another version of the document schema."""
+    """Raised if the editor was loaded with another version of the document schema."""
 
     reason = "schema"
 
 
 class RefusedStep(Unprocessable):
-    """Error: a step does not fit the page."""
+    """Raised if a step does not fit the page."""
 
     reason = "step"
 

@@ -8,7 +8,9 @@ import msgspec
 from msgspec.structs import replace
 
 from octavo.content.changes.store import ChangeRow
-from octavo.content.revisions.store import find_page, get_revision, revision_state
+from octavo.content.revisions.history import get_revision
+from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.states import revision_state
 from octavo.core.editor.merging import merge_edit
 from octavo.core.editor.writing import last_uid
 from octavo.kit.clock import now

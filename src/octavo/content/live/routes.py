@@ -9,7 +9,7 @@ import msgspec
 from octavo.content.changes.authorization import ChangeAccess
 from octavo.content.changes.saving import require_editable
 from octavo.content.changes.store import ChangeRow, get_change
-from octavo.content.revisions.store import get_page
+from octavo.content.revisions.page_versions import get_page
 from octavo.core.editor.schema import VERSION
 from octavo.errors import Conflict, NoLongerKept
 from octavo.kit import ids

@@ -28,7 +28,7 @@ from octavo.organization.access.authorization import find_space_access
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import get_space
 
-from .store import Item
+from .item_versions import Item
 
 MAX_PAGES = 5_000
 """Maximum number of pages, and of files and reusable content, that one source can produce."""
@@ -91,8 +91,8 @@ def seeded_id(seed: str, key: str) -> str:
 
 
 class NotYet(BadRequest):
-    """Error for a source whose external data has not been fetched. ``fetch`` requests the data and waits;
-    afterwards, this process can compute the source.
+    """Error for a source whose external data has not been fetched. ``fetch`` requests the data and waits; afterward,
+    this process can compute the source.
 
     Never call ``fetch`` inside a transaction. It raises the errors of the request.
     """

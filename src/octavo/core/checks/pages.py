@@ -15,7 +15,7 @@ from .statements import list_statements
 from .style import StyledText, StyleRule, check_style
 
 VERSION = 2
-"""Version of the checks. A higher one checks all pages again."""
+"""Version of the checks. When it increases, all pages are checked again."""
 
 _PROSE = frozenset(
     {"paragraph", "heading-1", "heading-2", "heading-3", "heading-4", "heading-5", "heading-6"}

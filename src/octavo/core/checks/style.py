@@ -1,4 +1,4 @@
-"""Rules of a style guide, in the format of Vale, and what they find in a text.
+"""Rules of a style guide, in the format of Vale, and the faults that they find in a text.
 
 Patterns are run by RE2, which takes time in proportion to the text, whatever the pattern. Patterns that it doesn't
 support, such as those that look ahead, are refused when a rule is read.
@@ -28,7 +28,7 @@ _SEVERITIES: dict[Level, Literal["low", "medium", "high"]] = {
     "error": "medium",
 }
 _PATTERN_MEMORY = 1024 * 1024
-"""Bytes that a compiled pattern may take, which limits large repetitions."""
+"""Bytes that a compiled pattern can use, which limits large repetitions."""
 _LONGEST = 2_000
 _MOST_WORDS = 2_000
 """Maximum number of tokens or substitutions of one rule."""
@@ -48,7 +48,7 @@ class StyleRuleError(ValueError):
 
 
 class _Given(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonword"}, kw_only=True):
-    """Rule as its file says it. Keys that only matter to editors are ignored."""
+    """Rule in the form used in its file. Keys that only matter to editors are ignored."""
 
     extends: Extends
     message: Annotated[str, Meta(max_length=500)]
@@ -81,7 +81,7 @@ class StyleRule:
         self.names = [exception for exception in given.exceptions if " " in exception]
         self.scopes = {given.scope} if isinstance(given.scope, str) else set(given.scope)
         self.patterns: list[re.Pattern[str]] = []
-        """Compiled patterns: of all words together, or of each one that must be told from the others."""
+        """Compiled patterns: one for all words together, or one for each word if words must be distinguished."""
         self.replacements: list[str] = []
         if given.extends == "existence":
             words = [*given.tokens, *given.raw]
@@ -253,7 +253,7 @@ def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
             old = match[0]
             if old.casefold() in rule.exceptions or old == new or _is_quoted(text.shown, match):
                 continue
-            # Alternatives need a decision, and so does a pattern that refers to its groups.
+            # A person has to choose among alternatives, and a replacement can't refer to groups of the pattern.
             choice = None if "|" in new or "$" in new else _like(old, new)
             start, end = match.start(), match.end()
             if choice == "":
@@ -262,7 +262,7 @@ def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
 
 
 def _like(old: str, new: str) -> str:
-    """Return a replacement with the capital letter of what it replaces."""
+    """Return a replacement with the same capitalization as the replaced text."""
     return new[:1].upper() + new[1:] if old[:1].isupper() and not old.isupper() else new
 
 

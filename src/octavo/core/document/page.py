@@ -14,13 +14,15 @@ from octavo.core.json_types import JsonObject
 
 from ..expressions import ExpressionError, parse
 from ..page_fields import FRONT_FIELDS, Cover, Field, LayoutOptions, PageFields
+from ..redirects import MAX_PATHS, read_paths
 from ..tags import MAX_SLUG, read_page_tags
 from ..yaml_text import YamlError, read_yaml, write_yaml
 from .guards import NEVER, find_unread, has_guard_key, is_like_if, may_hold_guards
 from .inline import plain
+from .inline_writer import write_inlines
 from .nodes import Inline, Leaf, Text
 from .reader import read, read_blocks
-from .writer import write_inlines
+from .writer import Notes
 
 MAX_FRONT_MATTER = 64 * 1024
 """Maximum number of characters; longer front matter is a problem and provides no metadata."""
@@ -231,6 +233,8 @@ class _Head:
                 return self.take(key, dict) or {}
             case "tags":
                 return self.tags(key)
+            case "paths":
+                return self.paths(key)
             case "cover":
                 return self.cover()
             case "layout":
@@ -311,6 +315,15 @@ class _Head:
             )
         return tags
 
+    def paths(self, key: str) -> tuple[str, ...]:
+        paths, complete = read_paths(self.take(key, list) or ())
+        if not complete:
+            self.problem(
+                key,
+                f"{key}: must be at most {MAX_PATHS} paths such as /guides/install; other values are skipped",
+            )
+        return paths
+
     def layout(self) -> LayoutOptions:
         value = self.take("layout", dict) or {}
         fields: JsonObject = {}
@@ -340,7 +353,7 @@ def front_keys(page: PageFields, name: str) -> JsonObject:
         return dict.fromkeys(field.keys) if value is None else _cover_keys(value)
     if field.type == "layout":
         value = _layout_value(value)
-    return {field.keys[0]: (list(value) if field.type == "tags" else value) or None}
+    return {field.keys[0]: (list(value) if field.is_list else value) or None}
 
 
 def _cover_keys(cover: Cover) -> JsonObject:
@@ -409,7 +422,7 @@ def _set_title(title: str | None, heading: str, body: str, front: str) -> tuple[
     ending = _break(front + heading + body)
     if title is None:
         return "", body
-    text = write_inlines([Text([Leaf(" ".join(str(title).split()))])]) if title else ""
+    text = write_inlines([Text([Leaf(" ".join(str(title).split()))])], Notes()) if title else ""
     text = re.sub(r"(^|[ \t])(#+)$", r"\1\\\2", text)
     line = f"# {text}".rstrip()
     match = _TITLE.match(heading)

@@ -10,7 +10,9 @@ from typing import Any
 import msgspec
 
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.store import ITEM_KINDS, Item, State, list_items, list_pages
+from octavo.content.revisions.item_versions import ITEM_KINDS, Item, list_items
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import State
 from octavo.core.free_names import free_name
 from octavo.core.import_plan import ImportPlan, leading_title, plan_import
 from octavo.core.pages import Page

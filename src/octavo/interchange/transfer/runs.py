@@ -18,7 +18,8 @@ from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.authorization import change_access
 from octavo.content.changes.saving import edit_live, require_editable, require_live, revise_change
 from octavo.content.changes.store import find_change
-from octavo.content.revisions.store import State, get_page, list_pages, main_state
+from octavo.content.revisions.page_versions import get_page, list_pages
+from octavo.content.revisions.states import State, main_state
 from octavo.content.uploads.store import get_uploads
 from octavo.core.links import app_hosts
 from octavo.core.pages import slugify

@@ -20,7 +20,8 @@ from msgspec import Struct
 from octavo.content.changes.authorization import ChangeAccess, change_access
 from octavo.content.changes.commands import ContentChange
 from octavo.content.changes.saving import EditedChange, create, edit_change, set_change
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.core.docs_config import DocsConfig, DocsEntry, read_docs, write_docs
 from octavo.core.document.json import DocumentError
 from octavo.core.languages import LANGUAGES

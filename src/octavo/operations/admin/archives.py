@@ -24,7 +24,7 @@ from octavo.content.comments.targets import order_commented_nodes
 from octavo.content.revisions.bodies import get_body, put_bodies
 from octavo.content.revisions.deriving import rebuild_derived
 from octavo.content.revisions.files import store_file
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.links import app_hosts
 from octavo.core.pages import slugify
 from octavo.core.paths import MAX_FILE
@@ -66,7 +66,7 @@ class MovedOrganization(Struct):
     rows: int
 
 
-# --- out ----------------------------------------------------------------------------------------------
+# --- export -------------------------------------------------------------------------------------------
 
 
 def export_organization(context: Context, organization_id: str, folder: Path) -> MovedOrganization:
@@ -154,7 +154,7 @@ def _write_old(context: Context, tx: Transaction, folder: Path, digest: str, is_
             out.write(piece)
 
 
-# --- back ---------------------------------------------------------------------------------------------
+# --- import -------------------------------------------------------------------------------------------
 
 
 def is_organization(where: str) -> bool:

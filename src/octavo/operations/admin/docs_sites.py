@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
 from octavo.core.languages import LANGUAGES
 from octavo.core.links import app_hosts

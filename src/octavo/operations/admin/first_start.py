@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.delivery.studio.serving import find_missing
 from octavo.errors import BadRequest, Conflict, NotFound
 from octavo.kit.clock import now

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from octavo.content.revisions.store import State, main_state, revision_state
+from octavo.content.revisions.states import State, main_state, revision_state
 from octavo.core.docs_config import read_map
 from octavo.core.links import app_hosts
 from octavo.core.problems import Problem

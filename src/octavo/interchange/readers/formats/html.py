@@ -1,7 +1,7 @@
 """Conversion of HTML to pages. The content of a page becomes nodes; nothing in them can run.
 
-The nodes are made here and written by the shared writer, so everything in a text (Markdown, custom tags, HTML)
-stays text. Elements without a node of their own are transparent; what only controls a browser is dropped.
+The nodes are made here and written by the shared writer, so everything in a text (Markdown, custom tags, HTML) stays
+text. Elements without a node of their own are transparent; elements that only control the browser are dropped.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PARTS = ("p", "li", "dt", "dd", "td", "th", "pre", "img", "h1", "h2", "h3", "h4
 
 Node = dict[str, Any]
 Rewrite = Callable[[str], str | None]
-"""Callback that returns what a reference becomes in the page, or None to drop it."""
+"""Callback that returns the new form of a reference on the page, or None to drop it."""
 
 _DROPPED = frozenset(
     """script style template noscript svg canvas object embed applet map area head meta link base title param
@@ -505,7 +505,7 @@ class _Maker:
             )
             inside = self.flow(panel)
             if inside and inside[0]["type"] == "paragraph" and _squeezed(_plain(inside[0])) == title:
-                # A repetition for browsers without scripts.
+                # Repeats content for browsers without scripts.
                 del inside[0]
             items.append(_block("tabs-item", inside or [_block("paragraph", [_text("")])], title=title))
         return [_block("tabs", items)]
