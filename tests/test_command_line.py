@@ -282,7 +282,7 @@ def test_the_wheel_contains_everything_for_serving(tmp_path: Path) -> None:
     where = [sys.executable, "-c", "import octavo; print(octavo.__file__)"]
     found = subprocess.run(where, env=environ, capture_output=True, text=True, check=True).stdout
     assert found.startswith(str(installed))
-    # The wheel comes before the source that these tests run on; the dependencies are those of the tests.
+    # The wheel takes precedence over the source that these tests run on; the dependencies are those of the tests.
     with serving(tmp_path / "data", PYTHONPATH=str(installed)) as served:
         headers = {"authorization": f"Bearer {(tmp_path / 'data' / 'admin-token').read_text().strip()}"}
         (org,) = httpx.get(f"{served.url}/v1/orgs", headers=headers).json()["items"]

@@ -151,8 +151,8 @@ CALL = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (?:(?:\.\.\.|…)(?=/)|/v1(?=/
 
 
 def _finds(path: str, is_end: bool, method: str) -> list[Operation]:
-    """The operations a path may be of; ``is_end``: what is before it was left out, ``/...`` at its end: what
-    is after."""
+    """Return the operations that a path can mean; ``is_end``: its start was omitted; ``/...`` at its end: its
+    end was."""
 
     def pattern(operation: Operation) -> str:
         parts = operation.path.split("/")

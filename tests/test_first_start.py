@@ -140,7 +140,7 @@ def test_the_email_of_the_first_administrator_can_be_a_setting(context: Context)
 
 
 def test_only_settings_add_server_administrators(context: Context) -> None:
-    """The first administrator is one only as long as the settings name nobody."""
+    """The first administrator is one only as long as the settings name no one."""
     assert first_start(context) is not None
     token_for(context, email="mei@example.org")
 
@@ -168,7 +168,7 @@ def test_a_used_setup_url_is_never_valid_again(context: Context) -> None:
     assert opening_address(context) == f"{context.settings.url}/"
     assert call("/v1/sign-in/link/use", {"link": unused}).status_code == 401
     assert first_start(context) is None
-    # The operator makes another one by a command, for somebody who may sign in.
+    # The operator creates another one with a command, for a person who can sign in.
     link = sign_in_link(context, context.settings.first_admin)
     assert link.startswith(f"{context.settings.url}/sign-in?link=")
     assert call("/v1/sign-in/link/use", {"link": link.rpartition("=")[2]}).status_code == 200
@@ -190,7 +190,7 @@ def test_older_setup_urls_end_with_the_first_sign_in(context: Context) -> None:
 
 
 def _sign_in_first(context: Context, call: Callable[..., httpx.Response]) -> str:
-    """The session that the printed URL starts."""
+    """Return the session that the printed URL starts."""
     secret = opening_address(context).rpartition("#")[2].rpartition("link=")[2]
     return str(call("POST", "/v1/sign-in/link/use", {"link": secret}).json()["token"])
 
@@ -215,7 +215,7 @@ def _send(
 def test_the_published_manual_is_updated_with_an_upgrade(
     context: Context, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """As long as it is what an earlier version published: nobody's changes are taken back."""
+    """Only while it is as an earlier version published it: edits of people are kept."""
     manual = tmp_path / "manual"
     shutil.copytree(CONTENT, manual)
     monkeypatch.setattr(starting, "find_manual", lambda: manual)

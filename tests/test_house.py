@@ -88,13 +88,14 @@ IMPURE = {"os", "time", "random", "secrets", "socket", "sqlite3", "subprocess", 
 
 @cache
 def nodes_of(path: Path) -> list[ast.AST]:
-    """All nodes of the syntax tree of a file, which many of these tests look at."""
+    """Return all nodes of the syntax tree of a file, which many of these tests use."""
     return list(ast.walk(ast.parse(path.read_text())))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def forget_trees() -> Iterator[None]:
-    """They fill 200 MB, through which the collector would walk again and again, and to the end of the run."""
+    """Drop the syntax trees: they use 200 MB, which the garbage collector would scan repeatedly until the end
+    of the run."""
     gc.disable()
     yield
     nodes_of.cache_clear()
@@ -157,7 +158,7 @@ def test_every_package_is_in_a_group() -> None:
 
 
 def test_the_architecture_page_matches_the_code() -> None:
-    """Its groups are those of here, and the files and names that it mentions exist."""
+    """Its groups are those of this file, and the files and names that it mentions exist."""
     text = (SRC.parents[1] / "docs" / "architecture.md").read_text()
     # The picture is a block with a language; the tree of packages is the only one without.
     text = re.sub(r"^```\w+\n.*?^```\n", "", text, flags=re.M | re.S)
@@ -181,7 +182,7 @@ def test_the_architecture_page_matches_the_code() -> None:
         near = [each for each in folders if any(f"/{each}".endswith(f"/{place}") for place in named)]
         for code in codes:
             if re.fullmatch(r"[\w/]+\.(?:py|toml|typ)|[\w.]+(?:/[\w.]+)+", code):
-                # A name alone is that of a file in a folder which the paragraph names.
+                # A name alone refers to a file in a folder that the paragraph names.
                 found = any(f"{place}/{code}" in paths for place in near) or code in paths
                 found = found or (not near and any(path.endswith(f"/{code}") for path in paths))
                 is_output = code.endswith("/generated") or (code.endswith("/dist") and not APP.exists())
@@ -204,7 +205,7 @@ def test_the_build_finds_its_own_output(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_every_package_has_tests() -> None:
-    """In a folder of its name; migrations are SQL, tried in that of kit."""
+    """In a folder of its name; migrations are SQL, tested in that of kit."""
     folder = Path(__file__).parent
     without = {name for name in PACKAGES if not any((folder / name).rglob("test_*.py"))}
     assert without == {"migrations"}
@@ -296,7 +297,7 @@ def _edges() -> dict[tuple[str, ...], set[tuple[str, ...]]]:
 
 
 def _circles(edges: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[list[str]]:
-    """The strongly connected components of more than one node (Tarjan's algorithm)."""
+    """Return the strongly connected components of more than one node (Tarjan's algorithm)."""
     index: dict[tuple[str, ...], int] = {}
     low: dict[tuple[str, ...], int] = {}
     stack: list[tuple[str, ...]] = []
@@ -469,7 +470,7 @@ OWN_ADDRESSES = {
 
 
 def test_urls_are_parsed_in_one_place() -> None:
-    """User input may be an invalid URL, for which the standard library raises an error."""
+    """User input can be an invalid URL, for which the standard library raises an error."""
     raising = {"urlsplit", "urlparse", "urljoin", "urldefrag", "urlunsplit", "urlunparse", "SplitResult"}
     wrong, own = [], set()
     for path in FILES:
@@ -492,7 +493,7 @@ def test_urls_are_parsed_in_one_place() -> None:
 
 
 def model_patterns() -> list[tuple[str, str]]:
-    """Every pattern of a model's text, and where it is written."""
+    """Yield every pattern of a model's text, and its position."""
     found = []
     for path in FILES:
         parts = path.relative_to(SRC.parent).with_suffix("").parts
@@ -507,8 +508,8 @@ def model_patterns() -> list[tuple[str, str]]:
 
 
 def test_no_pattern_accepts_a_trailing_line_break() -> None:
-    """To Python ``$`` is also before a last line break. A pattern that says how a text begins says how it ends, with
-    ``\\Z``: what follows may be named, but no line break by chance."""
+    r"""In Python, ``$`` also matches before a last line break. A pattern with a defined start has a defined
+    end, with ``\Z``."""
     patterns = model_patterns()
     assert len(patterns) > 40
     for where, pattern in patterns:
@@ -535,7 +536,7 @@ def test_no_url_pattern_accepts_control_characters() -> None:
 SHARED = {
     "content/revisions/bodies.py:_failed",  # as the next ones
     "content/revisions/bodies.py:_parts",  # by the hash of a text
-    "content/revisions/bodies.py:_parsed",  # by the hash of the text that it is parsed from, which whoever asks has
+    "content/revisions/bodies.py:_parsed",  # by the hash of the text that it is parsed from, which the caller has
     "content/revisions/packing.py:_parts",  # by the text that it is made of
     "core/document/nodes.py:NO_MARKS",  # empty, and kept so by their type
     "core/document/nodes.py:NO_FRAGMENTS",
@@ -616,7 +617,7 @@ def test_caches_belong_to_one_application() -> None:
 
 def test_every_operation_is_declared_once() -> None:
     load_packages()
-    # Abilities have names of their own, one of which is that of an operation.
+    # Abilities have their own names, one of which is also that of an operation.
     files = [path for path in FILES if path != SRC / "organization" / "access" / "roles.py"]
     places: dict[str, list[Path]] = {operation_id: [] for operation_id in TABLE}
     for path in files:
@@ -627,7 +628,7 @@ def test_every_operation_is_declared_once() -> None:
 
 
 def test_jobs_name_their_organization() -> None:
-    """Organizations take turns; sign-in is of no organization yet."""
+    """Organizations take turns; sign-in belongs to no organization yet."""
     wrong = []
     for path in FILES:
         if _name(path) in ("kit", "identity") or "enqueue" not in path.read_text():
@@ -640,7 +641,8 @@ def test_jobs_name_their_organization() -> None:
 
 
 def _reach(package: list[Path], function: str) -> Iterator[ast.AST]:
-    """The nodes of a function of a package, and of all that it may call there: told by their names alone."""
+    """Return the nodes of a function of a package, and of all functions that it can call there, found by
+    name."""
     functions: dict[str, list[ast.AST]] = {}
     for path in package:
         for node in nodes_of(path):
@@ -659,8 +661,8 @@ def _reach(package: list[Path], function: str) -> Iterator[ast.AST]:
 
 
 def test_jobs_with_growing_work_are_split_into_parts() -> None:
-    """A job has a limited time. Each kind says what bounds its work, or goes on in parts and says so after
-    each; what is bounded has no loop that goes on for as long as there is more."""
+    """A job has a limited time. Each kind declares an upper bound of its work, or continues in parts and
+    reports each one; bounded work has no loop that runs as long as there is more."""
     load_packages()
     wrong = []
     for name, kind in sorted(jobs.kinds.items()):
@@ -708,8 +710,8 @@ def test_access_objects_are_only_created_by_authorization() -> None:
 
 
 def test_revisions_are_written_in_one_way() -> None:
-    """``content.new_revision`` and ``first_revision`` prepare, write, keep the keys of blocks and tell;
-    nobody else does a part of that."""
+    """Only ``content.new_revision`` and ``first_revision`` prepare and write revisions, store the keys of
+    blocks, and send events."""
     parts = {
         "apply_derived",
         "prepare_branch",
@@ -826,7 +828,7 @@ def test_imports_and_declared_dependencies_agree() -> None:
     distributions = packages_distributions()
     imported: dict[str, set[str]] = {}
     optional_found: set[str] = set()
-    # ``compression`` is of the standard library since Python 3.14.
+    # ``compression`` is part of the standard library since Python 3.14.
     own = sys.stdlib_module_names | {"compression", "octavo"}
     for path in FILES:
         for node in nodes_of(path):
@@ -882,7 +884,7 @@ passes; the rest may only become fewer."""
 
 @cache
 def _statements(path: Path) -> list[tuple[int, str]]:
-    """Texts of a file that may be SQL, docstrings left out, with the gaps of f-strings as ``?``."""
+    """Return texts of a file that can be SQL, without docstrings, with the gaps of f-strings as ``?``."""
     docs, parts = set(), set()
     for node in nodes_of(path):
         body = getattr(node, "body", None)
@@ -902,7 +904,7 @@ def _statements(path: Path) -> list[tuple[int, str]]:
 
 @cache
 def _owners() -> dict[str, str]:
-    """The package that declares each table."""
+    """Return the package that declares each table."""
     owners = {}
     for path in SRC.rglob("tables.py"):
         for node in nodes_of(path):
@@ -946,7 +948,7 @@ def test_tables_of_packages_above_are_not_read() -> None:
 
 PAGES_BY_HAND = {
     "operations/admin/routes.py",  # jobs in the order of their states
-    "organization/orgs/members/store.py",  # what is counted for each member is counted for those that are shown
+    "organization/orgs/members/store.py",  # Counts for each member are only computed for the shown ones.
     "content/pages/levels.py",
     "content/references/listing.py",
     "content/search/presenting.py",  # of several sources
@@ -958,8 +960,8 @@ this list may only become shorter."""
 
 
 def test_lists_are_paginated_in_one_way() -> None:
-    """By ``list_page`` in the database, by ``slice_items`` of what is at hand: the key in the page token, the order and
-    the one row more are theirs."""
+    """With ``list_page`` in the database, and with ``slice_items`` in memory: they handle the key in the page
+    token, the order, and the additional row."""
     cutting = set()
     for path in FILES:
         for node in nodes_of(path):
@@ -1092,7 +1094,8 @@ PASSED_AROUND = {"visit", "made_of", "batch", "documents", "places", "draft", "s
 
 
 def test_fields_of_shared_objects_are_set_only_by_their_class() -> None:
-    """Values go in as arguments and come out as results, or through a method that says what they mean."""
+    """Values are passed as arguments and returned as results, or set with a method whose name says what they
+    mean."""
     wrong = []
     for path in FILES:
         for node in nodes_of(path):
@@ -1122,7 +1125,7 @@ def test_names_of_classes_are_unique() -> None:
 
 
 def test_long_api_structs_are_built_with_keywords() -> None:
-    """Nobody can count the sixth of many values in a call, and a new field would shift those after it."""
+    """No one can count the sixth of many values in a call, and a new field would shift those after it."""
     load_packages()
     wire = [path for path in FILES if path.stem.endswith("wire")]
     assert len(wire) > 30

@@ -81,7 +81,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def run(served: Served, folder: Path, script: str) -> subprocess.CompletedProcess[str]:
-    """Runs a script in a folder, with the command at hand, and the server where the manual says that it is."""
+    """Run a script in a folder, with the command in the path, and the server at the address in the manual."""
     script = script.replace("http://127.0.0.1:8000", served.url)
     return subprocess.run(
         ["bash", "-c", re.sub(r"https://(?:ci|api)\.example\.com", f"http://{SOMEWHERE}", script)],
@@ -118,8 +118,8 @@ def test_every_command_of_the_tutorial_works(served: Served, tmp_path: Path) -> 
 
 
 def variables(administrator: Administrator, page: Path) -> str:
-    """Ids of what only this page works on: a space with a page and a file, its site, and a change request that
-    has a conflict."""
+    """Return the ids of objects that only this page uses: a space with a page and a file, its site, and a
+    change request with a conflict."""
     space = administrator.create_space(str(page.relative_to(DOCS)))
     content = f"/spaces/{space}/content"
     insert = {

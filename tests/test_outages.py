@@ -38,7 +38,7 @@ PASSWORD = "correct-horse-battery"
 
 
 class Relay:
-    """A TCP port that leads to a Unix socket, until it is cut."""
+    """TCP port that forwards to a Unix socket, until it is cut."""
 
     def __init__(self, target: str) -> None:
         self._target = target
@@ -98,7 +98,7 @@ class Relay:
 
 @pytest.fixture
 def relayed(postgres_databases, request) -> Iterator[tuple[Relay, str]]:  # type: ignore[no-untyped-def]
-    """A PostgreSQL database behind a relay, and its URL, which has a password."""
+    """Yield a PostgreSQL database behind a relay, and its URL, which has a password."""
     url = urlsplit(postgres_databases.create(f"relayed_{abs(hash(request.node.name)) % 10**8}"))
     given = parse_qs(url.query)
     relay = Relay(f"{given['host'][0]}/.s.PGSQL.{given.get('port', ['5432'])[0]}")
@@ -130,7 +130,7 @@ def test_a_lost_database_is_reported_and_reconnected(relayed: tuple[Relay, str],
         relay.mend()
         assert _eventually_ok(served)
         for _ in range(20):
-            # On a busy machine a connection may take longer to be made than anybody is made to wait.
+            # On a busy machine, connecting can take longer than requests wait.
             made = httpx.post(f"{served.url}/v1/orgs", headers=headers, json={"title": "Kept"}, timeout=60)
             if made.status_code != 503:
                 break
@@ -159,7 +159,7 @@ def test_connections_that_died_unused_are_replaced(relayed: tuple[Relay, str], t
 
 
 def test_a_silently_lost_database_server_is_detected(relayed: tuple[Relay, str], monkeypatch) -> None:
-    """Nobody waits for ever, and what others change is heard of again."""
+    """No one waits forever, and changes of others are noticed again."""
     for module in (postgres, postgres_connections):
         monkeypatch.setattr(module, "CONNECT_SECONDS", 0.3)
     relay, url = relayed
@@ -180,7 +180,7 @@ def test_a_silently_lost_database_server_is_detected(relayed: tuple[Relay, str],
 
 
 def _begin_and_ask(database: Database, relay: Relay) -> None:
-    """A statement of a transaction that had begun."""
+    """Run a statement of a transaction that has started."""
     _tried_again(lambda: _read(database))
     with statements_within(0.3), database.read() as tx:
         relay.silence()
@@ -208,7 +208,7 @@ def _tried_again(ask: Callable[[], T]) -> T:
 
 
 def _heard(database: Database, before: int) -> int:
-    """The generation, as soon as it is another one."""
+    """Return the generation, as soon as it has changed."""
     until = time.monotonic() + PATIENCE
     while (now := database.generation()) is None or now <= before:
         assert time.monotonic() < until

@@ -29,7 +29,7 @@ def test_no_client_can_forge_its_ip_address() -> None:
     nginx, haproxy = (FOLDER / "nginx.conf").read_text(), (FOLDER / "haproxy.cfg").read_text()
     assert re.findall(r"X-Forwarded-For (\S+);", nginx) == ["$remote_addr"]
     assert re.findall(r"(\S+) X-Forwarded-For (\S+)\n", haproxy) == [("set-header", "%[src]")]
-    # Caddy and Traefik replace it unless they are told whom to trust.
+    # Caddy and Traefik replace it unless they are configured to trust a proxy.
     assert "trusted" not in (FOLDER / "Caddyfile").read_text()
     assert "forwardedHeaders" not in (FOLDER / "traefik.yaml").read_text()
 
@@ -52,7 +52,7 @@ def test_compose_puts_the_proxy_in_front() -> None:
 
 
 def _write_certificate(folder: Path) -> Path:
-    """A key and a certificate of its own, in one file."""
+    """Write a key and a self-signed certificate into one file."""
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
     moment = datetime.datetime.now(datetime.UTC)
     made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())

@@ -67,7 +67,7 @@ NOT_SEALED = {
 
 
 def dump(world: World) -> str:
-    """Every value of every row."""
+    """Return every value of every row."""
     found = []
     with world.context.db.read() as tx:
         for table in world.tables():
@@ -83,7 +83,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def secrets_made(world: World) -> dict[str, str]:
-    """One of every secret that the API gives out or takes, made by its operations."""
+    """Return one of every secret that the API returns or accepts, created by its operations."""
     org, made = world.home.path("/orgs/{organizationId}"), {}
     world._client.cookies.clear()
     signed = world.call(
@@ -198,7 +198,7 @@ def reopened(settings: Settings, work) -> None:
 
 
 def test_secrets_of_an_older_version_are_encrypted_at_the_next_start(world: World) -> None:
-    """Texts stood there as they are; what was handed out then is good afterwards."""
+    """Values were stored as plain text; the secrets given out then stay valid."""
     signed = world.context.signer.sign("purpose", "payload")
     secret, link = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", "the-id-of-an-invite-link-is-its-secret"
     org = world.home["organizationId"]
@@ -227,7 +227,7 @@ created_by, created_at)
             assert tx.one("SELECT 1 FROM invite_links WHERE id = :id OR secret = :id", id=link) is None
 
     reopened(world.context.settings, look)
-    reopened(world.context.settings, look)  # nothing is sealed twice
+    reopened(world.context.settings, look)  # nothing is encrypted twice
 
 
 def test_a_missing_key_prevents_startup_and_is_named(world: World, tmp_path: Path) -> None:

@@ -45,7 +45,8 @@ def _loaded(code: str) -> set[str]:
 
 def _of_others(modules: set[str]) -> set[str]:
     names = {name.partition(".")[0] for name in modules}
-    # Extensions register themselves under names of their own, which begin with an underscore or with their compiler's.
+    # Extensions register themselves under their own names, which start with an underscore or the name of
+    # their compiler.
     own = {name for name in names if name.startswith("_") or name.startswith("cython")}
     return names - own - sys.stdlib_module_names - {"octavo"}
 

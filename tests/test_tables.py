@@ -1,4 +1,4 @@
-"""Every table is declared by the package that owns it, and what is declared is true of a furnished installation."""
+"""Every table is declared by the package that owns it, and the declarations are true for the test world."""
 
 from __future__ import annotations
 
@@ -180,7 +180,8 @@ def test_columns_with_hashes_are_found_by_an_index(world: World) -> None:
 
 
 def test_every_row_belongs_to_an_organization_or_space_or_is_excepted(world: World, schemas) -> None:
-    """Each row of a table that goes along is that of just one organization; of one with spaces, of one space."""
+    """Each row of an exported table belongs to exactly one organization, or of a table with spaces, to one
+    space."""
     with world.context.db.read() as tx:
         organizations = [row[0] for row in tx.all("SELECT id FROM organizations")]
         spaces = [row[0] for row in tx.all("SELECT id FROM spaces")]
@@ -225,7 +226,7 @@ def test_a_purged_space_releases_everything_its_rows_reference(world: World) -> 
 
 
 def test_a_space_is_purged_in_short_transactions(world: World, monkeypatch) -> None:
-    """Nobody restores it once they have begun, and where one is the last, the next purge goes on."""
+    """It can't be restored after the first one, and the next purge continues after any of them."""
     space, context = world.home["spaceId"], world.context
     monkeypatch.setattr(purging, "_BATCH", 3)
     many = [table for table in TABLES.values() if table.many]

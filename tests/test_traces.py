@@ -175,8 +175,8 @@ def test_a_visit_is_a_span_without_secret_paths(world, tmp_path, traced):
 
 
 def test_spans_caused_by_a_request_link_to_it(world, traced):
-    """From a request to an event, its consumer, a job, a delivery and the request that makes it: by what stands in the
-    rows, as each of them may be another process's."""
+    """From a request to an event, its consumer, a job, a delivery, and its request: links are stored in rows,
+    because each can run in another process."""
     address = traced.url.removeprefix("http://")
     world.context.settings = replace(world.context.settings, allow_private_fetch=address)
     hook = {"url": f"{traced.url}/hook", "events": ["space_content_updated"]}

@@ -28,7 +28,7 @@ def test_the_organizations_are_separate(world):
 
 def test_renewing_reverts_all_writes(world):
     before = world.digest()
-    # Much and little: the database grows, is what it was, and grows to another size.
+    # A little and a lot: the database grows, is restored, and grows to another size.
     for length in (1_000_000, 10, 300_000):
         world.post("admin", "/orgs", {"title": "Third"})
         with world.context.db.write() as tx:

@@ -117,7 +117,8 @@ def test_two_hundred_keys_per_second_are_slowed_down_but_not_lost(live, monkeypa
 
 
 def test_lost_responses_and_repeated_requests_add_steps_once(live):
-    """The client knows nothing of what was accepted, sends all again in another form, and is answered."""
+    """The client doesn't know what was accepted, sends everything again in another batch, and gets a
+    response."""
     client = live.open()
     first = client.version
     for number in range(5):

@@ -47,7 +47,7 @@ def test_an_edit_through_the_api_becomes_steps_of_its_author(live, monkeypatch):
     (batch,) = steps_after(live, client)
     assert batch["user"] == live.world.users["admin"] and batch["client"].startswith("server:")
     assert texts(live.get()["document"]) == ["Typed. First paragraph of A.", "Second paragraph, edited."]
-    # A client that was behind goes on.
+    # A client that was behind continues.
     client.type("More. ", 8)
     live.save()
     assert live.markdown() == edited.replace("Typed.", "Typed. More.")
@@ -116,7 +116,7 @@ def test_followers_of_a_page_get_steps_carets_and_saves(live):
         assert stream.hear("revision", revisionId=saved["revision"]).data["live"]
         told = stream.hear("saved").data
         assert (told["revision"], told["refused"]) == (saved["revision"], saved["refused"])
-        # Only what was written elsewhere is news for those who edit the page.
+        # For people who edit the page, only text written elsewhere is new.
         live.space.write(
             live.change, "A", "# A\n\nTyped. First paragraph of A.\n\nSecond paragraph of all.\n"
         )
@@ -245,7 +245,7 @@ def test_the_number_of_clients_of_a_page_is_limited(live, monkeypatch):
     answer = late.post(late.body(insert("y", 1)))
     assert answer.status_code == 429, answer.text
     assert "40" in answer.json()["error"]["message"] and int(answer.headers["retry-after"]) >= 1
-    # Those who write already go on.
+    # Clients that are already writing continue.
     first.version = late.version
     first.type("z", 1)
 

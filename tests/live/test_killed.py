@@ -171,7 +171,7 @@ class Writer(Patient):
 
 
 class Program(Patient):
-    """Program that writes the last block of the page through the API. ``last``: what it wrote last."""
+    """Client that writes the last block of the page through the API. ``last``: its latest text."""
 
     def begin(self) -> None:
         path = f"{self.page.change}/content/page/{self.page.id}"
@@ -195,9 +195,8 @@ class Program(Patient):
 def write_through(
     servers: Servers, disasters: list[Callable[[], None]], people: list[str], rounds: int
 ) -> Page:
-    """Write on a page, with disasters on the way, and check that all of it is there afterwards, once.
-
-    ``rounds``: words of each writer between two disasters."""
+    """Write on a page while failures happen, and check that all text is there afterward, once. ``rounds``:
+    words of each writer between two failures."""
     page = Page(servers)
     writers = [Writer(page, number, people[number % len(people)]) for number in range(4)]
     program = Program(page, 0, servers.own)

@@ -1,4 +1,4 @@
-"""Saves of live pages: what they write, who wrote it, and that they happen once."""
+"""Saves of live pages: their content and authors, and that they happen once."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_save_keeps_the_bytes_of_other_blocks(world):
     assert saved["version"] == 2 and saved["refused"] == []
     expected = PAGE.replace("First   paragraph", "Inserted.\n\nNew: First   paragraph")
     assert live.markdown() == expected
-    # What is saved stays live, and nothing is saved twice.
+    # Saved text stays live, and nothing is saved twice.
     assert live.save() == saved
     assert live.get()["revision"] == saved["revision"] == head(live)
     client.type("Newer. ", 1)
@@ -159,7 +159,7 @@ def test_an_unsavable_block_stays_unchanged(live):
     assert "Saved. Second" in live.markdown()
     assert live.save() == saved
     assert live.get()["refused"] == ["bad"]
-    # The next save says so again, as long as the block is there.
+    # The next save reports it again, as long as the block exists.
     client.type("x", 25)
     assert live.save()["refused"] == ["bad"]
     size = 1
@@ -210,7 +210,7 @@ def test_two_processes_save_the_same_text_once(live):
 
 
 def test_text_written_before_the_lock_of_a_merge_is_merged(live, monkeypatch):
-    """A batch that comes in after the save, and before the merge locks the change request."""
+    """A batch arrives after the save, and before the merge locks the change request."""
     client = live.open()
     client.type("Saved. ", 1)
     body = {**client.body(insert("Late. ", 1)), "client": "client-of-the-late-batch"}
@@ -243,7 +243,7 @@ def typing(live, client):
 
 
 def test_a_merge_while_people_type_contains_everything_accepted(live, monkeypatch):
-    """Each attempt to merge finds new text. So from the third one on, those who type are asked to wait."""
+    """Each attempt to merge finds new text. So from the third one on, people who type have to wait."""
     type, results, real = typing(live, live.open()), [], merging._merge
 
     def merge_after_a_batch(context, access):
@@ -255,7 +255,7 @@ def test_a_merge_while_people_type_contains_everything_accepted(live, monkeypatc
         live.space.merge(live.change)
     assert results == ["accepted", "accepted", "5"]
     assert live.space.page("A", format="markdown")["markdown"].startswith("# A\n\n2 1 First")
-    # What was not accepted is not lost: its author still has it, and learns that the change request is merged.
+    # Refused text isn't lost: its author still has it, and learns that the change request is merged.
     late = live.call("editor", "GET")
     assert (late.status_code, late.json()["error"]["reason"]) == (409, "conflict")
 

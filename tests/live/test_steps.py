@@ -1,4 +1,4 @@
-"""Batches of steps: their order, late ones, and what is refused."""
+"""Batches of steps: their order, late ones, and refused ones."""
 
 from __future__ import annotations
 

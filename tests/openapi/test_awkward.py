@@ -194,7 +194,7 @@ def test_operations_are_found_by_natural_questions() -> None:
     assert first("issues/list") == ("operation", "List issues")
     assert first("delete") == ("operation", "Delete users")
     assert first("body.labels.color") == ("field", "labels.color")
-    # Fields of models lead to the model that defines them.
+    # Fields of models link to the model that defines them.
     assert [(each.model, each.id) for each in index.find("closed_by")] == [("Issue", "issue.closed_by")]
     fields = [each for each in index.find("issuelabel") if each.kind == "field"]
     assert [each.id for each in fields] == ["issuelabel.color", "issuelabel.issue"]

@@ -214,11 +214,11 @@ def test_a_hostile_specification_cannot_redirect_requests(world: World, make: An
     for server in ("file:///etc/passwd", "/v1"):
         assert shop.call("get pets", server=server, path={"petId": "p"})[1]
     assert api.asked == []
-    # A redirect is returned like any response: it may lead to a server that the specification doesn't name.
+    # A redirect is returned like any response: it could target a server that the specification doesn't name.
     api.status, api.headers = 302, {"Location": "http://169.254.169.254/"}
     said, wrong = shop.call("get pets", server=f"http://{api.host}", path={"petId": "p"})
     assert not wrong and said.startswith("302, ") and "169.254.169.254" in said and len(api.asked) == 1
-    # Responses are limited, in what is read and in what is returned.
+    # Responses are limited, both when they are read and when they are returned.
     api.status, api.headers = 200, {"X-Long": "l" * 20_000}
     api.answer = b"w" * 60_000
     said, wrong = shop.call("get pets", server=f"http://{api.host}", path={"petId": "p"})

@@ -726,7 +726,7 @@ def test_the_parts_of_an_operation_are_in_the_outline() -> None:
 
 
 def test_each_field_has_a_url() -> None:
-    """Derived from its location, unique on a page: repeated names (a body of two types) lead to the first."""
+    """Derived from its location, unique on a page: repeated names (a body of two types) link to the first."""
     kind = {"type": "object", "properties": {"name": {"type": "string"}, "a b<": {"type": "integer"}}}
     body = {"type": "object", "properties": {"pet": kind, "tags": {"type": "array", "items": kind}}}
     other = {"type": "object", "properties": {"pet": {"type": "string"}}}
@@ -940,7 +940,7 @@ def test_each_operation_can_have_a_page(site) -> None:
     assert "list-shops" in shop.get("shops").text
     page = shop.get("shops/list-shops").text
     assert page.count("<h1") == 1 and not re.search(r"<h2[^>]*>List shops", page)
-    # There is no room for an outline beside samples, so it is a menu.
+    # There is no room for an outline next to samples, so it is a menu.
     assert "picker end on-page" in page and 'href="#response.200"' in page and 'class="outline' not in page
     sitemap = shop.get("sitemap.xml").text
     assert "shops/list-shops</loc>" in sitemap
@@ -1180,7 +1180,7 @@ def test_urls_of_removed_operations_return_410_or_redirect(world: World, site) -
         and "Removed in 3, " in shop.get("pets/read-bees").text
     )
     assert [shop.get(path).status_code for path in ("pets/read-z", "read-a", "x/pets/read-a")] == [404] * 3
-    # Visitors who can't see the reference learn nothing, and nobody learns about versions that were never shown.
+    # Visitors who can't see the reference learn nothing, and no one learns about versions that were never shown.
     navigation = shop.read("SUMMARY.md")
     for shown in ("* [Home](README.md)\n", navigation):
         shop.write("SUMMARY.md", shown)
@@ -1235,7 +1235,7 @@ def test_only_operations_on_pages_are_listed_and_found(site, grouping: str) -> N
     (inside,) = shop.get("~search.json?q=problem message").json()["fields"]
     page, _, place = inside["href"].removeprefix(shop.base).partition("#")
     assert inside["path"] == "Problem" and f'<li id="{place}"' in shop.get(page).text
-    # The navigation of a tag's page leads to the operations on it.
+    # The navigation of a tag's page links to the operations on it.
     assert re.search(r'<b class="nav-method get"', there.text)
 
 

@@ -125,7 +125,7 @@ def test_an_operator_verifies_a_domain_in_their_own_session(world: World, names:
     operator = msgspec.structs.replace(before, admin_email="stranger@example.org")
     try:
         world.context.settings = operator
-        # A token may be used by someone else.
+        # Another person can use a token.
         assert verify(world, "elsewhere.example").json()["verified"] is False
         session = world.session("stranger")
         assert world.call("nobody", "POST", path, headers=session).json()["proof"] == "operator"

@@ -381,7 +381,7 @@ def test_a_hostname_belongs_to_one_organization(world):
 
 
 def test_a_released_hostname_is_reserved_for_a_while(world, clock):
-    """Old links keep leading to their organization, and nobody else can take over the hostname."""
+    """Old links keep working for their organization, and no one else can take over the hostname."""
     old = world.get("admin", world.home.path(ORG))["hostname"]
     site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
     address = world.post("admin", f"{site}/publish")["urls"]["published"]

@@ -20,7 +20,7 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory):
-    """One server for all tests of this file; each has its own organization and people."""
+    """Serve one server for all tests of this file; each has its own organization and people."""
     with serving_new(tmp_path_factory.mktemp("portal") / "data") as served:
         served.admin = Administrator(served).client
         yield served

@@ -1,4 +1,4 @@
-"""Orders typeset and compiled by the separate process: what is printed, and how failures are handled."""
+"""Prints typeset and compiled by the separate process: their content, and how failures are handled."""
 
 from __future__ import annotations
 
@@ -392,6 +392,6 @@ def test_code_in_a_right_to_left_print_runs_from_left_to_right(tmp_path: Path) -
 
     for page in PdfReader(tmp_path / "print.pdf").pages:
         page.extract_text(visitor_text=note)
-    # Lines begin at the left edge of the code block, the second one indented.
+    # Lines start at the left edge of the code block, the second one indented.
     assert 70 < found["def"] < found["return"] < 120
     assert found["def"] < found["f"] < found["return"] + 20

@@ -1,4 +1,4 @@
-"""Links to PDFs: who gets one, where it leads, and what is printed."""
+"""Links to PDFs: who gets one, its target, and the printed content."""
 
 from __future__ import annotations
 

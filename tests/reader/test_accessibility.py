@@ -303,7 +303,7 @@ def unfold(page):
     link = inner.get_by_role("link", name=re.compile("^level1of3: .*6"))
     page.evaluate("addEventListener('focusin', (event) => { globalThis.held = event.target; })")
     link.press("Enter")
-    # Screen readers announce what was opened, that it is open, and then its content.
+    # Screen readers announce the opened element, that it is open, and then its content.
     summary = inner.locator("> details[open] > summary")
     summary.wait_for()
     assert summary.evaluate("each => each === document.activeElement && each === globalThis.held")

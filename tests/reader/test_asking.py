@@ -300,7 +300,7 @@ def test_programs_ask_at_the_markdown_url_of_a_page(asked: Asked) -> None:
         assert answer.headers["cache-control"] == "no-store" and "noindex" in answer.headers["x-robots-tag"]
         assert answer.text.startswith(f"# {QUESTION}\n") and "clockwise" in answer.text
         assert f"{asked.base}sprockets#turning-a-sprocket" in answer.text and "](/" not in answer.text
-    # Nobody else gets the answer at the page's URL.
+    # No one else gets the answer at the page's URL.
     assert asked.visitor.get(f"{asked.base}sprockets.md").text == plain.text
 
 

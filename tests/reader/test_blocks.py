@@ -95,7 +95,7 @@ def test_a_page_does_not_wait_for_scripts_and_requests_blocks_later(world):
     page = pages.visitor.get(pages.base)
     assert "blocks.js" in page.text and not pages.events()
     address = pages.address()
-    # Without our client script, a link leads there.
+    # Without our client script, a link is shown instead.
     assert f'<a href="{html.escape(address)}" rel="nofollow">' in page.text
     answer = pages.visitor.get(address, cookie="octavo-visitor=zqcookie")
     assert answer.status_code == 200, answer.text

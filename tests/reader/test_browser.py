@@ -170,7 +170,7 @@ def test_diagrams_are_text_without_javascript(open_page):
 
 @pytest.fixture(scope="module")
 def asking(first_start):
-    """The manual at another site that answers questions."""
+    """Serve the manual on another site that answers questions."""
     served, data = first_start
     token = (data / "admin-token").read_text().strip()
     with httpx.Client(base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}) as api:

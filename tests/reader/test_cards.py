@@ -1,4 +1,4 @@
-"""Preview images of pages: of what the visitor sees, in the site's look, with any content."""
+"""Preview images of pages: what the visitor sees, in the style of the site, with any content."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ def test_a_tree_of_any_depth_is_rendered():
 def test_static_files_are_small_and_request_no_other_host():
     css, js = drawing.find_asset("octavo.css"), drawing.find_asset("octavo.js")
     assert css and js and len(gzip.compress(css.content)) + len(gzip.compress(js.content)) < 20_000
-    # Pages of APIs load little more; what is opened later isn't included.
+    # Pages of APIs load little more; content that is opened later isn't included.
     parts = {
         name: asset
         for name in ("reference.css", "reference.js", "samples.js", "try.js", "try.css")

@@ -1,4 +1,4 @@
-"""The header of a site: its tabs beside everything else, or in a second row."""
+"""The header of a site: its tabs next to everything else, or in a second row."""
 
 from __future__ import annotations
 

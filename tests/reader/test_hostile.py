@@ -84,7 +84,7 @@ class Watched:
         dialog.dismiss()
 
     def _away(self, route) -> None:
-        # Images and videos of other hosts may be shown and so are requested, but without scripts.
+        # Images and videos of other hosts can be shown and so are requested, but without scripts.
         if route.request.resource_type not in ("image", "media"):
             self.acts.append(f"{route.request.resource_type} {route.request.url}")
         route.abort()

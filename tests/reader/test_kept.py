@@ -115,7 +115,7 @@ class Manuals:
         change = f"/spaces/{space}/change-requests"
         change += f"/{self.post(change, {'subject': 'x'})['id']}"
         answer = self.world.call("admin", "POST", f"{change}/content", json={"changes": changes})
-        if answer.status_code != 409:  # the path is taken
+        if answer.status_code != 409:  # the path is in use
             assert answer.is_success, answer.text
             self.post(f"{change}/merge")
 

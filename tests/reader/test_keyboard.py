@@ -1,5 +1,5 @@
-"""Reading a site with the keyboard alone, in a real browser: everything that opens can be entered, left, and
-closed, and returns the focus; screen readers learn what it is."""
+"""Reading a site with only the keyboard, in a real browser: everything that opens can be entered, left, and
+closed, and returns the focus; screen readers announce it."""
 
 import json
 import subprocess
@@ -182,7 +182,7 @@ def test_a_language_can_be_selected(visit):
 
 @pytest.mark.parametrize("width", [1240, 1440, 1920])
 def test_tabs_of_sections_are_not_covered(visit, width):
-    """Six sections beside languages and links: each is visible, or scrolls into view when focused."""
+    """With six sections next to languages and links, each is visible, or scrolls into view when focused."""
     page = visit(viewport={"width": width, "height": 900})
     for name in ("Start", "Products", *SECTIONS):
         tab = page.locator(".sections > ul > li").filter(has_text=name).locator("a, summary").first

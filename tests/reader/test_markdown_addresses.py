@@ -1,4 +1,4 @@
-"""Every URL in a site's Markdown leads to the same target as on the page: in the reader, in the text of a whole
+"""Every URL in a site's Markdown has the same target as on the page: in the reader, in the text of a whole
 site, and over the API with a visitor's token."""
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class Site:
         return text
 
     def data(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """What it says to programs."""
+        """Return the structured data of a result."""
         params = {"name": tool, "arguments": arguments}
         return said_by(tool, self.call("tools/call", params).json()["result"])
 
@@ -381,7 +381,7 @@ def test_conditions_apply(site: Site) -> None:
 
 
 def count_visits(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Messages that require a visit."""
+    """Count messages that require a visit."""
     made: list[bytes] = []
     original = assistants.answer_message
 
@@ -480,7 +480,7 @@ def test_results_of_others_are_not_returned(site: Site) -> None:
         # An application without cached results says the same.
         site.app = reader_edge(site.world.context)
         assert kept == seen(path, headers)
-        # Claims in a URL prove nothing to a server that redirects nobody.
+        # Claims in a URL prove nothing to a server that never redirects.
         proved = any(paying in value or "preview" in value for value in headers.values())
         assert ("Only marble" in str(kept)) == proved, (path, headers)
 

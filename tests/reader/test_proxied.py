@@ -45,8 +45,8 @@ FILES = {
 
 
 class _Web(httpx.AsyncBaseTransport):
-    """The owner's web server: forwards everything under a path, and has other pages elsewhere. ``names_itself``: it
-    tells the reader its public host name, as some servers do by default."""
+    """The owner's web server: forwards everything under a path, and has other pages elsewhere.
+    ``names_itself``: whether it sends its public host name to the reader, as some servers do by default."""
 
     def __init__(self, app: Any, target: str, *, names_itself: bool) -> None:
         self._inside = httpx.ASGITransport(app.application, client=(ADDRESS, 0))

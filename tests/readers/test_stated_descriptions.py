@@ -1,4 +1,4 @@
-"""Tests that the description that a source states for the whole site becomes that of its home page."""
+"""Tests that the stated description of a whole site becomes that of its home page."""
 
 from __future__ import annotations
 

@@ -219,8 +219,8 @@ def test_variants_of_antora_are_read():
 
 
 def with_links(kind):
-    """A source whose pages link to other languages and versions, with the target of each link: its text, then the
-    part and the path there, or the href within the space."""
+    """Return a source whose pages link to other languages and versions, with the target of each link: its
+    text, then the part and its path, or the href within the space."""
     files = {"docusaurus": DOCUSAURUS, **{name: one[0] for name, one in OTHERS.items()}}.get(kind, {})
     more, expected = LINKS[kind]
     return {**files, **more}, expected

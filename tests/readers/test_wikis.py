@@ -240,7 +240,7 @@ OUTLINE = {
 def test_markdown_of_outline_is_read():
     made = brought(OUTLINE)
     assert (made.kind, made.name) == ("outline", "Handbook")
-    # The order is that of the archive.
+    # The order of the archive is kept.
     assert tree(made) == {"Zero": {"First": {}}, "Another": {}}
     page = text(made, "Handbook/Zero.md")
     for part in (

@@ -73,7 +73,7 @@ class Published:
 
     @property
     def findable(self) -> set[str]:
-        # Search indexes a page's own file, not what it includes.
+        # Search indexes a page's own file, not included content.
         return {word for page in self.searched for word in page.own | {page.word, page.about}}
 
 

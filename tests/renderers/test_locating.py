@@ -1,4 +1,4 @@
-"""Answers for renderers, and what they can read with the token."""
+"""Responses for renderers, and the content that they can read with the token."""
 
 from __future__ import annotations
 

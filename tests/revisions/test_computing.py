@@ -35,7 +35,7 @@ def test_ids_depend_on_the_seed(compute):
     assert one == again and one[0]["id"] != two[0]["id"] and len(one[0]["id"]) == 20
     page = one[0]["pages"][0]
     assert page["path"] == "after/seen" and page["computed"]["type"] == computers.TYPE
-    # The page contains what is needed to get its document.
+    # The page contains everything needed to get its document.
     document = compute("document", page["computed"], page["computedSeed"]).json()
     assert document["nodes"][0]["nodes"][0]["leaves"][0]["text"] == "Seen."
 

@@ -224,11 +224,11 @@ def test_a_large_space_is_rebuilt_in_small_transactions(world, tmp_path, monkeyp
 
 
 class Killed(BaseException):
-    """What no handler catches: the process is gone."""
+    """Exception that no handler catches: the process is gone."""
 
 
 def test_a_killed_rebuild_continues(world, tmp_path, monkeypatch):
-    """Each part is done once, but for the one that was cut off; what no page has any more is removed, too."""
+    """Each part is done once, except for the interrupted one; data without a page is removed, too."""
     monkeypatch.setattr(deriving, "_AT_ONCE", 4)
     space = bring_in(world, write(tmp_path / "source", "zebra", 16, 3))
     Worker(world.context.db, world.context).run_pending()
@@ -252,7 +252,7 @@ def test_a_killed_rebuild_continues(world, tmp_path, monkeypatch):
     with pytest.raises(Killed):
         Worker(world.context.db, world.context).run_pending()
     with world.context.db.write() as tx:
-        # Nobody renews the lease of a killed process.
+        # The lease of a killed process isn't renewed.
         ((payload, attempts),) = tx.all("SELECT payload, attempts FROM jobs WHERE kind = 'indexSpace'")
         tx.run("UPDATE jobs SET lease_until = 0 WHERE kind = 'indexSpace'")
     assert (json.loads(payload)["after"], attempts) == (json.loads(parts[1])[-1], 1)
@@ -348,7 +348,7 @@ def test_a_revision_that_comes_too_late_leaves_no_rows(world, tmp_path, in_batch
             prepare_derived(world.context.db, state, changes, ()) as prepared,
             world.context.db.write() as tx,
         ):
-            # Rows of an ended version may be deleted.
+            # Rows of an ended version can be deleted.
             tx.run("DELETE FROM staged_versions")
             revise_main(tx, state, changes, prepared)
 

@@ -1,4 +1,4 @@
-"""Scripts on the real runtime: what they can do, and what they try in vain."""
+"""Scripts on the real runtime: what they can do, and what they can't."""
 
 from __future__ import annotations
 

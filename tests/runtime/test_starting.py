@@ -75,7 +75,7 @@ def test_waiting_for_a_process_does_not_count_as_time_of_a_script():
 
 
 def test_an_orphaned_process_ends(monkeypatch):
-    """As after a server was killed: nobody holds the deadline of an endless loop."""
+    """After a server was killed, no one enforces the deadline of an endless loop."""
     monkeypatch.setattr(process, "CPU", 1)
     left = process.ScriptProcess()
     try:

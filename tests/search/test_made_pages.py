@@ -112,7 +112,7 @@ def test_a_changed_specification_writes_only_affected_pages(
     assert {title for title in after if after[title] != before[title]} == {"Get 3"}
     assert "brand new" in after["Get 3"]
     assert work["written"] == ["Get 3"]
-    # Both specifications have pages with these titles: those of the other one were not computed again.
+    # Both specifications have pages with these titles: those of the other one weren't computed again.
     assert len(work["made"]) == len(set(work["made"]))
 
 

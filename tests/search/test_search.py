@@ -1,4 +1,4 @@
-"""Tests of search through the API and on sites: what is found, in what order, and what must not be revealed."""
+"""Tests of search through the API and on sites: results, their order, and hidden content."""
 
 from pathlib import Path
 
@@ -315,7 +315,7 @@ def test_a_repeated_word_is_split_once(monkeypatch):
     monkeypatch.setattr(tokens, "_parts", lambda token: cut.append(token) or part(token))
     tokens._known_words.cache_clear()
     first = words("user.getById and user.getById")
-    first.clear()  # Callers may do this.
+    first.clear()  # Callers are allowed to do this.
     assert words("user.getById") == ["usergetbyid", "user", "getbyid", "get", "by", "id"]
     assert cut == ["user.getById"]
 

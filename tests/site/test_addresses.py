@@ -119,7 +119,7 @@ def test_cached_responses_are_separate_per_host(world):
         for name in ("one", "two"):
             answer = visitor.get("/", host=f"{name}.home.test")
             assert f"Start of {name}" in answer.text
-            # A header about the original request must not change what is cached.
+            # A header about the original request must not change the cached response.
             said = {
                 "x-forwarded-host": "evil.test",
                 "x-forwarded-proto": "https",

@@ -150,7 +150,7 @@ def test_a_site_space_starts_with_its_home_page(site: Site) -> None:
     assert site.call("PATCH", there, 200, {"pageId": page["id"]})["pageId"] == page["id"]
     assert f"<h1>{page['title']}" in site.see()[1] or page["title"] in site.see()[1]
     assert site.see()[1] != first
-    # Its own path leads to the start, and the first page has a path of its own.
+    # Its own path opens the home page, and the first page has a separate path.
     answer = site.visitor.get(f"{site.base}{page['path']}")
     assert (answer.status_code, answer.headers["location"]) == (307, site.base)
     assert site.see(pages[0]["path"])[0] == 200

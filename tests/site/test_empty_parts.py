@@ -1,4 +1,4 @@
-"""Tests of empty parts of a site: readers do not see them, and members who preview it are told."""
+"""Tests of empty parts of a site: readers don't see them, and members who preview it see a note."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Site:
         return self.visitor.get(self.base + path, **headers)
 
     def tabs(self, path: str = "", **headers: str) -> list[str]:
-        """Return where the tabs of a page lead, below the site."""
+        """Return the targets of the tabs on a page, below the site."""
         text = self.get(path, **headers).text
         nav = re.search(r'<nav class="sections".*?</nav>', text, re.DOTALL)
         return [href.removeprefix(self.base) for href in re.findall(r'href="([^"]+)"', nav[0])] if nav else []
@@ -76,7 +76,7 @@ def site(world: Any, tmp_path: Path) -> Site:
 
 
 def test_no_tab_is_empty(site: Site) -> None:
-    # The default variant of the API has no page, so its tab leads to the variant that has one.
+    # The default variant of the API has no page, so its tab opens the variant that has one.
     assert site.tabs() == ["", "api/v1/"]
     assert all(site.get(tab).status_code == 200 for tab in site.tabs())
     assert "Gathered" not in site.get().text and "Version two" not in site.get("api/v1/").text

@@ -1,5 +1,5 @@
-"""Tests of verifying host names and paths: they are used by their verified owners, and nobody can block
-others from theirs."""
+"""Tests of verifying host names and paths: their verified owners use them, and no one can block others from
+theirs."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_a_host_name_has_three_parts(sqlite_world: World, name: str) -> None:
 
 
 def test_cookies_of_a_proxied_site_are_not_shared(world: World) -> None:
-    """A site can name any path as its own; on the sites domain another site may be at that path."""
+    """A site can claim any path; on the sites domain, another site can be at that path."""
     theirs = publish(world, "admin")
     path = theirs.partition("://")[2].partition("/")[2].strip("/")
     trust(world.context, world.away["organizationId"])

@@ -190,7 +190,7 @@ def test_redirects_to_themselves_and_loops_are_refused(world: World, path: str) 
         assert "point to itself" in str(_make(world, path, source, destination, 400))
     for source, destination in ((f"/{way}/*", there), (f"/{way[:3]}*", there)):
         assert "in a loop" in str(_make(world, path, source, destination, 400, captureWildcard=True))
-    # Without what was matched, they lead to a page.
+    # Without the matched part, they have a page as target.
     _make(world, path, f"/{way}/*", there)
     made = _make(world, path, f"/{name}/*", there, captureWildcard=True)
     closing = world.call("admin", "PATCH", f"{path}/redirects/{made['id']}", json={"destination": section})

@@ -75,7 +75,8 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def crawl(start: str, live: tuple[str, ...]) -> dict[str, str]:
-    """Return every page by path, following all links. Nothing may be missing, redirect, or depend on a server."""
+    """Return every page by path, following all links. No page can be missing, redirect, or depend on a
+    server."""
     host = urlsplit(start).netloc
     pages: dict[str, str] = {}
     waiting, known = [start], {start}
@@ -179,7 +180,7 @@ def test_sections_variants_and_redirects_are_exported(
     world.post("admin", f"{sites}/redirects", below)
     world.call("admin", "PATCH", sites, json={"visibility": "public"})
     world.post("admin", f"{sites}/publish")
-    # The second section and the second variant of the first show the same empty space, so nothing leads
+    # The second section and the second variant of the first show the same empty space, so there is no link
     # there.
     empty = export_site(world.context, home["siteId"], tmp_path / "www")
     assert (empty.broken, empty.left_out) == ([], ["/gone/*"])

@@ -98,7 +98,7 @@ def test_former_urls_redirect_to_current_ones(site):
 
 @pytest.mark.sqlite_first
 def test_pages_of_the_former_default_redirect(site):
-    """Another part now starts at the root of the site, and at that of a section."""
+    """Another part now starts at the root of the site, and at the root of a section."""
     visitor = Visitor(site.world.context)
     old, new = site.section("Old"), site.section("New")
     site.make("site-spaces", {"spaceId": site.space("New v2"), "sectionId": new["id"]})

@@ -1,4 +1,4 @@
-"""A large space is copied in short transactions, and nobody sees the copy until the last of them."""
+"""A large space is copied in short transactions, and no one sees the copy before the last of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Somebody's own account in a browser: name, second factor, sessions, tokens, signing out."""
+"""The own account in a browser: name, two-factor authentication, sessions, tokens, and signing out."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_signing_out_warns_of_text_that_is_only_in_this_browser(app):
     found = app.call("GET", f"/orgs/{app.organization}/members/{member}")
     assert found["lastSeenAt"]
     page = app.open("/")
-    # A session of its own: the one that the other tests share goes on.
+    # A separate session: the one that the other tests share continues.
     page.context.clear_cookies()
     who = {"email": "ines.okafor@example.com", "password": PASSWORD, "cookie": True}
     page.context.request.post(f"{app.url}/v1/sign-in", data=who, headers={"origin": app.url})

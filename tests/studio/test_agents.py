@@ -43,7 +43,7 @@ class Asking:
         self.path = f"/oauth/authorize?{urlencode(asked)}"
 
     def open(self, **options):
-        """The page, in a browser that has the program wait at the address of its answers."""
+        """Open the page in a browser for which the app waits at its redirect URL."""
         page = self.app.open("/portal.css", **options)
         page.context.route(f"{BACK}**", lambda route: route.fulfill(body="The program goes on."))
         page.goto(f"{self.app.url}{self.path}")
@@ -173,7 +173,7 @@ def test_signed_out_people_see_where_to_sign_in(app):
 
 @pytest.fixture(scope="module")
 def read(app):
-    """The insights of a site that programs read, searched and rated."""
+    """Return the insights of a site that programs read, searched, and rated."""
     space = app.fill_space("Rocks", ["Granite"])
     site = app.call("POST", f"/orgs/{app.organization}/sites", {"title": "Rocks", "spaces": [space]})["id"]
     path = f"/orgs/{app.organization}/sites/{site}"
@@ -242,7 +242,7 @@ def test_insights_list_programs_separately(app, read):
 
 @pytest.mark.slow
 def test_a_content_gap_is_filled_by_an_agent_and_undone(app):
-    """Somebody's assistant does not find a thing. An agent hears of it and drafts; people ask for more,
+    """An assistant doesn't find something. An agent learns of it and drafts a page; people request changes,
     correct it, merge it, and undo the agent's day in one step."""
     space = app.fill_space("Weights", ["Granite"])
     site = app.call("POST", f"/orgs/{app.organization}/sites", {"title": "Weights", "spaces": [space]})["id"]
@@ -311,7 +311,7 @@ def test_a_content_gap_is_filled_by_an_agent_and_undone(app):
     }
     assert work("edit_change_request", **at, changes=[more], base_revision=made["revision"])
 
-    # Ines corrects what is wrong, and merges.
+    # Ines corrects the mistakes, and merges.
     writer = app.open(f"/s/{space}/~/changes/{change['number']}/basalt")
     body = writer.get_by_role("textbox", name="Page content")
     body.get_by_text("two tonnes").click()

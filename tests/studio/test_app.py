@@ -139,7 +139,7 @@ def test_a_page_is_read_and_its_space_navigated_by_keyboard(app):
     assert page.url == f"{app.url}/s/{space}/guides/install"
     expect(row(page, "Install")).to_have_attribute("aria-current", "page")
     expect(row(page, "Guides")).to_have_attribute("aria-expanded", "true")
-    # Typing jumps, across what is folded up or not.
+    # Typing jumps to any loaded title, collapsed or not.
     tree(page).focus()
     page.keyboard.type("ref")
     page.keyboard.press("Enter")
@@ -277,7 +277,7 @@ def test_editing_creates_a_draft_which_is_named_reviewed_and_merged(app):
     change = f"/spaces/{space}/change-requests/1"
     until(lambda: app.call("GET", change)["subject"] == "Better words")
     page.get_by_role("button", name="New page", exact=True).click()
-    # Whoever types goes on with its name.
+    # A person who types continues with its name.
     expect(page.get_by_role("textbox", name="Title")).to_be_focused()
     page.keyboard.type("Tides and ports")
     expect(row(page, "Tides and ports")).to_have_attribute("aria-current", "page")
@@ -296,7 +296,7 @@ def test_editing_creates_a_draft_which_is_named_reviewed_and_merged(app):
     page.get_by_text("Merged “Better words”").wait_for()
     assert app.call("GET", change)["status"] == "merged"
     expect(row(page, "Added")).to_be_visible()
-    # Who edits again begins another one.
+    # Editing again starts another one.
     page.get_by_role("button", name="Edit", exact=True).click()
     page.wait_for_url(re.compile(r"/~/changes/2/"))
     page.context.close()
@@ -365,7 +365,7 @@ def test_an_empty_organization_offers_three_ways_to_start(app):
     expect(page).to_have_url(re.compile(f"/s/{space}/~/changes/1/rooms-and-rules$"))
     expect(page.get_by_role("button", name="Request review")).to_be_visible()
     assert app.titles(space) == []
-    # What is in a draft alone is found there again.
+    # Text that is only in a draft is found there again.
     expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
     page.get_by_role("link", name="Back to my work").click()
     page.get_by_role("link", name="Rooms and rules").first.click()
@@ -626,7 +626,7 @@ def test_questions_about_the_documentation_are_answered(app):
     until(lambda: app.call("GET", f"/spaces/{space}/search?query=sixty")["items"])
     page = app.open(f"/s/{space}")
     page.keyboard.press("Control+k")
-    # What is named whole comes before pages that have the word.
+    # A complete name comes before pages that contain the word.
     page.get_by_role("combobox").fill("answers")
     page.get_by_role("option", name=re.compile("More answers")).wait_for()
     expect(page.get_by_role("option").first).to_have_accessible_name("Answers")

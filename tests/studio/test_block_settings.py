@@ -1,4 +1,4 @@
-"""Settings of blocks in the side panel, images resized in place, and links that find what they lead to."""
+"""Settings of blocks in the side panel, images resized in place, and links that find their targets."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Draft:
 
 def _go_behind(page: Any, words: str) -> None:
     page.get_by_text(words, exact=True).click()
-    # Browsers tell where the caret is a moment after a click, and nobody types sooner.
+    # Browsers report the position of the caret a moment after a click, and people type later than that.
     page.wait_for_timeout(60)
     page.keyboard.press("End")
     page.wait_for_timeout(60)

@@ -1,4 +1,4 @@
-"""Which draft an edit goes to, reviews that are requested, and what is asked before a merge."""
+"""Drafts that receive an edit, review requests, and confirmations before a merge."""
 
 from __future__ import annotations
 

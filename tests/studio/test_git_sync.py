@@ -1,5 +1,7 @@
-"""Git sync of a space in a browser, walked by role and name. The repository is a folder that nobody may name here: what
-the server says of it is shown at its field."""
+"""Git sync of a space in a browser, operated by role and name.
+
+The repository is a folder that isn't allowed here: the error of the server is shown at its field.
+"""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_notifications_are_read_replied_to_and_done(app: App) -> None:
     check(shown)
     dialog.get_by_role("button", name="Done").click()
     assert app.call("GET", "/user/notification-settings")["channels"]["replied"] == "digest"
-    # On a phone the list gives way to what is chosen.
+    # On a phone, the selected item replaces the list.
     shown.set_viewport_size({"width": 390, "height": 844})
     row.get_by_role("button", name=re.compile("replied")).click()
     expect(thread).to_be_visible()

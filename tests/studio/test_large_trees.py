@@ -1,4 +1,4 @@
-"""The tree of a large space: what is asked for follows what is shown."""
+"""The tree of a large space: only visible parts are requested."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BESIDE = 60 * 1024
 
 @pytest.fixture(scope="module")
 def space(app: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A space with all its pages on one level, below one page."""
+    """Create a space with all its pages on one level, under one page."""
     folder = tmp_path_factory.mktemp("large")
     lines = ["# Contents", "", "* [All](all.md)"]
     (folder / "all.md").write_text("# All\n")
@@ -84,7 +84,7 @@ def test_opening_a_page_loads_little_and_shows_its_position(app: Any, space: str
     assert len(asked.tree()) <= 4
     assert page.get_by_role("treeitem").count() < 100
 
-    # What lies far away is asked for when somebody goes there, and nothing between.
+    # Distant parts are requested when the person scrolls there, and nothing in between.
     page.get_by_role("tree", name="Pages").focus()
     page.keyboard.press("End")
     last = row(page, f"Page {PAGES - 1}")
@@ -98,7 +98,7 @@ def test_opening_a_page_loads_little_and_shows_its_position(app: Any, space: str
     expect(row(page, "Page 0")).to_have_attribute("aria-selected", "true")
     page.keyboard.press("a")
     expect(row(page, "All")).to_have_attribute("aria-selected", "true")
-    # Over the edge of what was asked for first.
+    # Beyond the part that was requested first.
     page.keyboard.press("ArrowDown")
     for n in range(15, 120, 15):
         page.keyboard.press("PageDown")

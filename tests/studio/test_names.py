@@ -106,7 +106,7 @@ def find_twins(page: Any) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def addresses(app: App) -> dict[str, str]:
-    """Where each screen is."""
+    """Return the URL of each screen."""
     space = app.fill_space("Names", ["Start", ("Guides", ["Install"])])
     start = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
     noa = app.colleague("Noa")

@@ -1,4 +1,4 @@
-"""The app's one page at its addresses, the files it loads, and what is said where it was not built."""
+"""The page of the app at its URLs, the files that it loads, and the message if it wasn't built."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADDRESSES = ("/s/abc/guides/start", "/s/abc/~/changes/4/guides", "/o/abc", "/c/a
 
 @pytest.fixture
 def built(tmp_path, monkeypatch):
-    """A folder for an app of one page and one script, with the compressed forms that a build leaves beside them."""
+    """Create a folder for an app of one page and one script, with the compressed files that a build adds."""
     (tmp_path / "assets").mkdir()
     (tmp_path / "index.html").write_bytes(b"<!doctype html><title>Octavo</title>")
     (tmp_path / "assets" / "index-1a2b.js").write_bytes(SCRIPT)

@@ -28,7 +28,7 @@ def names() -> Iterator[NameServer]:
 
 @pytest.fixture(scope="module")
 def port() -> int:
-    """Where the provider runs, once it does."""
+    """Return the port of the provider, once it runs."""
     (found,) = free_ports(1)
     return found
 

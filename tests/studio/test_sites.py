@@ -19,7 +19,7 @@ MARK = b'<svg xmlns="http://www.w3.org/2000/svg" width="80" height="20"><rect wi
 
 @pytest.fixture(scope="module")
 def site(app):
-    """The path in the API of a site with three sections, and its address in the app."""
+    """Return the path in the API of a site with three sections, and its URL in the app."""
     guides, api, news = (app.fill_space(title, ["Start"]) for title in ("Guides", "Reference", "News"))
     sites = f"/orgs/{app.organization}/sites"
     made = app.call("POST", sites, {"title": "Tides", "spaces": [guides]})["id"]
@@ -97,7 +97,7 @@ def test_customization_is_previewed_before_saving(app, site):
     path, address = site
     page = app.open(f"{address}/~/look")
     shown = page.frame_locator("iframe[title='Site preview']")
-    # What nobody changes is not asked for again and again.
+    # Unchanged data isn't requested again.
     page.wait_for_load_state("networkidle")
     expect(shown.locator("html.theme-bold")).to_have_count(0)
     page.get_by_role("radio", name="Bold").check(force=True)
@@ -127,7 +127,7 @@ def test_customization_is_previewed_before_saving(app, site):
 @pytest.mark.slow
 def test_a_space_overrides_and_resets_customization(app, site):
     path, address = site
-    # What is shown beside the form is the home of the site, wherever its section was moved.
+    # The preview next to the form shows the home page of the site, wherever its section was moved.
     sections = app.call("GET", f"{path}/structure")["structure"]
     one = next(section for section in sections if section["title"] == "Guides")["siteSpaces"][0]
     of_space = f"{path}/site-spaces/{one['id']}/customization"
@@ -244,7 +244,7 @@ def test_insights_are_charts_with_tables(app, site):
     expect(page.get_by_role("table", name="Page views").first.get_by_role("row")).to_have_count(31)
     expect(page.get_by_role("table", name="Searches without a click")).to_contain_text("tide tables")
     expect(page.get_by_role("table", name="Visitor languages")).to_contain_text("German")
-    # What was looked for in vain stands beside one's work, and is a draft after one press.
+    # Failed searches are listed in My work, and become a draft with one click.
     page.goto(app.url)
     beside = page.get_by_role("complementary", name="Recent pages")
     expect(beside.get_by_role("heading", name="Searches without results")).to_be_visible()

@@ -216,7 +216,7 @@ def test_files_are_uploaded_renamed_and_deleted(app):
     page.get_by_role("button", name="Delete file").click()
     page.get_by_text("No files yet").wait_for()
 
-    # A large one comes in parts; the connection ends within the second of them.
+    # A large file is sent in parts; the connection breaks during the second one.
     sent = []
 
     def cut(route):

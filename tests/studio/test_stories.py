@@ -38,7 +38,7 @@ def app(request: Any, tmp_path_factory: pytest.TempPathFactory, browser: Any) ->
 
 
 def _fill(app: App, title: str) -> tuple[str, str]:
-    """A locked space with one page, and the id of that."""
+    """Create a locked space with one page, and return the id of the page."""
     space = app.create_space(title, editMode="live")
     page = {"operation": "insert_page", "title": "Outbox", "document": {"markdown": TEXT}}
     made = app.call("POST", f"/spaces/{space}/content", {"changes": [page]})
@@ -115,7 +115,7 @@ def test_an_edit_is_suggested_applied_undone_and_merged(app: App) -> None:
 
 
 def test_blocks_are_edited_and_reverted_in_the_review_by_keyboard(app: App) -> None:
-    """And a suggestion that is out of date is said to be so, and declined."""
+    """An outdated suggestion is marked and declined."""
     space, page = _fill(app, "By keyboard")
     mei, ravi = app.colleague("Mei"), app.colleague("Ravi", "review")
     change = f"/spaces/{space}/change-requests"
@@ -147,7 +147,7 @@ def test_blocks_are_edited_and_reverted_in_the_review_by_keyboard(app: App) -> N
     writer.keyboard.press("Control+Enter")
     first = writer.get_by_role("region", name=re.compile("^Change 1 of 4"))
     expect(first.locator("ins")).to_have_text(["transaction. Always"])
-    # The suggestion was for what the block said before.
+    # The suggestion was for the previous text of the block.
     outdated = writer.get_by_role("main").get_by_role("article", name=re.compile("^Thread by"))
     expect(outdated).to_contain_text("This block was edited in the meantime")
     outdated.get_by_role("button", name="Accept").click()
@@ -206,7 +206,7 @@ def test_three_people_edit_one_line_and_one_resolves_and_reverts_it(app: App) ->
     expect(reviewer.get_by_role("button", name="Merge · 1 left")).to_be_visible()
     reviewer.keyboard.press("2")
     reviewer.keyboard.press("ControlOrMeta+Enter")
-    # Meanwhile the third is merged, and the settlement holds.
+    # In the meantime, the third is merged, and the resolution is kept.
     boss.goto(f"{app.url}/s/{space}/~/changes/{third}/~/review")
     boss.get_by_role("button", name="Merge", exact=True).click()
     expect(boss.get_by_text("Merged “May not”")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Cells of tables chosen, pasted, cleared, and moved in a browser; the file has what is shown."""
+"""Cells of tables selected, pasted, cleared, and moved in a browser; the file contains what is shown."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Sheet:
         return page
 
     def rows(self) -> list[list[str]]:
-        """The cells of the first table of the saved file, its head first."""
+        """Return the cells of the first table of the saved file, the header row first."""
         markdown = str(self.app.call("GET", self.content)["markdown"])
         lines = [line for line in markdown.splitlines() if line.startswith("|")]
         cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]

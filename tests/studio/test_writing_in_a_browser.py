@@ -1,5 +1,5 @@
-"""Pages written in a real browser, against a running server: what is typed arrives as Markdown, and every other byte
-of the file stays as it was."""
+"""Pages edited in a real browser, with a running server: typed text is saved as Markdown, and every other
+byte of the file is kept."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Desk:
         self.changes = f"/spaces/{self.space}/change-requests"
 
     def change(self, markdown: str = PAGE) -> int:
-        """The number of a new change request with a page at ``page``."""
+        """Create a change request with a page at ``page``, and return its number."""
         made = self.admin.call("POST", self.changes, {"subject": "Words"})
         page = {
             "operation": "insert_page",
@@ -162,14 +162,14 @@ class Desk:
         return str(found["markdown"])
 
     def open(self, change: int) -> Any:
-        """The textbox of the page's text."""
+        """Return the textbox of the page's text."""
         page = self.context.new_page()
         page.on("console", lambda told: self.said.append(told.text) if told.type == "error" else None)
         page.on("pageerror", lambda error: self.said.append(str(error)))
         page.goto(f"{self.url}/s/{self.space}/~/changes/{change}/page")
         text = page.get_by_role("textbox", name="Page content")
         text.wait_for(timeout=30_000)
-        # What opens a page goes on for a moment, and nobody types as fast as this browser.
+        # Opening a page takes a moment, and no person types as fast as this browser.
         page.wait_for_timeout(400)
         return text
 
@@ -177,7 +177,7 @@ class Desk:
         """Return the Markdown once it is right, or the current one after a timeout."""
         until = time.monotonic() + PATIENCE
         while not right(found := self.markdown(change, path)) and time.monotonic() < until:
-            # Routes of the browser are answered meanwhile.
+            # Routes of the browser are handled in the meantime.
             self.context.pages[-1].wait_for_timeout(100)
         return found
 
@@ -228,7 +228,7 @@ def _written(desk: Desk, typed: Callable[[Any], None], expected: str) -> None:
     text = desk.open(change)
     try:
         text.get_by_text("Before.").click()
-        # Browsers tell where the caret is a moment after a click, and nobody types sooner.
+        # Browsers report the position of the caret a moment after a click, and people type later than that.
         text.page.wait_for_timeout(60)
         text.page.keyboard.press("End")
         text.page.wait_for_timeout(60)
@@ -243,12 +243,12 @@ def _written(desk: Desk, typed: Callable[[Any], None], expected: str) -> None:
 
 
 def _keys(*keys: str) -> Callable[[Any], None]:
-    """Types texts; what is in angle brackets is a key."""
+    """Type texts; names in angle brackets are keys."""
 
     def run(text: Any) -> None:
         for key in keys:
             if key == "<wait>":
-                # What is typed after a pause is undone by itself.
+                # Text typed after a pause is a separate undo step.
                 text.page.wait_for_timeout(800)
             elif key.startswith("<"):
                 text.page.keyboard.press(key.strip("<>"))
@@ -411,7 +411,7 @@ def _type(text: Any, block: str, words: str) -> None:
 
 
 def test_the_ends_of_a_long_page_are_reached_with_one_key(desk):
-    """They are not laid out yet while somebody reads the other end, so the browser would not find them."""
+    """They aren't laid out yet while the other end is visible, so the browser wouldn't find them."""
     many = [f"Paragraph {n} with [a link](https://example.com/{n})." for n in range(120)]
     change, text = _new(desk, *many)
     keyboard = text.page.keyboard
@@ -490,7 +490,7 @@ def test_a_save_with_a_lost_response_is_not_repeated(desk):
     text.page.get_by_text("Offline, saved locally").wait_for()
     text.page.keyboard.type(" More.")
     text.page.wait_for_timeout(300)
-    # Another tab takes it up, which has to find out how much of it arrived.
+    # Another tab continues it, and has to find out how much of it arrived.
     text.page.close(run_before_unload=False)
     assert lost == [200]
     text = desk.open(change)
@@ -610,7 +610,7 @@ def test_wrong_clocks_lose_nothing(desk):
     expect(_status(text)).to_have_text("Saved")
     whole = "# Page\n\nOne. Behind. Ahead.\n\n"
     assert desk.until(change, lambda found: found == whole) == whole
-    # What was kept with a clock ahead is taken up with one behind.
+    # Text stored with a clock that is ahead is continued with one that is behind.
     desk.context.set_offline(True)
     page.keyboard.type(" Kept.")
     page.get_by_text("Offline, saved locally").wait_for()
@@ -632,7 +632,7 @@ def test_a_page_deleted_while_editing_keeps_the_text(desk):
     expect(_status(text)).to_have_text("Saved")
     desk.admin.call("POST", content, {"changes": [{"operation": "delete_page", "page": made}]})
     page.keyboard.type(" Three.")
-    # What was written since stays here, where it can be copied.
+    # Text written since then is kept, and can be copied.
     expect(page.get_by_role("alert").filter(has_text="This page was deleted by someone else")).to_be_visible()
     left = page.get_by_role("alert").filter(has_text="Your latest changes")
     expect(left.get_by_role("button", name="Continue in a new change request")).to_have_count(0)
@@ -675,7 +675,7 @@ def test_two_editors_of_one_page_lose_nothing(desk):
     _type(second, "Three.", " Second.")
     found = desk.until(change, lambda found: "First" in found and "Second" in found)
     assert found == "# Page\n\nOne. First.\n\nTwo.\n\nThree. Second.\n\n"
-    # Each sees what the other one wrote, and goes on on top of it.
+    # Each sees the text of the other, and continues after it.
     _type(second, "Two.", " Again.")
     second.get_by_text("One. First.").wait_for()
     first.page.evaluate("dispatchEvent(new Event('focus'))")
@@ -735,7 +735,7 @@ def _key(desk: Desk, change: int, words: str) -> str:
 
 
 def _set(desk: Desk, change: int, words: str, markdown: str) -> None:
-    """Somebody else writes the block with these words anew."""
+    """Have another person rewrite the block with these words."""
     blocks = [{"block": _key(desk, change, words), "document": {"markdown": markdown}}]
     page = desk.admin.call("GET", f"{desk.changes}/{change}/content/path/page")["id"]
     edit = {"operation": "update_blocks", "page": page, "set": blocks}
@@ -758,7 +758,8 @@ def test_two_editors_of_one_paragraph_lose_nothing(desk):
 
 
 def _behind(text: Any, other: Any, words: str, theirs: str) -> None:
-    """Has the next save of ``text`` arrive after the other window saved ``theirs``, which it has not seen then."""
+    """Make the next save of ``text`` arrive after the other window saved ``theirs``, which it hasn't seen
+    then."""
     held: list[Any] = []
 
     def hold(route: Any) -> None:
@@ -815,7 +816,7 @@ def test_a_late_save_keeps_both_versions_of_changed_text(desk):
     whole = "# Page\n\nSome words. Theirs. Mine. Again.\n\nOther words.\n\n"
     assert desk.until(change, lambda found: found == whole) == whole
     assert desk.admin.call("GET", f"{desk.changes}/{change}")["conflicts"] == 0
-    # A paragraph that the other one deletes meanwhile comes back with what was written in it.
+    # A paragraph that the other person deletes in the meantime returns with the text written in it.
     _type(first, "Other", "")
     second.get_by_text("Other").click()
     _behind(first, second, " Late.", "\b")
@@ -825,7 +826,7 @@ def test_a_late_save_keeps_both_versions_of_changed_text(desk):
     assert desk.until(change, lambda found: found == whole) == whole
     first.page.close()
     second.page.close()
-    # What is behind is answered with what came in between.
+    # A client that is behind gets the steps in between.
     assert [told for told in desk.said if "409" not in told] == []
     desk.said.clear()
 
@@ -834,7 +835,7 @@ def test_a_page_at_the_former_path_of_another_is_edited_itself(desk):
     change, text = _new(desk, "Words.")
     page = text.page
     title = page.get_by_role("textbox", name="Title")
-    # Where nobody moved it yet, the pointer lies on the left edge, from where the navigation comes out.
+    # At first, the pointer is at the left edge, where the navigation slides out.
     page.mouse.move(1438, 898)
     for name in ("First", "Second", "Third"):
         page.get_by_role("button", name="New page", exact=True).click()
@@ -857,7 +858,7 @@ def test_a_page_at_the_former_path_of_another_is_edited_itself(desk):
 
 
 def _paste(text: Any, **kinds: str) -> None:
-    """Pastes what another program put on the clipboard, by kind of text."""
+    """Paste what another app put on the clipboard, by type."""
     text.page.evaluate(
         """(kinds) => {
           const data = new DataTransfer();
@@ -1109,7 +1110,7 @@ def test_edits_during_a_merge_continue_in_another_change_request(desk):
     _type(text, "Two.", " Late.")
     page.wait_for_timeout(1_500)
     desk.admin.call("POST", f"{desk.changes}/{change}/merge")
-    # What somebody else changes in the space until then is not undone by it.
+    # Undo keeps changes that other people make to the space in the meantime.
     other = desk.admin.call("POST", desk.changes, {"subject": "Other words"})["number"]
     _set(desk, other, "Two.", "Two of theirs.")
     desk.admin.call("POST", f"{desk.changes}/{other}/merge")
@@ -1204,7 +1205,7 @@ def test_reusable_content_is_edited_in_place(desk):
     expect(block.get_by_text("Unsaved changes")).to_be_visible()
     expect(block.get_by_text("Saved", exact=True)).to_be_visible()
     assert shown() == source.replace("words.", "words. Now")
-    # What is written there without a network is there after the tab was closed, and the page itself is untouched.
+    # Text written there while offline exists after the tab was closed, and the page itself is unchanged.
     desk.context.set_offline(True)
     page.keyboard.type(" later")
     expect(block.get_by_text("Offline, saved locally")).to_be_visible()

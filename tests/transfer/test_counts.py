@@ -1,4 +1,4 @@
-"""Tests that uploaded documents come in with all that they hold, counted."""
+"""Tests that uploaded documents are imported completely, by counting their elements."""
 
 from __future__ import annotations
 

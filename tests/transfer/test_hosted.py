@@ -83,7 +83,7 @@ class Answering:
 
     @contextmanager
     def stream(self, url, headers, limits):
-        """The archive, which only another Octavo server has."""
+        """Return the archive, which only another Octavo server provides."""
         yield Streamed(404, {}, iter(()))
 
     def fetch(self, url, headers, limits):

@@ -1,4 +1,4 @@
-"""Tests that an import sets the language of a space if its texts are clear and nobody set one."""
+"""Tests that an import sets the language of a space if its texts are clear and no one has set it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that the description that a source states for the whole site becomes that of its home page."""
+"""Tests that an import sets the description of the home page to the stated description of the whole site."""
 
 from __future__ import annotations
 

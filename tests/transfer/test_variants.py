@@ -126,7 +126,7 @@ def test_links_target_other_spaces_during_and_after_the_import_and_on_the_site(i
     first = finished(imports, start(imports, files=files, variants=False))
     assert "other_variant" in {one["code"] for one in first["problems"]}
     assert links_of(world, imports.space)["a"] == "/zh/guide/start"
-    # Then the other language is imported too, and links lead to it.
+    # Then the other language is imported too, and links point to it.
     run = finished(imports, start(imports, files=files, update=first["id"]))
     assert run["problems"] == []
     spaces = [one["space"] for one in run["variants"]]

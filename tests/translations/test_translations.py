@@ -42,7 +42,7 @@ _OTHER_VOWELS = str.maketrans("AEIOU", "QXQXQ")
 
 
 def sent(server: ModelServer) -> list[str]:
-    """Return all texts that the model was asked for."""
+    """Return all texts that were sent to the model."""
     found: list[str] = []
     for request in server.requests:
         match = re.search(r"<data>\n(.*)\n</data>", request["messages"][-1]["content"], re.S)

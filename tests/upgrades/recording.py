@@ -28,7 +28,7 @@ REFERENCES = {"content_references", "reference_questions", "reference_totals"}
 
 
 def nodes_of(document: Any) -> list[Any]:
-    """The blocks and fragments of a document over the API, in reading order."""
+    """Yield the blocks and fragments of a document over the API, in reading order."""
     found = []
     for child in [*document.get("nodes", []), *document.get("fragments", [])]:
         if child["object"] in ("block", "fragment"):

@@ -1,4 +1,4 @@
-"""An upgrade from the last release keeps what hangs on blocks, and leaves an installation that is sound."""
+"""An upgrade from the last release keeps everything that refers to blocks, and leaves a sound server."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_verify_finds_no_problems_right_after_an_upgrade(
     with upgraded(tmp_path / "data", database_url) as context:
         with context.db.read() as tx:
             spaces = {row[0] for row in tx.all("SELECT id FROM spaces")}
-            # Search and the files of API descriptions were recorded without what is derived of them.
+            # Search and the files of API descriptions were recorded without derived data.
             assert tx.value("SELECT count(*) FROM search_pages") == 0
             assert list_outdated(tx) == spaces
         assert verify_installation(context) == []

@@ -201,7 +201,7 @@ def test_hidden_content_is_absent_everywhere(site, how):
 def test_variants_can_be_conditional(site):
     site.change(f"site-spaces/{site.old['id']}", {"condition": "visitor.claims.x"})
     assert "Old" not in site.seen() and site.get("old/more").status_code == 404
-    # If the default is hidden, the site starts with what is left.
+    # If the default is hidden, the site starts with the rest.
     site.change(f"site-spaces/{site.old['id']}", {"condition": None})
     site.change(f"site-spaces/{site.guide['siteSpaces'][0]['id']}", {"condition": "false"})
     assert to(site.get()) == f"{site.base}old/"
@@ -521,7 +521,7 @@ def test_queries_survive_redirects_to_canonical_urls(site, adaptive):
         assert to(answer) == f"{site.base}{right}{query}", spelled
         assert site.visitor.get(to(answer)).status_code == 200
     assert to(site.visitor.get(site.base.rstrip("/") + query)) == site.base + query
-    # The only remaining section is there because of the URL's claim.
+    # The only remaining section is visible because of the URL's claim.
     site.change(f"sections/{site.guide['id']}", {"condition": "false"})
     answer = site.get(query)
     assert to(answer) == f"{site.base}plans/{query}" and site.visitor.get(to(answer)).status_code == 200
@@ -611,7 +611,7 @@ def test_an_unsaved_customization_is_only_shown_in_a_frame_of_the_app(site):
     assert f"frame-ancestors 'self' {app.scheme}://{app.netloc}" in shown.headers["content-security-policy"]
     assert "set-cookie" not in shown.headers and shown.headers["x-robots-tag"] == "noindex"
     assert "theme-bold" not in site.get().text
-    # The next unsaved look appears at the same URL.
+    # The next unsaved customization appears at the same URL.
     tried(site, customization={"styling": {"theme": "muted"}})
     assert "theme-muted" in site.visitor.get(path).text
     # It also works for unpublished sites, and no URL without a valid token does.
@@ -630,7 +630,7 @@ def test_previewed_overrides_of_a_variant_replace_saved_ones(site):
     path = urlsplit(answer.json()["url"]).path
     shown = site.visitor.get(path).text
     assert "theme-gradient" in shown and "Tried title" in shown and "Kept title" not in shown
-    # The next unsaved look applies to the whole site again.
+    # The next unsaved customization applies to the whole site again.
     tried(site, siteSpace=there)
     assert "theme-muted" in site.visitor.get(path).text
     assert tried(site, override={"title": "Without a place"}).status_code == 400

@@ -97,8 +97,8 @@ def write(world, text):
 
 
 def verifies(secret, headers, body):
-    """Return whether one of the signatures matches this secret; the clock of the test may differ from that
-    of the library."""
+    """Return whether one of the signatures matches this secret; the clock of the test can differ from that of
+    the library."""
     at = datetime.fromtimestamp(int(headers["webhook-timestamp"]), UTC)
     return (
         Webhook(secret).sign(headers["webhook-id"], at, body.decode()) in headers["webhook-signature"].split()
