@@ -72,7 +72,7 @@ DEFECTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 
 
 @pytest.mark.parametrize("stage", DEFECTS)
-def test_every_output_goes_on_without_the_block(
+def test_every_output_continues_without_the_block(
     world: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
 ) -> None:
     told: list[str] = []
