@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from octavo.core.json_types import JsonObject
 
-from ..expressions import ExpressionError, parse
+from ..expression_syntax import parse
+from ..expression_values import ExpressionError
 from ..page_fields import FRONT_FIELDS, Cover, Field, LayoutOptions, PageFields
 from ..tags import MAX_SLUG, read_page_tags
 from ..yaml_text import YamlError, read_yaml, write_yaml
