@@ -11,7 +11,10 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 import msgspec
+import pytest
 
+from octavo.assistants.findings.scanning import scan_now
+from octavo.assistants.findings.styleguides import list_packages
 from octavo.cli.main import create_command_parser
 from octavo.core.icons import icon
 from octavo.core.page_fields import FRONT_KEYS
@@ -228,6 +231,24 @@ def test_the_manual_passes_the_checks_of_imports_links_and_sites(sqlite_world: W
     # Other tests define specifications with the same names differently.
     assert [one for one in found if one[1].rule != "removed-operation"] == []
     assert report.pages > 80
+
+
+@pytest.mark.parametrize("package", [None, *list_packages()])
+def test_the_manual_has_no_findings_and_a_score_of_100(sqlite_world: World, package: str | None) -> None:
+    """With each of the built-in style guides. The specification that the manual uses as an example is deleted,
+    because the world defines it differently."""
+    org = sqlite_world.home["organizationId"]
+    assert sqlite_world.call("admin", "DELETE", f"/orgs/{org}/openapi/pets").status_code == 205
+    made = bring(sqlite_world.context, str(ROOT / "docs"), organization_id=org, publish=True)
+    with sqlite_world.context.db.read() as tx:
+        site = find_site_of_space(tx, made.outcome.space)
+    assert site is not None
+    if package is not None:
+        sqlite_world.post("admin", f"/orgs/{org}/sites/{site}/styleguide", {"template": package})
+    assert scan_now(sqlite_world.context, site) == []
+    health = sqlite_world.get("admin", f"/orgs/{org}/sites/{site}/health")
+    assert (health["score"], health["open"]) == (100, 0)
+    assert {area["score"] for area in health["areas"]} == {100}
 
 
 def test_the_manual_has_the_time_limits_of_long_jobs() -> None:

@@ -23,9 +23,8 @@ def format_size(size: int) -> str:
 class OctavoError(Exception):
     """Error that is returned as ``{"error": {"code", "message", "reason", "field"}}``.
 
-    ``status``: the HTTP status. ``reason``: a stable word for the cause, which scripts compare instead of the
-    message. ``headers``: the headers of the response. ``beside``: further members of the response, next to
-    ``error``.
+    ``status``: the HTTP status. ``reason``: a stable word for the cause, which scripts compare instead of the message.
+    ``headers``: the headers of the response. ``beside``: additional members of the response, next to ``error``.
     """
 
     status: ClassVar[int] = 500

@@ -57,12 +57,16 @@ def foreign_bodies(sample: Sample, home: Place, away: Place) -> list[str]:
 
 
 def _with_ids() -> list[Operation]:
-    """Operations with two ids in the path, or with ids in the body."""
+    """Return the operations with two ids in the path, or with ids in the body. Server administrators act on accounts
+    and organizations of the whole server, so no id is foreign to them."""
     return [
         operation
         for operation in TABLE.values()
-        if len(set(_PARAMETER.findall(operation.path)) - SAME_EVERYWHERE) > 1
-        or (operation.id in SAMPLES and SAMPLES[operation.id].names_in_body())
+        if not operation.path.startswith("/installation/")
+        and (
+            len(set(_PARAMETER.findall(operation.path)) - SAME_EVERYWHERE) > 1
+            or (operation.id in SAMPLES and SAMPLES[operation.id].names_in_body())
+        )
     ]
 
 

@@ -33,8 +33,8 @@ redirects:
 """,
     "docs/SUMMARY.md": "* [Home](README.md)\n* [Install](guide/install.md)\n* [Members](members.md)\n",
     "docs/README.md": "# Home\n",
-    "docs/guide/install.md": "# Install\n\n## On Linux\n",
-    "docs/members.md": "---\nif: visitor.claims.member\n---\n\n# Members\n",
+    "docs/guide/install.md": "---\nredirectFrom: [/setup, /Old/Setup, /members, 5]\n---\n\n# Install\n\n## On Linux\n",
+    "docs/members.md": "---\nif: visitor.claims.member\nredirectFrom: [/inner]\n---\n\n# Members\n",
 }
 
 

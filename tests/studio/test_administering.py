@@ -118,10 +118,17 @@ def test_explaining_access_and_viewing_as_a_person(app):
 def test_server_administrators_see_contents_and_failures(app):
     page = app.open("/~/installation")
     expect(page.get_by_role("heading", name="Server administration", level=1)).to_have_count(1)
+    found = page.get_by_role("list", name="Results")
+    expect(found.get_by_role("listitem").filter(has_text="Database")).to_contain_text(
+        "Working", timeout=20_000
+    )
+    expect(page.get_by_role("heading", name="Octavo is working")).to_be_visible()
     page.get_by_role("button", name="Send me a test email").click()
     expect(page.get_by_role("alert")).to_have_text(
         "This server can't send email: OCTAVO_SMTP_URL is not set."
     )
+    for card in ("Health", "Jobs", "Version", "Storage", "Last good backup", "Announcement"):
+        expect(page.get_by_role("region", name=card, exact=True)).to_be_visible()
     page.get_by_role("tab", name="Organizations").click()
     page.get_by_role("searchbox", name="Find an organization").fill("nothing like it")
     page.get_by_text("No results for “nothing like it”").wait_for()
@@ -133,11 +140,33 @@ def test_server_administrators_see_contents_and_failures(app):
     page.get_by_role("tab", name="Jobs").click()
     page.get_by_role("button", name="Failed").click()
     page.get_by_text("No failed jobs").wait_for()
-    page.get_by_role("tab", name="Health").click()
-    found = page.get_by_role("list", name="Results")
-    expect(found.get_by_role("listitem").filter(has_text="Database")).to_contain_text(
-        "Working", timeout=20_000
-    )
+    page.context.close()
+
+
+def test_server_administrators_merge_accounts_and_add_administrators(app):
+    for name in ("Noor", "Noor Private"):
+        app.colleague(name, "edit")
+    page = app.open("/~/installation/people")
+    people = page.get_by_role("list", name="People")
+    people.get_by_role("button", name="Actions for Noor Private").click()
+    page.get_by_role("menuitem", name="Merge into another account").click()
+    dialog = page.get_by_role("dialog", name="Merge account of Noor Private")
+    field = dialog.get_by_label("Email address of the account to keep")
+    field.fill("nobody@example.com")
+    dialog.get_by_role("button", name="Merge accounts").click()
+    expect(field).to_have_accessible_description(re.compile("No account has this email address"))
+    kept = app.colleague("Noor").get("/user").json()["email"]
+    field.fill(kept)
+    dialog.get_by_role("button", name="Merge accounts").click()
+    expect(people.get_by_text("Noor Private")).to_have_count(0)
+
+    page.get_by_role("tab", name="Organizations").click()
+    page.get_by_role("button", name="Actions for").first.click()
+    page.get_by_role("menuitem", name="Add administrator").click()
+    dialog = page.get_by_role("dialog", name="Add administrator")
+    dialog.get_by_label("Email address").fill(kept)
+    dialog.get_by_role("button", name="Add administrator").click()
+    expect(page.get_by_role("region", name="Notifications")).to_contain_text("Noor is an administrator now")
     page.context.close()
 
 

@@ -266,7 +266,7 @@ def _find_damage(options: argparse.Namespace) -> list[str]:
                     say(f"{rebuild}. What is not rebuilt yet was not compared, and pages stay available.")
                 return findings
         except Damaged as damaged:
-            # A database that is known to be damaged is not opened; or PostgreSQL found it meanwhile.
+            # A database that is known to be damaged is not opened, or PostgreSQL has found damage in the meantime.
             return list_damage(load_settings(options)) or [damaged.message]
     if is_place(options.file) and holds_log(place := BackupPlace(options.file)):
         return verify_followed(place, options.fresh)

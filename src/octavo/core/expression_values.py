@@ -13,7 +13,7 @@ MAX_TEXT = 100_000
 
 
 class ExpressionError(ValueError):
-    """Error: an expression is invalid or failed. ``position``: the position in characters, from 0."""
+    """Raised if an expression is invalid or failed. ``position``: the position in characters, from 0."""
 
     def __init__(self, message: str, position: int) -> None:
         super().__init__(f"{message} (at {position})")

@@ -16,7 +16,7 @@ from octavo.core.json_types import JsonObject
 
 PageKind = Literal["document", "group", "link", "computed"]
 FieldType = Literal[
-    "text", "long text", "emoji", "icon", "flag", "condition", "mapping", "tags", "cover", "layout"
+    "text", "long text", "emoji", "icon", "flag", "condition", "mapping", "tags", "paths", "cover", "layout"
 ]
 """Type of a field, which determines how it is read from and written to front matter (`document/page.py`), and
 the control that a form shows."""
@@ -42,12 +42,22 @@ class LayoutOptions(Struct, frozen=True, omit_defaults=True):
 
 
 class Cover(Struct, frozen=True, omit_defaults=True):
-    """Cover of a page. ``light`` and ``dark``: references in their original form: a path or a URL."""
+    """Cover of a page. ``light`` and ``dark``: references in their original form: a path or a URL. ``y``: how
+    far the image is shifted down from its middle, in its own pixels."""
 
     light: str
     dark: str | None = None
     y: float = 0
     height: int | None = None
+
+    def focus(self, width: int, height: int, box_width: int, box_height: int) -> int:
+        """Return the vertical position of an image of this size in a box that it covers, in percent: 0 shows
+        its top."""
+        scale = max(box_width / width, box_height / height)
+        reach = (height * scale - box_height) / 2
+        if reach <= 0:
+            return 50
+        return round(50 - 50 * max(-1.0, min(1.0, self.y * scale / reach)))
 
 
 class Field(Struct, frozen=True, kw_only=True):
@@ -71,13 +81,23 @@ class Field(Struct, frozen=True, kw_only=True):
     navigation: bool = False
 
     @property
+    def is_single(self) -> bool:
+        """Return whether edits always set all of it."""
+        return not self.is_struct and self.type != "mapping"
+
+    @property
     def is_struct(self) -> bool:
         return self.type in ("cover", "layout")
 
     @property
     def is_named_by_people(self) -> bool:
         """Return whether people choose the names of its elements."""
-        return self.type in ("mapping", "tags")
+        return self.type == "mapping" or self.is_list
+
+    @property
+    def is_list(self) -> bool:
+        """Return whether it is a list that is compared and merged by element."""
+        return self.type in ("tags", "paths")
 
 
 class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
@@ -161,14 +181,21 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
             navigation=True,
         ),
     ] = None
-    layout: Annotated[LayoutOptions, Field(label="Layout", type="layout", keys=("layout",))] = LayoutOptions()
+    layout: Annotated[LayoutOptions, Field(label="Layout", type="layout", keys=("layout",), edited=True)] = (
+        LayoutOptions()
+    )
     cover: Annotated[
-        Cover | None, Field(label="Cover", type="cover", keys=("cover", "coverY", "coverHeight"))
+        Cover | None, Field(label="Cover", type="cover", keys=("cover", "coverY", "coverHeight"), edited=True)
     ] = None
     tags: Annotated[tuple[Any, ...], Field(label="Tags", type="tags", keys=("tags",), edited=True)] = ()
     variables: Annotated[
-        dict[str, Any], Field(label="Variables", type="mapping", keys=("vars",), shown="members")
+        dict[str, Any],
+        Field(label="Variables", type="mapping", keys=("vars",), shown="members", edited=True),
     ] = {}
+    redirect_from: Annotated[
+        tuple[str, ...],
+        Field(label="Redirects", type="paths", keys=("redirectFrom",), shown="members", edited=True),
+    ] = ()
     meta_links: Annotated[
         dict[str, Any] | None, Field(label="Related links", type="mapping", shown="members")
     ] = None

@@ -1,7 +1,7 @@
 """Files addressed by their SHA-256, in a folder or an S3 bucket, and links to them.
 
-Bytes are durable when ``put`` returns. The row that refers to them is written afterwards, so a crash may
-leave bytes without a row, but never a row without bytes. Names, types, and owners are only in the database.
+Bytes are durable when ``put`` returns. The row that refers to them is written afterward, so a crash may leave bytes
+without a row, but never a row without bytes. Names, types, and owners are only in the database.
 """
 
 from __future__ import annotations

@@ -231,6 +231,7 @@ FIELDS = PageFields(
     cover=Cover("l.png", "d.png", -3.5, 200),
     tags=("x", {"tag": "y", "primary": True}),
     variables={"a": "b"},
+    redirect_from=("/old", "/guides/start"),
 )
 
 

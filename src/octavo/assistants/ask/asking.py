@@ -18,9 +18,9 @@ from .retrieving import retrieve
 
 
 class QuestionAsker(Struct, frozen=True):
-    """Asker of a question. ``user_id``: the user, or empty for a visitor of a site. ``material``: the content
-    for answers. ``words``: the texts of an answer besides passages. ``recorded``: whether unanswered
-    questions are stored. ``answered``: the function called when an answer is complete."""
+    """Asker of a question. ``user_id``: the user, or empty for a visitor of a site. ``material``: the content for
+    answers. ``words``: the texts of an answer other than passages. ``recorded``: whether unanswered questions are
+    stored. ``answered``: the function called when an answer is complete."""
 
     organization_id: str
     user_id: str

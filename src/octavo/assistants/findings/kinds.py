@@ -1,4 +1,4 @@
-"""Kinds of findings: how each is classified, and which part of a site's health it belongs to."""
+"""Kinds of findings, with their severity and the area of a site's health that each belongs to."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The job that runs a translation: changes of the source are translated and become one revision.
 
-A run compares every page of the source with what the last run saw and processes those that differ. It first learns
-people's edits in the translated space: the memory stores them as human translations, which machines never
-overwrite. Then it merges its result into the space like a change request (``merging.py``). A process killed at any
-point has already stored its translations; the next attempt finds them."""
+A run compares every page of the source with its state in the last run, and processes those that differ. It first learns
+people's edits in the translated space: the memory stores them as human translations, which machines never overwrite.
+Then it merges its result into the space like a change request (``merging.py``). A process killed at any point has
+already stored its translations; the next attempt finds them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class RunCanceled(Exception):
 
 
 class _Source(Struct, frozen=True):
-    """Content of the source: pages, and items (reusable contents are translated, others copied)."""
+    """Content of the source: pages, and items (reusable content are translated, others copied)."""
 
     pages: dict[str, Page]
     items: dict[str, Item]

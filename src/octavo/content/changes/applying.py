@@ -161,6 +161,7 @@ class BatchApplication:
                 raise BadRequest(f"document: a {page.kind} has no document.")
             page = self.documents.with_document(page, change.document)
         page = self.documents.with_fields(page, change)
+        page = self.documents.with_cover(page, change)
         page = self.places.moved(page, change)
         self.places.put_with_slug(page, change, old)
         self.outcomes.append(PageOutcome("updated_page", page.id))
@@ -183,6 +184,7 @@ class BatchApplication:
         page = replace(page, slug=self.places.new_slug(page, change))
         name = "README.md" if first else f"{page.slug}.md"
         page = replace(page, file_path=self.places.free_path(self.places.folder(parent), name, first=first))
+        page = self.documents.with_cover(page, change)
         self.draft.put_page(page.id, page)
         if change.ref is not None:
             self.documents.name_page(change.ref, page.id)

@@ -1,4 +1,4 @@
-"""Find what a change request and main each changed since they diverged, and merge the two."""
+"""Find the changes of a change request and of main since they diverged, and merge the two."""
 
 from __future__ import annotations
 

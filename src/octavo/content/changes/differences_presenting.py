@@ -89,9 +89,9 @@ def present_differences(
     only: str | None = None,
     merged_from: ChangeRequest | UnsetType = UNSET,
 ) -> SemanticChanges:
-    """Present at most ``limit`` changes after a page token, and the number of further changes. ``only``: the
-    id of the page or item whose changes to present. Raises BadRequest if the token refers to something that
-    is no longer changed."""
+    """Present at most ``limit`` changes after a page token, and the number of remaining changes. ``only``: the id of
+    the page or item whose changes to present. Raises BadRequest if the token refers to something that is no longer
+    changed."""
     entries = entries_between(tx, states)
     if only is not None:
         entries = [entry for entry in entries if isinstance(entry, Change) and entry.id == only]

@@ -44,7 +44,7 @@ def filling_with_source(tx: Transaction, org: OrgAccess, source: ComputedSource)
     try:
         compute_revision(tx, Requester("", org.organization_id, org.actor), source, "new")
     except NotYet:
-        pass  # Its pages appear once they were computed.
+        pass  # Its pages appear once they have been computed.
     except BadRequest as error:
         raise BadRequest(error.message.replace("source.", "computedSource.", 1)) from None
 
@@ -65,7 +65,7 @@ def filling_with_source(tx: Transaction, org: OrgAccess, source: ComputedSource)
 
 
 def fill(context: Context, actor: Actor, space_id: str, make: MakeEdit, *, lock: bool) -> None:
-    """Write the initial content of a new space. ``lock``: whether to lock the space afterwards."""
+    """Write the initial content of a new space. ``lock``: whether to lock the space afterward."""
     with context.db.read() as tx:
         space = space_access(tx, actor, Can.EDIT, space_id)
     edit_live(context, space, make)

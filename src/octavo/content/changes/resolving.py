@@ -17,7 +17,7 @@ from octavo.content.revisions.states import State, revision_state
 from octavo.content.revisions.store import Changes
 from octavo.core.document.page import front_keys, with_head
 from octavo.core.merge import Choice, EditedValue, MergeConflict, chosen, resolve, resolve_field
-from octavo.core.page_fields import FRONT_FIELDS
+from octavo.core.page_fields import FIELDS, FRONT_FIELDS
 from octavo.core.pages import Page
 from octavo.errors import BadRequest, Conflict, NotFound
 from octavo.kit.clock import now
@@ -199,7 +199,7 @@ class _Settling:
             parent, at = value
             return UpdatePage(page=entry.id, into=parent, at=UNSET if at is None else at)
         names = {one.name: one.encode_name for one in msgspec.structs.fields(EditedPageFields)}
-        if field not in names:
+        if field not in names or (field in FIELDS and not FIELDS[field].is_single):
             return None
         try:
             return msgspec.convert(

@@ -120,8 +120,8 @@ def create_with(
     parents: Sequence[str] = (),
     also: Callable[[Transaction, ChangeRow], None] | None = None,
 ) -> ChangeRow:
-    """Create a draft based on ``main`` with these changes and conflicts. ``also``: the function for further
-    writes in the same transaction. Raises BranchMoved if ``main`` is no longer the head."""
+    """Create a draft based on ``main`` with these changes and conflicts. ``also``: the function for additional writes
+    in the same transaction. Raises BranchMoved if ``main`` is no longer the head."""
     with first_revision(context, main, merged.changes, merged.bodies, merged.keys, space.user_id) as revision:
         tx = revision.tx
         recheck_permission(tx, space, Can.EDIT)
@@ -235,7 +235,7 @@ def resolver_maker(context: Context, actor: Actor) -> Resolving:
 
 
 RevisionHook = Callable[[Transaction, State], None]
-"""Function that makes further writes in the transaction of a revision."""
+"""Function that makes additional writes in the transaction of a revision."""
 
 
 def _write_nothing(tx: Transaction, made: State) -> None:

@@ -1,4 +1,4 @@
-"""Presence: who is currently viewing or editing which page.
+"""Presence: the people who are currently viewing or editing each page.
 
 Clients report it regularly, usually without changes. Reports are buffered in memory for a second and written
 together, because every commit makes each process check all its caches again.

@@ -70,8 +70,8 @@ _NEW_EPOCH = "r"
 
 
 class Behind(Conflict):
-    """Error: the batch is based on an older version, and only its author can rebase it. ``version``: the
-    current version of the page. The batches that the author has not seen are included."""
+    """Raised if the batch is based on an older version, and only its author can rebase it. ``version``: the current
+    version of the page. The batches that the author has not seen are included."""
 
     reason = "behind"
 
@@ -90,13 +90,13 @@ class Accepted(Struct, frozen=True):
 
 
 class OutdatedEditor(PreconditionFailed):
-    """Error: the editor was loaded with another version of the document schema."""
+    """Raised if the editor was loaded with another version of the document schema."""
 
     reason = "schema"
 
 
 class RefusedStep(Unprocessable):
-    """Error: a step does not fit the page."""
+    """Raised if a step does not fit the page."""
 
     reason = "step"
 

@@ -69,7 +69,7 @@ class LivePage(Struct, frozen=True):
 
 
 class SavedBlocks(Struct, frozen=True):
-    """Blocks of a page by key, in order, in the form in which they are saved in the source ``body``."""
+    """Blocks of a page by key, in order, as saved in the source ``body``."""
 
     body: str
     blocks: dict[str, SavedBlock]

@@ -68,7 +68,7 @@ class PageContentQuery(ContentQuery):
 
 
 class PathQuery(PageContentQuery, rename="camel", kw_only=True):
-    """Query of a page by its path. ``cachedMetadata`` changes nothing: Git metadata is as quick as current."""
+    """Query of a page by its path. ``cachedMetadata`` has no effect, because current Git metadata is just as fast."""
 
     cached_metadata: bool = False
 
@@ -156,6 +156,7 @@ _TYPES: dict[FieldType, Any] = {
     "flag": bool,
     "mapping": dict[str, Any],
     "tags": list[PageTag],
+    "paths": list[str],
     "cover": PageCover,
     "layout": PageLayout,
 }
@@ -668,7 +669,7 @@ def encode_tree(
     """Encode the pages below ``root`` as JSON: a list of ``RevisionPage``. ``pages`` must contain siblings in
     order.
 
-    Pages are written one by one, so only one page is held in memory besides the output.
+    Pages are written one by one, so only one page and the output are held in memory.
     """
     children: dict[str | None, list[Page]] = {}
     for page in pages:

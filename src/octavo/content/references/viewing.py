@@ -8,6 +8,7 @@ the tree, and only the visible parts of a document are returned.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Generic, TypeVar
 
 import msgspec
@@ -31,6 +32,7 @@ from octavo.core.expressions import NOBODY, Shown
 from octavo.core.layered_mapping import Layered
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
+from octavo.core.redirects import compare_key
 from octavo.core.tags import Tag
 from octavo.errors import BadRequest
 from octavo.kit.db.cache import OwnCache
@@ -179,6 +181,17 @@ class SpaceView:
         if ref.get("kind") not in ("page", "anchor") or not isinstance(page, str):
             return False
         return ref.get("space") in (None, self.state.space_id) and self.tree.page(page) is None
+
+    @cached_property
+    def redirects(self) -> Mapping[str, Page]:
+        """The visible pages by the former paths that they redirect from; of two pages with one path, the
+        first."""
+        found: dict[str, Page] = {}
+        for page in self.every.all_pages():
+            if page.redirect_from and self.tree.page(page.id) is not None:
+                for path in page.redirect_from:
+                    found.setdefault(compare_key(path), page)
+        return found
 
     def item(self, item_id: str, kind: ItemKind) -> Item | None:
         item = self.items.get(item_id)

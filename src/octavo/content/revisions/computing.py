@@ -91,8 +91,8 @@ def seeded_id(seed: str, key: str) -> str:
 
 
 class NotYet(BadRequest):
-    """Error for a source whose external data has not been fetched. ``fetch`` requests the data and waits;
-    afterwards, this process can compute the source.
+    """Error for a source whose external data has not been fetched. ``fetch`` requests the data and waits; afterward,
+    this process can compute the source.
 
     Never call ``fetch`` inside a transaction. It raises the errors of the request.
     """

@@ -154,14 +154,14 @@ def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[s
 
 
 class RevisedPages(Struct, frozen=True):
-    """Pages that a revision created or changed: how many, and the title of one of them."""
+    """Pages that a revision created or changed: their number, and the title of one of them."""
 
     count: int
     title: str
 
 
 _NAMED = 5_000
-"""Changed pages that are read to describe a list of revisions; those beyond belong to large imports."""
+"""Maximum number of changed pages that are read to describe a list of revisions; only large imports change more."""
 
 
 def list_revised_pages(tx: Transaction, revisions: Sequence[RevisionRow]) -> dict[str, RevisedPages]:

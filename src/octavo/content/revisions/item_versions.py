@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 from msgspec import Struct
@@ -87,14 +87,14 @@ _NOT_ABOVE = """NOT EXISTS (SELECT 1 FROM item_versions u WHERE u.branch_id = :t
                   AND +u.from_seq <= :top_seq AND +u.to_seq > :top_seq)"""
 
 
-def _items_where(state: State, where: str) -> tuple[str, dict[str, Any]]:
+def _items_where(state: State, where: str) -> tuple[str, JsonObject]:
     """Return a SELECT over the state as a whole (a ``UNION ALL`` of its layers) and its parameters."""
     top, *below = state.layers
     parts = [
         f"""SELECT {_ITEM} FROM item_versions p WHERE p.branch_id = :top AND +p.from_seq <= :top_seq
             AND p.to_seq > :top_seq AND p.deleted = 0 AND {where}"""
     ]
-    parameters: dict[str, Any] = {"top": top.branch_id, "top_seq": top.sequence}
+    parameters: JsonObject = {"top": top.branch_id, "top_seq": top.sequence}
     for n, layer in enumerate(below):
         parts.append(
             f"""SELECT {_ITEM} FROM item_versions p WHERE p.branch_id = :branch{n} AND +p.from_seq <= :seq{n}

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import defstruct
 
 from octavo.core.json_types import JsonObject
-from octavo.core.page_fields import Cover, LayoutOptions
+from octavo.core.page_fields import FIELDS, Cover, LayoutOptions
 from octavo.core.pages import Page
 from octavo.errors import NotFound
 from octavo.kit.db.database import Row, Transaction, json_list
@@ -48,14 +48,17 @@ def _page(row: Row) -> Page:
     )
 
 
+_LISTS = {name for name, field in FIELDS.items() if field.is_list}
+
+
 def _decode_fields(text: str) -> JsonObject:
     rare: JsonObject = msgspec.json.decode(text)
     if "layout" in rare:
         rare["layout"] = msgspec.convert(rare["layout"], LayoutOptions)
     if "cover" in rare:
         rare["cover"] = msgspec.convert(rare["cover"], Cover)
-    if "tags" in rare:
-        rare["tags"] = tuple(rare["tags"])
+    for name in _LISTS & rare.keys():
+        rare[name] = tuple(rare[name])
     return rare
 
 

@@ -19,7 +19,7 @@ from .states import FOREVER, Layer, State, find_rows
 
 
 class BranchMoved(Exception):
-    """Error: someone else created a revision on the branch first. Read again and retry."""
+    """Raised if someone else created a revision on the branch first. Read again and retry."""
 
 
 def open_branch(tx: Transaction, main: State, author: str | None) -> State:
@@ -48,13 +48,13 @@ def open_branch(tx: Transaction, main: State, author: str | None) -> State:
 
 
 def delete_branch(tx: Transaction, branch_id: str) -> None:
-    """Delete a branch with its revisions, and what belongs to it."""
+    """Delete a branch with its revisions and all of their data."""
     tx.run("DELETE FROM branches WHERE id = :branch", branch=branch_id)
 
 
 def record_git_commit(tx: Transaction, revision_id: str, git: Mapping[str, object]) -> None:
-    """Record the Git commit that was created from a revision, which is known only afterwards. A revision that
-    was created from a commit keeps that commit."""
+    """Record the Git commit that was created from a revision, which is known only afterward. A revision that was
+    created from a commit keeps that commit."""
     tx.run(
         "UPDATE revisions SET git = :git WHERE id = :id AND git IS NULL",
         git=msgspec.json.encode(git).decode(),

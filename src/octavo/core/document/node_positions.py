@@ -1,5 +1,5 @@
-"""Locate nodes independently of what a reader finds in the text: by their block, by the exact text of that
-block, and by the path within it. This finds nodes again when a later reader assigns them different keys."""
+"""Locate nodes by their block, by the exact text of that block, and by the path within it, regardless of how the text
+is read. This finds nodes again when a later reader assigns them different keys."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from octavo.core.json_types import JsonObject
 from ..expression_syntax import parse
 from ..expression_values import ExpressionError
 from ..page_fields import FRONT_FIELDS, Cover, Field, LayoutOptions, PageFields
+from ..redirects import MAX_PATHS, read_paths
 from ..tags import MAX_SLUG, read_page_tags
 from ..yaml_text import YamlError, read_yaml, write_yaml
 from .guards import NEVER, find_unread, has_guard_key, is_like_if, may_hold_guards
@@ -233,6 +234,8 @@ class _Head:
                 return self.take(key, dict) or {}
             case "tags":
                 return self.tags(key)
+            case "paths":
+                return self.paths(key)
             case "cover":
                 return self.cover()
             case "layout":
@@ -313,6 +316,15 @@ class _Head:
             )
         return tags
 
+    def paths(self, key: str) -> tuple[str, ...]:
+        paths, complete = read_paths(self.take(key, list) or ())
+        if not complete:
+            self.problem(
+                key,
+                f"{key}: must be at most {MAX_PATHS} paths such as /guides/install; other values are skipped",
+            )
+        return paths
+
     def layout(self) -> LayoutOptions:
         value = self.take("layout", dict) or {}
         fields: JsonObject = {}
@@ -342,7 +354,7 @@ def front_keys(page: PageFields, name: str) -> JsonObject:
         return dict.fromkeys(field.keys) if value is None else _cover_keys(value)
     if field.type == "layout":
         value = _layout_value(value)
-    return {field.keys[0]: (list(value) if field.type == "tags" else value) or None}
+    return {field.keys[0]: (list(value) if field.is_list else value) or None}
 
 
 def _cover_keys(cover: Cover) -> JsonObject:

@@ -63,12 +63,12 @@ class _Nested(Struct):
 
 
 class _TooMany(Exception):
-    """Signal: the text has more nodes than a document can have."""
+    """Raised internally if the text has more nodes than a document can have."""
 
 
 def _size(node: Node) -> int:
-    """Return the number of nodes for which a node counts, as if a client sent it back. A text also counts its
-    leaves and their marks."""
+    """Return the number of nodes that a node counts as if a client sends it back. A text also counts its leaves and
+    their marks."""
     return 1 + sum(1 + len(leaf.marks) for leaf in node.leaves) if isinstance(node, Text) else 1
 
 
@@ -516,8 +516,8 @@ def read_blocks(markdown: str) -> list[Block]:
 
 
 def read_nested(markdown: str) -> list[tuple[Block, str]]:
-    """Return the blocks inside lists, quotes, tags, and elements of a text. Each has the lines from which it
-    was read, in the form that they would have at the top level of a page."""
+    """Return the blocks inside lists, quotes, tags, and elements of a text. Each has the lines from which it was read,
+    as they would be at the top level of a page."""
     try:
         lines = lines_of(markdown)
         reader = _Reader(lines)

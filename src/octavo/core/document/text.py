@@ -34,7 +34,7 @@ class Section(Struct, frozen=True):
 
 
 def outline(document: Document) -> list[Heading]:
-    """Return the headings in reading order, including those inside tabs, steps, and the like."""
+    """Return the headings in reading order, including those inside tabs, steps, and similar blocks."""
     nodes = list(flow(document))
     ids = ids_in_flow(nodes)
     return [

@@ -483,7 +483,7 @@ class _Printer:
         """Render included content, which is in the node that includes it."""
         return block.nodes
 
-    # Blocks of blocks.
+    # Blocks that contain blocks.
 
     def expandable(self, block: Block) -> Pieces:
         title, body = title_and_body(block)

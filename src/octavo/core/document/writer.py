@@ -162,7 +162,7 @@ _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 def _definitions(gap: str) -> list[Token]:
-    """Return the footnotes that are defined between two blocks, in the form in which they are read."""
+    """Return the footnotes that are defined between two blocks, as they are read."""
     if "[^" not in gap:
         return []
     text = gap.replace("\r\n", "\n").replace("\r", "\n")

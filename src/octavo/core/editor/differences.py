@@ -24,7 +24,7 @@ class SavedBlock(Struct, frozen=True):
 
 
 class UnwritableBlock(Exception):
-    """Error: the content of a block can't be written at all. ``key``: the key of the block."""
+    """Raised if the content of a block can't be written at all. ``key``: the key of the block."""
 
     def __init__(self, key: str) -> None:
         super().__init__(f"the block {key!r} can't be written")
@@ -32,9 +32,9 @@ class UnwritableBlock(Exception):
 
 
 class BlockDifferences(Struct, frozen=True):
-    """Edits that convert the saved page to the edited one: first ``set`` (blocks), then ``insert`` (each
-    after a block; None: at the start), then ``move`` (of a block, in the same way), then ``delete``.
-    ``blocks``: the blocks by key, in order, in the form in which they are then saved."""
+    """Edits that convert the saved page to the edited one: first ``set`` (blocks), then ``insert`` (each after a block;
+    None: at the start), then ``move`` (of a block, in the same way), then ``delete``. ``blocks``: the blocks by key, in
+    order, as they are then saved."""
 
     set: list[JsonObject]
     insert: list[tuple[str | None, JsonObject]]

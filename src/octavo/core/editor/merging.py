@@ -33,7 +33,7 @@ def merge_edit(
 
 
 def says_same(written: JsonObject, block: JsonObject) -> bool:
-    """Return whether two blocks are saved alike, apart from data derived from the rest of the page."""
+    """Return whether two blocks are saved in the same form, apart from data derived from the rest of the page."""
     return same(_without_ids(trimmed(written)), _without_ids(trimmed(block)))
 
 
@@ -70,7 +70,7 @@ class _Merge:
             key for key in self.old if key in self.new
         ]
         order, others = (new, live) if is_moved else (live, new)
-        # A block that is only in the other order follows the same block as it does there.
+        # A block that is missing in ``order`` follows the same block as in the other version.
         known = {place.key for place in order if place.key is not None}
         following: dict[str | None, list[_Place]] = {}
         last: str | None = None

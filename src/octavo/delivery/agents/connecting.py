@@ -45,7 +45,7 @@ class Grant(Struct, frozen=True):
 
 
 class Unusable(Exception):
-    """Error: invalid code or token."""
+    """Raised for an invalid code or token."""
 
 
 def check_redirect(address: str) -> None:

@@ -465,8 +465,8 @@ def reader_edge(
     events: EventQueue | None = None,
     others: Callable[[SharedThreads], Sequence[Route]] = lambda pool: (),
 ) -> Edge:
-    """Return the application of published sites. ``events``: the queue for events of visitors, which its
-    owner periodically writes to the database. ``others``: further routes."""
+    """Return the application of published sites. ``events``: the queue for events of visitors, which its owner
+    periodically writes to the database. ``others``: additional routes."""
     settings = context.settings
     pool = request_threads("pages are being rendered", settings.threads, "octavo-read", settings.connections)
     sites = Sites(context, pool, events or EventQueue(context))

@@ -75,6 +75,8 @@ _HEADING_BYTES = 240
 _MANY_LINKS = 100
 _WIDE_COLUMN = 1120
 """Maximum width of the text on a wide page, in pixels."""
+_TEXT_COLUMN, _WHOLE_WIDTH, _COVER_HEIGHT = 736, 1280, 240
+"""Sizes of covers in pixels, for which their position is computed."""
 FEEDBACK_PATH = "~feedback"
 """Path for posting ratings of pages, under the base of their space."""
 _ORIGINS = 50
@@ -533,7 +535,11 @@ class PageBuilder:
         if light is None:
             return None
         hero = page.layout.cover_size != "hero"
-        return CoverView(light=light, dark=asset(cover.dark), hero=hero, height=cover.height or 240)
+        height = cover.height or _COVER_HEIGHT
+        focus = 50
+        if light.width and light.height:
+            focus = cover.focus(light.width, light.height, _WHOLE_WIDTH if hero else _TEXT_COLUMN, height)
+        return CoverView(light=light, dark=asset(cover.dark), hero=hero, height=height, focus=focus)
 
     def page(self, page: Page) -> SitePageView:
         text = self.text(page)

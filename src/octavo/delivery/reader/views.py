@@ -373,12 +373,13 @@ class LayoutView(Struct, frozen=True, kw_only=True):
 
 class CoverView(Struct, frozen=True, kw_only=True):
     """Cover. ``hero``: whether it spans the whole width; otherwise it is as wide as the text. The height is
-    in pixels."""
+    in pixels. ``focus``: the vertical position of the image in percent."""
 
     light: Asset
     dark: Asset | None = None
     hero: bool = False
     height: int = 240
+    focus: int = 50
 
     def sizes(self, image: Asset) -> str:
         """Return the displayed width of an image, which fills the screen at the cover's height."""

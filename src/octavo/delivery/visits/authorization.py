@@ -47,10 +47,10 @@ EMBEDDED = "~embed/"
 
 
 class MadeOf(Struct):
-    """Dependencies of a response besides its URL; if they are unchanged, so is the response. ``revisions``:
-    the revisions of the spaces that it used. ``empty``: the spaces without pages. ``more``: whether it has
-    other dependencies. ``visitor``: the visitor for whom it was rendered, as conditions see them.
-    ``location``: their location, if it is a page that counts as a view."""
+    """Dependencies of a response other than its URL; if they are unchanged, so is the response. ``revisions``: the
+    revisions of the spaces that it used. ``empty``: the spaces without pages. ``more``: whether it has other
+    dependencies. ``visitor``: the visitor for whom it was rendered, as conditions see them. ``location``: their
+    location, if it is a page that counts as a view."""
 
     site: SiteRow
     version: int | None

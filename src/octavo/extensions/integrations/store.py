@@ -673,7 +673,7 @@ def keep_answers(tx: Transaction, space_id: str, keys: Iterable[str], since: int
     )
 
 
-# --- what is installed where ----------------------------------------------------------------------------
+# --- statuses -------------------------------------------------------------------------------------------
 
 
 class InstalledRow(NamedTuple):

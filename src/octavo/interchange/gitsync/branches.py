@@ -245,7 +245,7 @@ class _Following:
             elif fits(self.row.pattern, name):
                 found[ref] = _Wanted(ref, name, name)
         if self.row.pulls and self.pulls is None:
-            # The provider didn't say which are open: the known ones stay.
+            # The provider didn't return the open pull requests, so the known ones are kept.
             for ref, link in links.items():
                 if link.pull is not None and link.status == "open" and ref in refs:
                     found.setdefault(ref, _Wanted(ref, link.title, link.branch, link.pull, link.url))

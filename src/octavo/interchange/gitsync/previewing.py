@@ -1,4 +1,4 @@
-"""Preview of what a first sync would change on either side."""
+"""Preview the changes that a first sync would make on either side."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Where only texts and bytes differ, only those are read. If files were added or removed, or the navigation, the
 configuration, or a title changed, both trees are planned as an import would, and the difference between the two plans
-is what the commits changed: settings of the space that no file contains stay.
+is the change that the commits made; settings of the space that no file contains are kept.
 """
 
 from __future__ import annotations

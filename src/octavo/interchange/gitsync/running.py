@@ -1,7 +1,7 @@
 """Base of the syncs of spaces and of collections or sites: the connection, the copy, the conditions under
 which they stop, and the recorded result.
 
-Imported only where it is used, because Git takes long to load.
+Imported only where it is used, because Git is slow to load.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class SyncedState:
         return found | {id: item for id, item in self.ahead_items.items() if item is not None}
 
     def with_changes(self, theirs: Versions) -> SyncedState:
-        """Return this state with further changes of the repository."""
+        """Return this state with additional changes of the repository."""
         return SyncedState(
             self.state, {**self.ahead_pages, **theirs.pages}, {**self.ahead_items, **theirs.items}
         )
@@ -97,8 +97,7 @@ def sides_beside(
     page_ids: set[str],
     item_ids: set[str],
 ) -> Sides:
-    """Return the repository's side in the form of a change request beside main, relative to their common
-    state."""
+    """Return the repository's side as a change request next to main, relative to their common state."""
     base_pages, base_items = agreed.find_pages(tx, page_ids), agreed.find_items(tx, item_ids)
     pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
 

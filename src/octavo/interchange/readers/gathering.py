@@ -112,7 +112,7 @@ class _Other(Struct, frozen=True):
 
 
 class _Names:
-    """The pages of a tree without their texts, as far as plans need them."""
+    """Pages of a tree without their texts, reduced to the data that plans need."""
 
     def __init__(self, pages: Iterator[str], summary: bytes) -> None:
         self._pages, self._summary = list(pages), summary

@@ -254,7 +254,7 @@ def _read_items(
     check: TextCheck,
     tick: Callable[[], None],
 ) -> Iterator[Item]:
-    """Read files, reusable contents, variables, and configuration sources, without their final ids."""
+    """Read files, reusable content, variables, and configuration sources, without their final ids."""
     root = plan.config.root
     for path in plan.includes:
         text = source.read(path).decode("utf-8")

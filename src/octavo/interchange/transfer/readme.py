@@ -400,7 +400,7 @@ def _tree(pages: Sequence[Mapping[str, object]]) -> list[_Listed]:
         seen, at = {slug}, slug
         while (at := above.get(at, "")) in made and at not in seen:
             seen.add(at)
-        # A page that is its own ancestor goes to the top level.
+        # A page that is its own ancestor is moved to the top level.
         parent = made.get(above.get(slug, ""))
         (parent.below if parent is not None and at not in made and len(seen) <= _MAX_LEVELS else top).append(
             listed

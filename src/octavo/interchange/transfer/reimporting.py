@@ -1,7 +1,7 @@
 """Imports by the command: a source for the first time, and its newer states after that.
 
-Each import is kept as a run without a user, so that the next one knows what this one created. A process killed at
-any point leaves the existing content intact.
+Each import is kept as a run without a user, so that the next import can determine the content that this one created. A
+process killed at any point leaves the existing content intact.
 """
 
 from __future__ import annotations
@@ -55,10 +55,9 @@ def import_source(
     """Import a source into main, as one revision. Content from an earlier import follows the source if no one
     edited it, and is merged otherwise. Content that people added stays.
 
-    ``identity``: the identity of the source. ``whole``: whether to replace the content of the space with the
-    source. ``state_of``: the function that returns an identifier of the state of the source, if known
-    (``known_state``). Raises BadRequest if both sides changed the same content and the organization has no
-    administrator to resolve the conflict.
+    ``identity``: the identity of the source. ``whole``: whether to replace the content of the space with the source.
+    ``state_of``: the function that returns an identifier of the state of the source, if known (``known_space``). Raises
+    BadRequest if both sides changed the same content and the organization has no administrator to resolve the conflict.
     """
     staged = stage_for(context, source, space_id, progress)
     with context.db.read() as tx:

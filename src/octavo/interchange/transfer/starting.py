@@ -41,7 +41,7 @@ def _check_url(settings: Settings, url: str, name: str) -> Fetcher:
 def check_api(
     settings: Settings, service: Service, url: str, login: ApiLogin
 ) -> tuple[list[FoundSpace], str | None]:
-    """Ask an API what can be imported from it, each request once and for at most half a minute in total. Return
+    """Ask an API for the spaces that can be imported, each request once and for at most half a minute in total. Return
     the spaces, and why these may not be all. Raises BadRequest for a URL that must not be fetched."""
     fetcher = _check_url(settings, url, "url")
     platform = platform_at(service, url, login.user, login.token, fetcher, wait=None)

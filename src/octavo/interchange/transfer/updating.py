@@ -1,7 +1,8 @@
-"""Merge of a newer state of a source into what an earlier run of it created.
+"""Merge a newer state of a source into the content that an earlier run created.
 
-The base of the merge is what that run made of the source, so differences in the space are edits by people. Where
-people and the source changed the same content, the edits of people stay, and a change request has both versions.
+The base of the merge is the content that that run created from the source, so differences in the space are edits by
+people. Where people and the source changed the same content, the edits of people stay, and a change request has both
+versions.
 """
 
 from __future__ import annotations
@@ -302,7 +303,7 @@ def _counted(
     for written, known, wanted in sides:
         for id, now_there in written.items():
             if getattr(now_there or known.get(id), "kind", "") == "source":
-                continue  # The configuration of the tree only repeats what the pages say.
+                continue  # The configuration of the tree only repeats data of the pages.
             if now_there is None:
                 counted.deleted += 1
             elif id in known:

@@ -66,7 +66,7 @@ class statements_within:  # noqa: N801
     ``waited``: the seconds already spent waiting, which are subtracted from the time to wait for a turn to
     write."""
 
-    # Each request enters one: a class takes a third of a generator's time.
+    # Each request enters one. Entering a class takes a third of the time of a generator.
     __slots__ = ("_before", "_seconds", "_token", "_waited")
 
     def __init__(self, seconds: float, waited: float = 0.0) -> None:
@@ -134,16 +134,16 @@ def no_turn() -> OutOfReach:
 
 
 class RetryTransaction(Exception):
-    """Error: conflict with another transaction (a deadlock, a serialization failure). Run the transaction
+    """Raised for a conflict with another transaction (a deadlock, a serialization failure). Run the transaction
     again."""
 
 
 class NotKept(Exception):
-    """Error: a read can't continue with cached rows. The code that opened it has to start another one."""
+    """Raised if a read can't continue with cached rows. The code that opened it has to start another one."""
 
 
 class LockTimeout(Exception):
-    """Error: another transaction held a lock for longer than a migration waits."""
+    """Raised if another transaction held a lock for longer than a migration waits."""
 
 
 def json_list(values: Iterable[str | int]) -> str:
@@ -180,7 +180,7 @@ class Transaction:
 
     @cached_property
     def id(self) -> str:
-        """Id of the transaction, for rows that tell what was written together."""
+        """Id of the transaction, stored in rows to identify data that was written together."""
         return new_id()
 
     def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
@@ -416,7 +416,8 @@ class _Connection(sqlite3.Connection):
 
 
 class _SqliteRead(AbstractContextManager[Transaction]):
-    """Read of this thread. Requests enter several, and a class takes a third of a generator's time."""
+    """Read transaction of this thread. Requests enter several, and entering a class takes a third of the time of a
+    generator."""
 
     __slots__ = ("_database",)
 
@@ -460,7 +461,7 @@ class SqliteDatabase(Database):
         """Thread that is writing."""
         self._all: WeakSet[_Connection] = WeakSet()
         self._all_lock = threading.Lock()
-        """A separate lock from that of writes, so that readers that start don't wait for a writer."""
+        """Separate from the lock for writes, so that new readers don't wait for a writer."""
         self._writer = self._connect()
         self._busy_timeout = 0
         # data_version differs between connections, so one of them is used for all threads.

@@ -19,8 +19,8 @@ again with a read that begins a transaction at once, so no read starts again twi
 started never raises NotKept, unless it is at a replica that fails it. A read starts before its thread writes,
 and raises NotKept no longer once it has written: nothing is written twice.
 
-*It sees what this process committed.* Each commit makes a new generation before its caller learns that it
-succeeded, and a read that starts afterwards uses nothing older.
+*It sees what this process committed.* Each commit makes a new generation before its caller learns that it succeeded,
+and a read that starts afterward uses nothing older.
 
 *It sees what others committed as soon as their notice has arrived*, like everything that is cached under a
 generation, including permissions. A read checks whether a notice has arrived at the socket that the listening
@@ -242,8 +242,8 @@ class _KeptRead(Transaction):
         return super().run(Live(sql), **parameters)
 
     def begin(self) -> Connection:
-        """Start a transaction whose snapshot all further rows come from. Raises NotKept if rows of another
-        snapshot were already returned, or if no transaction is allowed to start."""
+        """Start a transaction whose snapshot provides all remaining rows. Raises NotKept if rows of another snapshot
+        were already returned, or if no transaction is allowed to start."""
         if self._connection is not None:
             return self._connection
         if not self._begins:
@@ -262,7 +262,7 @@ class _KeptRead(Transaction):
         return self._connection
 
     def _no_more(self) -> NotKept:
-        """Return the exception that every further query raises."""
+        """Return the exception that every later query raises."""
         self.end()
         self._connection, self._begins = None, False
         return NotKept()
@@ -648,7 +648,7 @@ class PostgresDatabase(Database):
     def migration(self) -> Iterator[Transaction]:
         try:
             with self._written(self._direct) as tx:
-                # Without a limit: a migration in another process may take long.
+                # Without a limit: a migration in another process may take a long time.
                 tx.run("SET LOCAL statement_timeout = 0")
                 tx.value(Live("SELECT pg_advisory_xact_lock(:key)"), key=_MIGRATION)
                 # With a limit: a transaction that waits for a table blocks all later users of it.

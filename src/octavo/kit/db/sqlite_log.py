@@ -1,11 +1,11 @@
 """Read SQLite's write-ahead log in parallel with the processes that write it, to find the pages committed
 since a moment.
 
-This relies only on SQLite's documented file format (https://sqlite.org/walformat.html). A log is restarted
-only when no read needs it, and pages are moved from it to the database only as far as every read has them. So
-a process that always has a read open, and opens the next one before the last one ends, misses no commit: a
-log is restarted at most once between two checks, and only after all of it was seen. The first half of its
-salt counts the restarts.
+This relies only on SQLite's documented file format (https://sqlite.org/walformat.html). A log is restarted only when no
+read needs it, and pages are moved from it to the database only up to the point that every read has reached. So a
+process that always has a read open, and opens the next one before the last one ends, misses no commit: a log is
+restarted at most once between two checks, and only after all of it was seen. The first half of its salt counts the
+restarts.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ class ChangedPages(Struct):
 
 
 class LostTrack(Exception):
-    """Error: changes are no longer in the log."""
+    """Raised if changes are no longer in the log."""
 
 
 class SqliteLog:
-    """Log of one database, read by one thread in a process that ends afterwards. The files that it opens stay
-    open, because closing one would release SQLite's locks on it in the whole process."""
+    """Log of one database, read by one thread in a process that ends afterward. The files that it opens stay open,
+    because closing one would release SQLite's locks on it in the whole process."""
 
     def __init__(self, path: Path) -> None:
         """Open the log of the database at ``path``, which is in WAL mode."""
@@ -107,7 +107,7 @@ class SqliteLog:
         self._held, self._next = self._next, self._held
 
     def move(self) -> None:
-        """Move pages from the log to the database, as far as no reader needs the older ones."""
+        """Move pages that no reader needs in an older version from the log to the database."""
         self._mover.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
 
     def _end(self) -> tuple[LogEnd, int]:

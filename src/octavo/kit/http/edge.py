@@ -98,11 +98,10 @@ class Answer(Struct, frozen=True):
     a file, of which clients can request a part. ``pushed``: chunks that are sent as events happen, without a
     waiting thread.
 
-    ``etag``: the entity tag without quotes. ``again``: whether the same body is sent to many clients, so that
-    its compressed forms are cached, and its encoded headers in ``heads``, by sender and coding. ``coded``:
-    precompressed forms of the body by coding. ``cookies``: the values of Set-Cookie. ``threads``: the threads
-    that wait for its chunks, if that may take long. ``sent``: the function that is called at the end of the
-    response.
+    ``etag``: the entity tag without quotes. ``again``: whether the same body is sent to many clients, so that its
+    compressed forms are cached, and its encoded headers in ``heads``, by sender and coding. ``coded``: precompressed
+    forms of the body by coding. ``cookies``: the values of Set-Cookie. ``threads``: the threads that wait for its
+    chunks, if that may take a long time. ``sent``: the function that is called at the end of the response.
     """
 
     status: int = 200
@@ -286,7 +285,7 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
     """Run a function in a thread of the pool, in its owner's turn; only a few threads compute at a time.
 
     Raises Busy if too many requests of the owner are waiting, and OutOfReach if no thread is free for
-    ``QUEUE_SECONDS``: all threads may be blocked for long, and callers should get a response.
+    ``QUEUE_SECONDS``: all threads may be blocked for a long time, and callers should get a response.
     """
     span = tracing.current()
     if span is not None:
@@ -408,7 +407,7 @@ class Edge:
             self._routes.add(route.path, _Found(route.path, by_method, ", ".join(sorted(by_method))))
 
     def close(self) -> None:
-        """Wait for running threads; no requests can be answered afterwards."""
+        """Wait for running threads; no requests can be answered afterward."""
         self._pool.close()
         for close in self._closing:
             close()
@@ -595,7 +594,7 @@ class Edge:
     # --- sending --------------------------------------------------------------------------------------
 
     async def _send(self, exchange: Exchange, request: Request, answer: Answer) -> int:
-        """Send the response in the form that the request asks for, and return the status that was sent."""
+        """Send the response in the requested form, and return the status that was sent."""
         head = request.is_head
         own = (b"x-request-id", request.id.encode())
         if answer.again and answer.status == 200:
@@ -771,8 +770,7 @@ def _choose_coding(request: Request, answer: Answer) -> str | None:
 
 
 def _line(name: str, text: str) -> tuple[bytes, bytes]:
-    """Return a header in the form in which it is sent. Raises ValueError for one that would be read as
-    something else."""
+    """Return a header as it is sent. Raises ValueError for one that would be read as something else."""
     value = _header_value(text)
     if _NO_HEADER.search(value) or not _HEADER_NAME.fullmatch(name):
         raise ValueError("a header contains a line break or another control character")

@@ -1,8 +1,8 @@
 """Packs of objects from other servers: received into a file, and inspected before they are unpacked.
 
-A pack states the size of each of its objects. A few kilobytes can declare objects of gigabytes, which
-unpacking would hold in memory: such packs are rejected, and so are such objects of a repository in a folder,
-whose packs were never received. Loaded only where Git is used, because its libraries take long to load.
+A pack states the size of each of its objects. A few kilobytes can declare objects of gigabytes, which unpacking would
+hold in memory: such packs are rejected, and so are such objects of a repository in a folder, whose packs were never
+received. Loaded only where Git is used, because its libraries are slow to load.
 """
 
 from __future__ import annotations

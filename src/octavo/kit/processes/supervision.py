@@ -82,7 +82,7 @@ class Supervisor:
         self._stopping = self._asked = False
 
     def run(self) -> int:
-        """Keep workers running until SIGTERM or SIGINT; no worker is left afterwards.
+        """Keep workers running until SIGTERM or SIGINT; no worker is left afterward.
 
         Return the exit code, which is that of the first worker if it does not start.
         """

@@ -33,7 +33,7 @@ _deadlines: ContextVar[tuple[Deadline, ...]] = ContextVar("octavo_deadlines", de
 
 
 class OutOfTime(Exception):
-    """Error: a deadline has passed, and the work has to end without any further effect."""
+    """Raised if a deadline has passed, and the work has to end without any other effect."""
 
 
 @contextmanager
@@ -66,8 +66,8 @@ def remaining(most: float) -> float:
 
 
 def check() -> None:
-    """Raise OutOfTime if the deadline has passed, and let other threads compute. Call it in every iteration
-    of a loop that may take long."""
+    """Raise OutOfTime if the deadline has passed, and let other threads compute. Call it in every iteration of a loop
+    that may take a long time."""
     if remaining(1) == 0:
         raise OutOfTime("the time limit for this work was reached")
     pause()

@@ -1,11 +1,11 @@
 """Permit to compute: one thread at a time.
 
-Threads that compute take the interpreter from each other and from the event loop, which serves most readers
-itself: it waits for all of them whenever it has released the interpreter, which it does for every query and
-every chunk that it sends. So code that computes for a request takes the one permit of its process, and
-returns it while it waits. A thread that computes for long loses the permit to the next in line: it continues
-to compute, and does not keep others from computing at the same time. Turns go by owner (``owners``), so that
-requests of an organization that computes much wait for each other.
+Threads that compute take the interpreter from each other and from the event loop, which serves most readers itself: it
+waits for all of them whenever it has released the interpreter, which it does for every query and every chunk that it
+sends. So code that computes for a request takes the one permit of its process, and returns it while it waits. A thread
+that computes for a long time loses the permit to the next in line: it continues to compute, and does not keep others
+from computing at the same time. Turns go by owner (``owners``), so that requests of an organization that computes a lot
+wait for each other.
 
 Jobs compute with the same permit, in the background: they lose it after a moment, because no client waits for
 them, and then wait for it again at the next point where they hold nothing that others need (``pause``), of

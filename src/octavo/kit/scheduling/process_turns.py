@@ -54,7 +54,7 @@ class ProcessTurns:
                 self._close_files()
 
     def _close_files(self) -> None:
-        # Also returns a lock that is held.
+        # Closing a file also releases its lock.
         for file in (self._door, self._turn):
             os.close(file)
 

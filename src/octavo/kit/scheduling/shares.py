@@ -43,7 +43,7 @@ _inside: ContextVar[tuple[Shares, ...]] = ContextVar("octavo_shares", default=()
 
 
 class Busy(Unavailable):
-    """Error: the owner's other requests hold all its slots, and the queue is full."""
+    """Raised if the owner's other requests hold all its slots, and the queue is full."""
 
     reason = "busy"
 
@@ -181,7 +181,7 @@ class SharedThreads(Shares):
             raise
 
     async def run(self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: object) -> T:
-        """Run a function in a slot, and release the slot afterwards. Raises Busy."""
+        """Run a function in a slot, and release the slot afterward. Raises Busy."""
         found, give_back = await self.begin(owner, seconds, function, *arguments)
         give_back()
         return found
@@ -230,7 +230,7 @@ class _Placed(PendingCall[T]):
         self._ticket = None
         try:
             self._pool.threads.submit(self.run_apart)
-        except RuntimeError:  # Closed meanwhile.
+        except RuntimeError:  # Closed in the meantime.
             with suppress(RuntimeError):  # The loop may be closed as well.
                 self._loop.call_soon_threadsafe(self.give_up)
 
@@ -257,7 +257,7 @@ def request_threads(name: str, threads: int, thread_name: str, connections: int)
 
 
 class LoopTurns:
-    """Turns on the event loop, for work that is done there at once because that is sooner than in a thread.
+    """Turns on the event loop, for work that is done there immediately because starting a thread would take longer.
 
     The loop itself serves connections in the order in which they have something to send: five hundred
     requests of one owner would be answered before the next one's. So work that takes longer than ``TURN``

@@ -341,7 +341,7 @@ class Hub:
         return b"".join(said)
 
     def _begin(self, tx: Transaction, generation: int | None) -> None:
-        """Forget former events, because nothing was read while no one listened."""
+        """Discard earlier events, because nothing was read while no one listened."""
         self._sources = [make() for make in _sources]
         self._latest = deque(outbox.latest_events(tx, _BATCH), _REMEMBERED)
         self._remembers = False
@@ -452,7 +452,7 @@ class Hub:
         return False
 
     def _keep(self, quiet: Sequence[Listener]) -> None:
-        """Send comments to streams that were silent for long, and end those without access."""
+        """Send comments to streams that were silent for a long time, and end those without access."""
         given: list[tuple[Listener, bytes | None]] = []
         try:
             with self._db.read():

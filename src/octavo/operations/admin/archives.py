@@ -66,7 +66,7 @@ class MovedOrganization(Struct):
     rows: int
 
 
-# --- out ----------------------------------------------------------------------------------------------
+# --- export -------------------------------------------------------------------------------------------
 
 
 def export_organization(context: Context, organization_id: str, folder: Path) -> MovedOrganization:
@@ -154,7 +154,7 @@ def _write_old(context: Context, tx: Transaction, folder: Path, digest: str, is_
             out.write(piece)
 
 
-# --- back ---------------------------------------------------------------------------------------------
+# --- import -------------------------------------------------------------------------------------------
 
 
 def is_organization(where: str) -> bool:

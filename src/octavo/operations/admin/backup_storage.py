@@ -40,7 +40,7 @@ def _environment() -> Mapping[str, str]:
         return os.environ
     found = {**os.environ, **own}
     if "AWS_ACCESS_KEY_ID" in own and "AWS_SESSION_TOKEN" not in own:
-        found.pop("AWS_SESSION_TOKEN", None)  # It belongs to the other key.
+        found.pop("AWS_SESSION_TOKEN", None)  # The session token belongs to the other key.
     return found
 
 

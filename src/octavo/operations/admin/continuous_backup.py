@@ -1,6 +1,6 @@
 """Continuous backup of SQLite: a full base periodically, and every few seconds the pages committed since.
 
-``followed.py`` describes the storage format. A new process continues the chain if SQLite's log still contains
+``continuous_restore.py`` describes the storage format. A new process continues the chain if SQLite's log still contains
 its end; otherwise it starts a new one. Files are copied before the pages that may refer to them.
 """
 
@@ -51,7 +51,7 @@ log = logging.getLogger("octavo.backup")
 _HOUR = 3_600_000
 _SPOOL = 8 * 1024 * 1024
 _LOG_BYTES = 16 * 1024 * 1024
-"""Size in bytes at which the log is restarted, which blocks writers for some milliseconds."""
+"""Size in bytes at which the log is restarted, which blocks writers for a few milliseconds."""
 _MOST_LOG_BYTES = 1024 * 1024 * 1024
 """Maximum size in bytes of the log while the backup location is unreachable; beyond it, a new base is written
 once the location is reachable again."""
@@ -60,7 +60,7 @@ _AGAIN = 5.0
 _BASE_AGAIN = 60_000
 """Time in milliseconds after which a failed base is retried."""
 _ALIVE = 60_000
-"""Time in milliseconds after which a record is written that there were no changes."""
+"""Time in milliseconds without changes after which that is recorded."""
 _LATELY = 2_000_000_000
 """Time in nanoseconds after a listing during which a folder may still get another file with the same
 timestamp."""
@@ -438,7 +438,7 @@ class _Files:
                     with open(os.path.join(folder, name), "rb") as source:
                         self._target.put(source)
                 except FileNotFoundError:
-                    continue  # Deleted meanwhile.
+                    continue  # Deleted in the meantime.
                 copied.add(name)
 
 

@@ -1,8 +1,8 @@
 """Continuous backup: the storage format, restoring to a point in time, and verification.
 
-``log/`` contains generations, each a chain of numbered ``.pages`` files without gaps. A ``.base`` file is the
-whole database at the end of the ``.pages`` file with the same number, and a ``.files`` file has the hashes of
-all files at that time. ``files/`` next to it has every file by its hash. ``following.py`` writes all of this.
+``log/`` contains generations, each a chain of numbered ``.pages`` files without gaps. A ``.base`` file is the whole
+database at the end of the ``.pages`` file with the same number, and a ``.files`` file has the hashes of all files at
+that time. ``files/`` next to it has every file by its hash. ``continuous_backup.py`` writes all of this.
 """
 
 from __future__ import annotations

@@ -288,7 +288,7 @@ def _deliveries(context: Context) -> Finding:
 
 
 def _rebuilds(context: Context) -> list[Finding]:
-    """Report what is being rebuilt after an upgrade, and whether it failed."""
+    """Report rebuilds in progress after an upgrade, and their failures."""
     with context.db.read() as tx:
         unfinished = list_rebuilds(tx)
     if not unfinished:

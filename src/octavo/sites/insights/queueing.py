@@ -56,10 +56,10 @@ class EventQueue:
         visitor: Visitor,
         typist: str = "",
     ) -> None:
-        """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a
-        function that creates it when it is written, which keeps that work out of the request. ``visitor``:
-        the claims of the visitor, in the form that conditions evaluate. ``typist``: the key that identifies
-        searches by the same reader; it is never stored."""
+        """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a function that
+        creates it when it is written, which keeps that work out of the request. ``visitor``: the claims of the visitor,
+        as conditions evaluate them. ``typist``: the key that identifies searches by the same reader; it is never
+        stored."""
         found = _QueuedEvent(organization_id, site_id, event, visitor, typist, now())
         with self._lock:
             if len(self._waiting) < self._capacity:

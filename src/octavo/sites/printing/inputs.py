@@ -119,8 +119,7 @@ def _chapter(page: Page, level: int) -> PrintChapter:
 
 
 def _files(context: Context, items: list[Item], folder: Path) -> list[StoredFile]:
-    """Return the files in the form that the print uses. Images are copied unless they are too large to
-    open."""
+    """Return the files as the print uses them. Images are copied unless they are too large to open."""
     left = _ALL_IMAGES_MAX
     found = []
     for number, item in enumerate(items):

@@ -39,11 +39,11 @@ _TOO_MUCH = (
 
 
 class CannotPrint(Exception):
-    """Error: not even the plain text could be typeset. The message tells the reader why."""
+    """Raised if not even the plain text could be typeset. The message tells the reader why."""
 
 
 class FailedApart(Exception):
-    """Error: Octavo's code failed in the typesetting process. It has the message of that process."""
+    """Raised if Octavo's code failed in the typesetting process. It has the message of that process."""
 
 
 def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | None:

@@ -1,7 +1,7 @@
 """Conversion of HTML to pages. The content of a page becomes nodes; nothing in them can run.
 
-The nodes are made here and written by the shared writer, so everything in a text (Markdown, custom tags, HTML)
-stays text. Elements without a node of their own are transparent; what only controls a browser is dropped.
+The nodes are made here and written by the shared writer, so everything in a text (Markdown, custom tags, HTML) stays
+text. Elements without a node of their own are transparent; elements that only control the browser are dropped.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from .html_nodes import (
 
 _MAX_COLUMNS = 60
 Rewrite = Callable[[str], str | None]
-"""Callback that returns what a reference becomes in the page, or None to drop it."""
+"""Callback that returns the new form of a reference on the page, or None to drop it."""
 _BLOCKS = frozenset(
     """address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption figure footer
     form h1 h2 h3 h4 h5 h6 header hgroup hr html iframe legend li main menu nav ol p pre section summary table tbody td
@@ -139,7 +139,7 @@ class NodeBuilder:
             )
             inside = self.flow(panel)
             if inside and inside[0]["type"] == "paragraph" and squeezed(plain_text(inside[0])) == title:
-                # A repetition for browsers without scripts.
+                # Repeats content for browsers without scripts.
                 del inside[0]
             items.append(
                 make_block("tabs-item", inside or [make_block("paragraph", [make_text("")])], title=title)

@@ -759,7 +759,7 @@ class _Reading:
 
 
 class _Lined:
-    """A place that finds the line of a link, as far as possible."""
+    """Place that finds the line of a link if possible."""
 
     def __init__(self, place: Place, rows: list[str]) -> None:
         self._place = place

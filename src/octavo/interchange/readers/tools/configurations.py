@@ -1,4 +1,4 @@
-"""Configuration files of documentation tools: where they are, and what they say."""
+"""Configuration files of documentation tools: their locations and contents."""
 
 from __future__ import annotations
 

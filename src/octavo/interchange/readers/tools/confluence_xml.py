@@ -334,7 +334,7 @@ class _Export:
             while at.parent in self.pages and at.parent not in seen:
                 seen.add(at.parent)
                 at = self.pages[at.parent]
-            # A page that is its own ancestor goes to the top level.
+            # A page that is its own ancestor is moved to the top level.
             if page.parent in self.pages and at.parent not in self.pages:
                 self.pages[page.parent].children.append(page.id)
             else:

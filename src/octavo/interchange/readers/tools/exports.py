@@ -353,7 +353,7 @@ def _confluence(files: Heads, project: str) -> Layout:
         while at in above and above[at] not in seen:
             at = above[at]
             seen.add(at)
-        # A page that is its own ancestor goes to the top level.
+        # A page that is its own ancestor is moved to the top level.
         (entries[above[path]].children if path in above and at not in above else top).append(entries[path])
     if len(top) == 1 and titles[top[0].path or ""].endswith(("Home", space)) and top[0].children:
         # The home page of the space, with its subpages next to it.

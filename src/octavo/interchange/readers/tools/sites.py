@@ -90,8 +90,8 @@ def _common(files: Heads) -> str | None:
 
 
 class _Page:
-    """Facts about a page besides its text. ``anchors``: the anchors for ids that aren't headings. ``nav``:
-    its navigation. ``contents``: the subpages that it lists, in the form that Sphinx writes."""
+    """Properties of a page other than its text. ``anchors``: the anchors for ids that aren't headings. ``nav``: its
+    navigation. ``contents``: the subpages that it lists, in the form that Sphinx writes."""
 
     __slots__ = ("anchors", "contents", "nav", "refresh", "title")
 

@@ -713,8 +713,7 @@ class Customization(CustomizationSettings, rename="camel"):
     page_actions: Annotated[PageActions, Setting(site_only=True)] = field(default_factory=PageActions)
 
     def __post_init__(self) -> None:
-        """Keep the list of page actions consistent with the switches, also if a site space overrides one of
-        them."""
+        """Keep the list of page actions consistent with the switches, even if a site space overrides one of them."""
         shown = {
             "external-ai": self.page_actions.external_ai,
             "markdown": self.page_actions.markdown,

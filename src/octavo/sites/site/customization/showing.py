@@ -1,5 +1,5 @@
-"""Customization in the form that one visitor sees: without links whose conditions are not met or whose
-targets the visitor can't see."""
+"""Customization as one visitor sees it: without links whose conditions are not met or whose targets the visitor can't
+see."""
 
 from __future__ import annotations
 
