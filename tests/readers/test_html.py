@@ -170,7 +170,7 @@ def test_images_for_each_theme_become_one_image():
 
 @pytest.mark.parametrize("body", ["<p>x</p>" * 50_001, "<table>" + "<tr><td>x</td><td>y</td></tr>" * 25_001])
 def test_a_page_with_too_many_elements_is_refused_early(monkeypatch, body):
-    monkeypatch.setattr(html, "_Maker", None)
+    monkeypatch.setattr(html, "NodeBuilder", None)
     with pytest.raises(DocumentError, match="more than 100,000 elements"):
         convert(parse_html(f"<html><body><h1>A</h1>{body}</body></html>"), link=str, image=str)
 

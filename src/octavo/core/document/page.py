@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from octavo.core.json_types import JsonObject
 
-from ..expressions import ExpressionError, parse
+from ..expression_syntax import parse
+from ..expression_values import ExpressionError
 from ..page_fields import FRONT_FIELDS, Cover, Field, LayoutOptions, PageFields
 from ..redirects import MAX_PATHS, read_paths
 from ..tags import MAX_SLUG, read_page_tags

@@ -8,7 +8,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from octavo.core.emoji import require_emoji
-from octavo.core.expressions import ExpressionError, parse
+from octavo.core.expression_syntax import parse
+from octavo.core.expression_values import ExpressionError
 from octavo.core.page_fields import declare
 from octavo.kit.http.schema_names import schema_name
 from octavo.kit.texts import TWO_SIGNS, pattern
