@@ -213,6 +213,7 @@ def customization() -> str:
             "only": setting.only,
             "initial": setting.initial,
             "siteOnly": setting.site_only,
+            "optional": declared.optional,
         }
         lines += f"  {_script(told)},\n"
     titles = {name: text(name) for name in get_args(Section) if name != "main"}
@@ -224,7 +225,8 @@ def customization() -> str:
         f"  control: {' | '.join(map(json.dumps, get_args(Control)))};\n  label: string;\n  hint: string;\n"
         "  options: readonly (readonly [string, string])[];\n"
         "  /** The values of a switch when off and on. */\n  switched: readonly unknown[];\n"
-        "  only: readonly [path: string, value: unknown] | null;\n  initial: unknown;\n  siteOnly: boolean;\n}\n\n"
+        "  only: readonly [path: string, value: unknown] | null;\n  initial: unknown;\n  siteOnly: boolean;\n"
+        "  /** Whether it can be unset. */\n  optional: boolean;\n}\n\n"
         f"export const SETTINGS: readonly Setting[] = [\n{lines}];\n\n"
         "export interface Parts {\n  readonly [name: string]: Parts | null;\n}\n\n"
         f"export const OVERRIDABLE: Parts = {json.dumps(OVERRIDABLE, indent=2)};\n"

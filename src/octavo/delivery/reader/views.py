@@ -313,7 +313,9 @@ class SiteView(Struct, frozen=True, kw_only=True):
     ``language``: a BCP 47 tag. ``theme``: the theme until a visitor chooses another. ``search`` and
     ``search_json``: the URLs of ``~search`` and ``~search.json``; None on sites without search. ``ask``: the
     URL of ``~ask``; None if the site doesn't answer questions. ``assistant``: whether the header has a button
-    for it.
+    for it. ``greeting``: the first message of the assistant; None for none.
+
+    ``home``: the URL of the start page. ``brand``: the URL that the title and the logo link to.
 
     ``feed``: the URL of the feed of updated pages; None on sites that aren't public. ``seen``: the URL for
     reports of a page's script; None if nothing is counted. ``variants_by_language``: whether variants are
@@ -323,6 +325,7 @@ class SiteView(Struct, frozen=True, kw_only=True):
 
     title: str
     home: str
+    brand: str
     base: str
     assets: str
     language: str = "en"
@@ -345,6 +348,7 @@ class SiteView(Struct, frozen=True, kw_only=True):
     seen: str | None = None
     ask: str | None = None
     assistant: bool = False
+    greeting: str | None = None
     announcement: AnnouncementView | None = None
     footer_logo: ThemedImage | None = None
     footer_links: tuple[LinkView, ...] = ()
