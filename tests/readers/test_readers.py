@@ -811,6 +811,36 @@ def test_restructured_text_of_any_kind_is_read_or_shown():
     assert ("loop.rst", 1, "circular_include") in problems(made)
 
 
+ZENSICAL = {
+    "zensical.yml": (
+        "site_name: Acme\ndocs_dir: pages\nnav:\n  - Start: index.md\n  - More: [b.md]\n"
+        "markdown_extensions:\n  - pymdownx.tilde\n  - pymdownx.snippets: {base_path: [parts]}\n"
+    ),
+    "zensical.toml": (
+        '[project]\nsite_name = "Acme"\ndocs_dir = "pages"\nnav = [{"Start" = "index.md"}, {"More" = ["b.md"]}]\n'
+        "[project.markdown_extensions.pymdownx.tilde]\n"
+        '[project.markdown_extensions.pymdownx.snippets]\nbase_path = ["parts"]\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ZENSICAL)
+def test_zensical_is_read_as_mkdocs(name):
+    made = brought(
+        {
+            name: ZENSICAL[name],
+            "pages/index.md": '# Start\n\nH~2~O\n\n--8<-- "part.md"\n',
+            "pages/b.md": "# B\n\n!!! note\n    Words.\n",
+            "parts/part.md": "Included.\n",
+        }
+    )
+    assert (made.kind, made.name) == ("mkdocs", "Acme")
+    assert list(tree(made)) == ["Start", "More"]
+    start = text(made, "README.md")
+    assert "<sub>2</sub>" in start and "Included." in start
+    assert "{% hint" in text(made, "b.md")
+
+
 def test_navigation_of_plug_ins_of_mkdocs():
     pages = {f"docs/{path}.md": f"# {path}\n" for path in ("index", "x/a", "x/b", "x/c")}
     nav = "title: Ex\nnav:\n  - b.md\n  - Ay: a.md\n  - ...\n"
