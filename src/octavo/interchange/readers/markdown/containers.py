@@ -346,8 +346,8 @@ class ContainerWriter(InlineWriter, ABC):
         return end + 1, [*indented(made, found["indent"]), ("", lines[end][1])]
 
     def _slashed_tabs(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        number, items = lines[at][1], []
-        end = at
+        number, end = lines[at][1], at
+        items: list[tuple[str, list[Line], int]] = []
         while at < len(lines) and (found := SLASHED.match(lines[at][0])) and found["name"].lower() == "tab":
             closing = self._end_of_slashed(lines, at, found)
             if closing is None:
