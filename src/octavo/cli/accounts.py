@@ -245,6 +245,38 @@ def change_email(options: argparse.Namespace) -> int:
     return DONE
 
 
+@ACCOUNT.command(
+    "merge",
+    option("--email", required=True, help="email address of the account that is merged and deleted"),
+    option("--into", metavar="EMAIL", required=True, help="email address of the account that remains"),
+    option("--yes", action="store_true", help="merge the accounts permanently"),
+)
+def merge_accounts(options: argparse.Namespace) -> int:
+    """Merge two accounts of one person. The remaining account gets everything but the sign-in methods."""
+    from octavo.operations.admin import credentials
+
+    text = f"Nothing was changed. Use --yes to merge {options.email} into {options.into} and delete it."
+    if options.yes:
+        with opened(options) as context:
+            credentials.merge_accounts(context, options.email, options.into)
+        text = f"{options.email} is now part of {options.into}. A job moves the authorship of its content."
+    show(options, {"merged": options.yes, "email": options.into}, text)
+    return DONE
+
+
+@ACCOUNT.command("make-administrator", _EMAIL, _ORG)
+def make_administrator(options: argparse.Namespace) -> int:
+    """Make a person an administrator of an organization whose administrators left."""
+    from octavo.operations.admin import credentials
+
+    with opened(options) as context:
+        organization = find_organization(context, options.org)
+        credentials.make_administrator(context, options.email, organization)
+    text = f"{options.email} is an administrator of {organization}"
+    show(options, {"email": options.email, "organization": organization}, text)
+    return DONE
+
+
 @ACCOUNT.command("reset-two-factor", _EMAIL)
 def reset_second_factor(options: argparse.Namespace) -> int:
     """Turn off two-factor authentication for a person who lost their device."""
@@ -267,7 +299,7 @@ def delete_account(options: argparse.Namespace) -> int:
     from octavo.operations.admin import credentials
 
     with opened(options) as context:
-        found = credentials.foresee_deletion(context, options.email)
+        found = credentials.preview_deletion(context, options.email)
         if options.yes:
             credentials.delete_account(context, options.email)
     ends = {

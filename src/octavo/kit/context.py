@@ -49,9 +49,9 @@ class Context:
     fresh: FreshCache[Any] = field(init=False)
     """Values that requests need repeatedly, valid until the next commit."""
     answers: FreshCache[Any] = field(init=False)
-    """Responses that take long to compute, valid until the next commit."""
+    """Responses that take a long time to compute, valid until the next commit."""
     questions: SharedThreads = field(init=False)
-    """Threads that wait for models, for members and visitors."""
+    """Threads in which members and visitors wait for language models."""
     endpoints: SharedThreads = field(init=False)
     """Threads in which visitors wait for integrations."""
     servers: SharedThreads = field(init=False)

@@ -12,7 +12,7 @@ from octavo.extensions.integrations.builtin import separate_copies
 from octavo.kit.context import Context
 from octavo.kit.db import databases
 from octavo.kit.db.cache import MEMORY
-from octavo.kit.db.database import Database, Transaction, was_full_lately
+from octavo.kit.db.database import Database, Transaction, was_full_recently
 from octavo.kit.db.migrations import load_migrations, migrate
 from octavo.kit.files import open_store
 from octavo.kit.http.decoding import prepare_types
@@ -227,7 +227,7 @@ def folders_of(settings: Settings) -> list[Path]:
 
 def is_disk_full(settings: Settings) -> bool:
     """Return whether a disk of this machine has no space for the database or files."""
-    return was_full_lately() or any(
+    return was_full_recently() or any(
         shutil.disk_usage(folder).free < _LEAST_ROOM for folder in folders_of(settings)
     )
 

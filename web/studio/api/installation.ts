@@ -16,6 +16,10 @@ export const endMaintenance = operation.DELETE("/installation/maintenance");
 export const setAnnouncement = operation.PUT("/installation/announcement");
 export const removeAnnouncement = operation.DELETE("/installation/announcement");
 export const updateAccount = operation.PATCH("/installation/users/{userId}");
+export const mergeAccount = operation.POST("/installation/users/{userId}/merge");
+export const makeOrganizationAdministrator = operation.PUT(
+  "/installation/organizations/{organizationId}/administrators/{userId}",
+);
 export const createAccountSignInLink = operation.POST("/installation/users/{userId}/sign-in-link");
 export const resetAccountSecondFactor = operation.DELETE("/installation/users/{userId}/second-factor");
 export const endAccountSessions = operation.DELETE("/installation/users/{userId}/sessions");

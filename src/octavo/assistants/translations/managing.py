@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from octavo.assistants.models.instructing import read_instructions
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.work.jobs import enqueue
@@ -108,8 +108,8 @@ def create(tx: Transaction, org: OrgAccess, wanted: Wanted, prepared: str | None
 
 
 def run(tx: Transaction, org: OrgAccess, translation_id: str) -> None:
-    """Start another run; a run in progress restarts. Raises NotFound, also if the caller can't see the source or it
-    was deleted, and Forbidden."""
+    """Start another run; a run in progress restarts. Raises NotFound, even if the caller can't see the source or it was
+    deleted, and Forbidden."""
     found, _ = get_translation(tx, org, translation_id, Can.EDIT)
     space_access(tx, org.actor, Can.VIEW, found.source_id)
     _start(tx, found, org.user_id)

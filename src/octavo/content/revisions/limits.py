@@ -9,9 +9,11 @@ from octavo.core.paths import unsafe_path
 from octavo.errors import BadRequest, TooLarge, format_size
 from octavo.kit.db.database import Transaction
 
-from . import store
 from .bodies import list_oversized
-from .store import Changes, Item, ItemKind, State
+from .item_versions import Item, ItemKind, count_items, find_items
+from .page_versions import count_pages, find_page, find_pages, list_children
+from .states import State
+from .store import Changes
 
 MAX_PAGES = 100_000
 """Maximum number of pages in a space."""
@@ -25,8 +27,8 @@ _NAMES = {"file": "files", "reusable-content": "reusable contents", "variable": 
 def require_limits(tx: Transaction, state: State, changes: Changes, page_size: int) -> None:
     """Raise BadRequest or TooLarge if the state would exceed a limit after these changes. ``page_size``: the
     maximum size of the Markdown of a page or reusable content, in bytes."""
-    before = store.find_pages(tx, state, changes.pages)
-    known = store.find_items(tx, state, changes.items)
+    before = find_pages(tx, state, changes.pages)
+    known = find_items(tx, state, changes.items)
     _require_number(tx, state, changes, len(before), known)
     bodies: dict[str, str] = {}
     for id, page in changes.pages.items():
@@ -71,7 +73,7 @@ def _require_number(
     """Check the counts of kinds with additions only, because counting reads the index of all existing
     entries."""
     more = sum(page is not None for page in changes.pages.values()) - pages_before
-    if more > 0 and (count := store.count_pages(tx, state) + more) > MAX_PAGES:
+    if more > 0 and (count := count_pages(tx, state) + more) > MAX_PAGES:
         raise BadRequest(
             f"pages: the space would have {count} pages, more than the limit of {MAX_PAGES}."
             " Split it into several spaces"
@@ -79,7 +81,7 @@ def _require_number(
     for kind, most in MAX_ITEMS.items():
         added = sum(item is not None and item.kind == kind for item in changes.items.values())
         added -= sum(item.kind == kind for item in known.values())
-        if added > 0 and (count := store.count_items(tx, state, kind) + added) > most:
+        if added > 0 and (count := count_items(tx, state, kind) + added) > most:
             raise BadRequest(
                 f"{_NAMES[kind]}: the space would have {count} {_NAMES[kind]}, more than the limit of {most}"
             )
@@ -101,7 +103,7 @@ def _require_depth(
             elif above in changes.pages:
                 here = changes.pages[above]
             else:
-                here = store.find_page(tx, state, above)
+                here = find_page(tx, state, above)
         depth = depths[here.id] if here is not None and here.id in depths else 0
         for id in reversed(way):
             depth += 1
@@ -113,7 +115,7 @@ def _require_depth(
         level: list[str | None] = [page.id] if page.id in before else []
         while level and depth <= MAX_DEPTH:
             # Subpages of a moved page move with it, unless they are moved elsewhere.
-            now = [changes.pages.get(child.id, child) for child in store.list_children(tx, state, level)]
+            now = [changes.pages.get(child.id, child) for child in list_children(tx, state, level)]
             level = [child.id for child in now if child is not None and child.parent in level]
             depth += bool(level)
         if depth > MAX_DEPTH:

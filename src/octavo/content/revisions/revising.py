@@ -26,7 +26,8 @@ from .keys import KeptKeys, put_keys
 from .limits import require_limits
 from .rebasing import is_in_place, lock_main
 from .staging import remove_unclaimed, write_before_revision
-from .store import BranchMoved, Changes, Staged, State, main_state, open_branch
+from .states import State, main_state
+from .store import BranchMoved, Changes, Staged, open_branch
 from .versions import claim_version
 
 

@@ -83,8 +83,8 @@ class Using(Struct, frozen=True):
         self._require_budget(operation, pages)
         change = path.get("changeRequestId")
         if change is not None:
-            # A change request's number is unique only within its space. Resolve it first, so that the change is
-            # logged whatever happens afterwards.
+            # A change request's number is unique only within its space. Resolve it first, so that the change is logged
+            # whatever happens afterward.
             where = {name: path[name] for name in ("spaceId", "changeRequestId")}
             change = self.ask("getChangeRequestById", where)["id"]
             path = {**path, "changeRequestId": change}
@@ -437,7 +437,7 @@ def _brief_link(link: JsonObject) -> JsonObject:
 
 
 def _brief_reference(reference: JsonObject) -> JsonObject:
-    """Return the target of a reference and the places that refer to it, without further details."""
+    """Return the target of a reference and the places that refer to it, without other details."""
     kind = reference["kind"]
     of = reference.get(kind)
     names = ("id", "title", "name", "path", "url")

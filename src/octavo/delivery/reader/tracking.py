@@ -204,7 +204,7 @@ def record_empty_search(events: Events, request: Request, space: SpaceVisit, que
 
 
 class EventNote(NamedTuple):
-    """Event to record: its location, the function that creates it, and further values."""
+    """Event to record: its location, the function that creates it, and additional values."""
 
     location: VisitorLocation
     make: Callable[..., Event]

@@ -210,8 +210,8 @@ def admit(
 
 
 def _of_agent(tx: Transaction, context: Context, site: SiteRow, coming: Coming, rest: str) -> Coming:
-    """Return the request of an agent in the form in which the visitor who connected it would send it. An
-    agent's token is valid only for the MCP server of one site."""
+    """Return the request of an agent as the visitor who connected it would send it. An agent's token is valid only for
+    the MCP server of one site."""
     if coming.bearer is None or rest not in MCP_PATHS or site.visibility != "visitor-auth":
         return coming
     found = (find(tx, context, site.id, coming.bearer) for find in _agents)

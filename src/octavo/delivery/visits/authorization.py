@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from octavo.content.references.viewing import SiteVisitor, SpaceView, load_view
-from octavo.content.revisions.store import shown_state
+from octavo.content.revisions.states import shown_state
 from octavo.core.hosts import host_name
 from octavo.errors import NotFound
 from octavo.kit.context import Context
@@ -47,10 +47,10 @@ EMBEDDED = "~embed/"
 
 
 class MadeOf(Struct):
-    """Dependencies of a response besides its URL; if they are unchanged, so is the response. ``revisions``:
-    the revisions of the spaces that it used. ``empty``: the spaces without pages. ``more``: whether it has
-    other dependencies. ``visitor``: the visitor for whom it was rendered, as conditions see them.
-    ``location``: their location, if it is a page that counts as a view."""
+    """Dependencies of a response other than its URL; if they are unchanged, so is the response. ``revisions``: the
+    revisions of the spaces that it used. ``empty``: the spaces without pages. ``more``: whether it has other
+    dependencies. ``visitor``: the visitor for whom it was rendered, as conditions see them. ``location``: their
+    location, if it is a page that counts as a view."""
 
     site: SiteRow
     version: int | None

@@ -24,16 +24,10 @@ from octavo.content.changes.pending import try_to_save_pending
 from octavo.content.changes.saving import create_with, revise_change, set_status
 from octavo.content.changes.store import ChangeRow, add_contribution, find_change
 from octavo.content.revisions.bodies import get_body, store_bodies
-from octavo.content.revisions.store import (
-    BranchMoved,
-    Changes,
-    State,
-    find_items,
-    find_pages,
-    list_branch_content,
-    main_state,
-    revision_state,
-)
+from octavo.content.revisions.item_versions import find_items
+from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.states import State, list_branch_content, main_state, revision_state
+from octavo.content.revisions.store import BranchMoved, Changes
 from octavo.core.app_urls import change_view, preview_view
 from octavo.core.merge import Versions
 from octavo.core.problems import Problem
@@ -251,7 +245,7 @@ class _Following:
             elif fits(self.row.pattern, name):
                 found[ref] = _Wanted(ref, name, name)
         if self.row.pulls and self.pulls is None:
-            # The provider didn't say which are open: the known ones stay.
+            # The provider didn't return the open pull requests, so the known ones are kept.
             for ref, link in links.items():
                 if link.pull is not None and link.status == "open" and ref in refs:
                     found.setdefault(ref, _Wanted(ref, link.title, link.branch, link.pull, link.url))

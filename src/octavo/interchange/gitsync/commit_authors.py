@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from octavo.content.changes.store import ChangeRow, find_change, list_contributors
-from octavo.content.revisions.store import RevisionRow, State, list_revisions
+from octavo.content.revisions.history import RevisionRow, list_revisions
+from octavo.content.revisions.states import State
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.accounts import (
     UserRow,

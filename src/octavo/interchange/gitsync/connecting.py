@@ -1,5 +1,5 @@
-"""Connecting a space, a collection, or a site with a repository, and what follows: settings, decisions, requesting a
-sync, disconnecting.
+"""Connect a space, collection, or site with a repository, change the settings of its sync, request syncs, resolve
+stopped syncs, and disconnect.
 
 A collection or a site has the remote, the credential, the settings, and the webhook. Each of its spaces is a synced
 space like any other, with its own state, and takes all of these from its parent.
@@ -429,8 +429,8 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
 
 
 def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedOnce) -> None:
-    """Import or export a repository that the caller specifies, as integrations do. The space is then synced
-    with it on every further request. Raises BadRequest, Conflict."""
+    """Import or export a repository that the caller specifies, as integrations do. The space is then synced with it on
+    every later request. Raises BadRequest, Conflict."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch = read_branch(where.branch, "ref")

@@ -1,8 +1,8 @@
-"""Connections with GitHub and GitLab, as the public API has them: begun for a space or a site, and then given a
-repository.
+"""Connections with GitHub and GitLab in the form of the public API: created for a space or a site, and then configured
+with a repository.
 
 A connection with a repository is the sync itself (see ``connecting``), so its settings are those of the sync. Before,
-it is a row of its own, which holds the access token with which repositories are listed.
+it is a row of its own, with the access token for listing repositories.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class WantedInstallation(Struct, frozen=True):
 
 
 class GitConnection(Struct, frozen=True):
-    """Connection of a space, collection, or site: a ``sync``, or a ``draft`` before there is a sync. A
-    connection that began as a draft keeps the draft beside its sync."""
+    """Connection of a space, collection, or site: a ``sync``, or a ``draft`` before there is a sync. A connection that
+    began as a draft keeps the draft in addition to its sync."""
 
     at: SyncAccess
     sync: Connected | None

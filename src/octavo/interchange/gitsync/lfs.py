@@ -1,4 +1,4 @@
-"""Files in Git LFS: a repository holds pointers to them, and a separate server their bytes.
+"""Files in Git LFS: a repository contains pointers to them, and a separate server stores their bytes.
 
 Git LFS identifies an object by its SHA-256, and so does Octavo. So a synced file stays the same, and only its pointer
 is written where the ``.gitattributes`` of the repository put it into LFS.

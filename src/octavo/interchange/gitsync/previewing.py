@@ -1,4 +1,4 @@
-"""Preview of what a first sync would change on either side."""
+"""Preview the changes that a first sync would make on either side."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dulwich.repo import Repo
 from msgspec import Struct
 
 from octavo.content.revisions.bodies import body_hash, get_body
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.errors import BadRequest, Unavailable
 from octavo.kit.context import Context
 from octavo.kit.net.fetch import Fetcher
@@ -72,7 +72,7 @@ def _looked_at(context: Context, where: RepositoryFolder) -> Iterator[_Looked]:
                 repo.close()
     except Stopped as stopped:
         raise BadRequest(f"remote: {stopped.message}") from None
-    except deadlines.OutOfTime:
+    except deadlines.DeadlineExceeded:
         raise Unavailable(
             "The repository is too large to preview within a minute. Connect it instead; that allows more time."
         ) from None

@@ -1,6 +1,6 @@
 """Sync of a collection or a site: match folders of the repository with spaces, then sync each of them.
 
-Imported only where it is used, because Git takes long to load.
+Imported only where it is used, because Git is slow to load.
 """
 
 from __future__ import annotations

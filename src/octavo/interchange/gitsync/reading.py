@@ -2,7 +2,7 @@
 
 Where only texts and bytes differ, only those are read. If files were added or removed, or the navigation, the
 configuration, or a title changed, both trees are planned as an import would, and the difference between the two plans
-is what the commits changed: settings of the space that no file contains stay.
+is the change that the commits made; settings of the space that no file contains are kept.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from octavo.content.revisions.bodies import body_hash, get_body, store_bodies
 from octavo.content.revisions.files import store_file
 from octavo.content.revisions.images import dimensions
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.document.page import read_head
 from octavo.core.file_types import detect_type
 from octavo.core.import_plan import (

@@ -1,6 +1,6 @@
 """Fetching from and pushing to remotes over HTTPS, over SSH, and in folders if the operator allows it.
 
-Imported only where it is used, because Git takes long to load.
+Imported only where it is used, because Git is slow to load.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Local copy of a synced repository: fetched commits, trees, and files, and the commits that Octavo creates.
 
-The copy can disappear at any time; the next fetch creates it again. Imported only where it is used, because Git takes
-long to load.
+The copy can disappear at any time; the next fetch creates it again. Imported only where it is used, because Git is slow
+to load.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def delete_legacy(call: Call, at: SyncAccess) -> bool:
 def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPreview:
     """Preview the changes that a first sync with a repository would make on either side, without writing
     anything."""
-    # Git is imported here because it takes long to load.
+    # Git is imported here because it is slow to load.
     from .previewing import preview
 
     return wire.present_differences(preview(call.context, at.id, wire.named_folder(body)))

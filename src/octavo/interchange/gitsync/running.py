@@ -1,7 +1,7 @@
 """Base of the syncs of spaces and of collections or sites: the connection, the copy, the conditions under
 which they stop, and the recorded result.
 
-Imported only where it is used, because Git takes long to load.
+Imported only where it is used, because Git is slow to load.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def told(run: Callable[[], T]) -> T:
             "Ask someone with access to update the sync settings."
         )
         raise Stopped(Reason.RIGHTS, said) from None
-    except (OctavoError, SourceError, deadlines.OutOfTime, BranchMoved) as error:
+    except (OctavoError, SourceError, deadlines.DeadlineExceeded, BranchMoved) as error:
         raise Stopped(Reason.CONTENT, str(error) or type(error).__name__) from None
     except Exception as defect:
         # People see that the sync failed, and the log says why.

@@ -24,19 +24,11 @@ from msgspec.structs import replace
 from octavo.content.changes.comparing import merge_into_main
 from octavo.content.changes.saving import create_conflicted, create_with
 from octavo.content.revisions.bodies import get_body, store_bodies
+from octavo.content.revisions.item_versions import Item, list_items
+from octavo.content.revisions.page_versions import list_pages
 from octavo.content.revisions.revising import new_revision
-from octavo.content.revisions.store import (
-    BranchMoved,
-    Changes,
-    Item,
-    State,
-    list_changed,
-    list_items,
-    list_pages,
-    main_state,
-    record_git_commit,
-    revision_state,
-)
+from octavo.content.revisions.states import State, list_changed, main_state, revision_state
+from octavo.content.revisions.store import BranchMoved, Changes, record_git_commit
 from octavo.core.json_types import JsonObject
 from octavo.core.merge import MergeConflict, Versions
 from octavo.core.pages import Page

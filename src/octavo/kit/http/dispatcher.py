@@ -31,7 +31,13 @@ from octavo.errors import (
     format_size,
 )
 from octavo.kit.context import Context
-from octavo.kit.db.database import REQUEST_SECONDS, NotKept, RetryTransaction, Transaction, statements_within
+from octavo.kit.db.database import (
+    REQUEST_SECONDS,
+    RetryTransaction,
+    StaleCachedRead,
+    Transaction,
+    statements_within,
+)
 from octavo.kit.observability import tracing
 from octavo.kit.scheduling.owners import Owner
 from octavo.kit.scheduling.rates import RateLimiter
@@ -71,7 +77,7 @@ from .operation import (
     WritesFirst,
 )
 from .proxies import address_key
-from .recent_access import Insiders
+from .recent_access import RecentAccess
 from .unknown_keys import (
     MOST_NAMED,
     NEWER,
@@ -182,7 +188,7 @@ class Dispatcher:
         self._decoders: dict[str, BodyDecoder] = {}
         self._writers = writers
         self._hub = hub
-        self._insiders = Insiders()
+        self._insiders = RecentAccess()
 
     def owner_of(self, request: Request) -> Owner:
         """Return the owner of a request's turn: the organization that owns its object, if the caller was
@@ -276,13 +282,13 @@ class Dispatcher:
             call.on_loop = True
             try:
                 return await self.context.turns.run(lambda: request.owner, self.run, call, decoder)
-            except (LeavesLoop, NotKept):
+            except (LeavesLoop, StaleCachedRead):
                 call.on_loop = False
         pool = self._pool if operation.method == "GET" else self._writers
         return await in_turn(pool, request.owner, self.run, call, decoder, time.monotonic())
 
     def _let_in(self, call: Call) -> None:
-        self._insiders.let_in(_asker(call), call.organization_id, _place(call.path_parameters), "")
+        self._insiders.record(_asker(call), call.organization_id, _place(call.path_parameters), "")
 
     async def _answer_waiting(
         self, pool: SharedThreads, request: Request, call: Call, decoder: BodyDecoder
@@ -380,7 +386,7 @@ class Dispatcher:
                 try:
                     with statements_within(REQUEST_SECONDS, waited), self._reading(call, attempt == 0):
                         return self._answer(call, decoder)
-                except NotKept:
+                except StaleCachedRead:
                     if call.on_loop:
                         raise
                 except self._tried_again:
@@ -401,11 +407,11 @@ class Dispatcher:
         because signing in consumes codes that are valid once.
         """
         if call.on_loop:
-            return self.context.db.read_kept(begins=False)
+            return self.context.db.read_cached(begins=False)
         if call.operation.method != "GET":
             return nullcontext()
         if kept and call.operation.needs is not PUBLIC:
-            return self.context.db.read_kept()
+            return self.context.db.read_cached()
         return self.context.db.read()
 
     def _answer(self, call: Call, decoder: BodyDecoder) -> Answer | Deferred[object]:
@@ -429,7 +435,7 @@ class Dispatcher:
         try:
             result = operation.handler(call, **arguments)
             return result if isinstance(result, Deferred) else self._present(call, result)
-        except (OctavoError, LeavesLoop, WritesFirst, NotKept):
+        except (OctavoError, LeavesLoop, WritesFirst, StaleCachedRead):
             raise
         except self._tried_again:
             raise

@@ -21,7 +21,7 @@ from octavo.organization.identity.sessions import end as end_session
 from octavo.organization.identity.sessions import list_sessions
 from octavo.organization.identity.store import list_tokens
 
-from . import account_deletion, accounts, store
+from . import account_deletion, account_merging, accounts, store
 
 _TIMES = ("created_at", "expires_at", "last_used_at")
 CLIENT = "command line"
@@ -133,16 +133,28 @@ def change_email(context: Context, email: str, new: str) -> None:
         accounts.change_email(tx, context.settings, _BY, _user_id(tx, email), new)
 
 
+def merge_accounts(context: Context, email: str, into: str) -> None:
+    """Merge a person's account into another one. Raises NotFound, Conflict."""
+    with context.db.write() as tx:
+        account_merging.merge_accounts(tx, context, _BY, _user_id(tx, email), _user_id(tx, into))
+
+
+def make_administrator(context: Context, email: str, organization_id: str) -> None:
+    """Make a person an administrator of an organization. Raises NotFound, Conflict."""
+    with context.db.write() as tx:
+        accounts.make_administrator(tx, _BY, organization_id, _user_id(tx, email))
+
+
 def reset_second_factor(context: Context, email: str) -> bool:
     """Turn off a person's two-factor authentication; return False if it was off. Raises NotFound."""
     with context.db.write() as tx:
         return accounts.reset_second_factor(tx, _BY, _user_id(tx, email))
 
 
-def foresee_deletion(context: Context, email: str) -> account_deletion.Foreseen:
+def preview_deletion(context: Context, email: str) -> account_deletion.DeletionPreview:
     """Return the effects of deleting a person's account. Raises NotFound."""
     with context.db.read() as tx:
-        return account_deletion.foresee(tx, context.settings, _user_id(tx, email))
+        return account_deletion.preview_account_deletion(tx, context.settings, _user_id(tx, email))
 
 
 def delete_account(context: Context, email: str) -> None:

@@ -237,7 +237,7 @@ def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -
                 addresses.pages.add(f"{base}{tree.url_path(page)}".rstrip("/"))
                 wanted[quote(f"{base}{tree.url_path(page)}")] = None
                 wanted[quote(f"{base}{tree.path(page)}.md")] = None
-            for source in list_space_redirects(tx, space.view.state):
+            for source in list_space_redirects(tx, space.view):
                 if source.endswith(_BELOW):
                     left_out.append(f"{base}{source}")
                 else:

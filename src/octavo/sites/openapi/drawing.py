@@ -40,8 +40,7 @@ _FLOWS = 6
 """Maximum number of flows on the authentication page. The last two limits apply to each scheme."""
 _NEEDING = 1_500
 _NEEDING_ONE = 200
-"""Maximum number of operations listed on this page, in total and for one scope or scheme; further ones are
-only counted."""
+"""Maximum number of operations listed on this page, in total and for one scope or scheme; the rest are only counted."""
 _MEANINGS = 12
 """Maximum number of descriptions of one status on the errors page. ``_BODIES``: the same for bodies of all
 statuses. ``_SAID``: the same for parameters and headers of one kind."""

@@ -23,7 +23,7 @@ from octavo.content.revisions.computing import (
 )
 from octavo.content.revisions.drawing import Drawing, register_renderer
 from octavo.content.revisions.expanding import source_of
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.document.nodes import Block, Document
 from octavo.core.free_names import free_name
 from octavo.core.page_fields import LayoutOptions

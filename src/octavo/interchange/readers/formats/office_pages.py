@@ -1,4 +1,4 @@
-"""HTML pages of Google Docs and SharePoint, rewritten so that the markup says what the styles show."""
+"""HTML pages of Google Docs and SharePoint, rewritten so that the markup expresses the meaning of the styles."""
 
 from __future__ import annotations
 

@@ -414,7 +414,7 @@ class _Document:
     # Output
 
     def spend(self, much: int) -> None:
-        """Charge for output and visited elements, so that nested repetition comes to an end."""
+        """Charge for output and visited elements, so that nested repetition ends."""
         self.left -= much
         if self.left < 0:
             raise SourceError("the document has too much content")

@@ -278,7 +278,7 @@ class Writer(ContainerWriter):
             if made := self.slashed(lines, at):
                 return made
         if sign == "(" and self.dialect.roles and re.fullmatch(r"\([^()\n]{1,200}\)=", start.rstrip()):
-            # A label for what follows. A heading keeps its own.
+            # A label for the next block. A heading keeps its own.
             after = next((line.lstrip() for line, _ in lines[at + 1 :] if line.strip()), "")
             if after.startswith(("#", "(")):
                 return at + 1, []

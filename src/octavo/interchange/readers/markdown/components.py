@@ -111,7 +111,7 @@ def _in_line(writer: Writer, attributes: Attributes, line: int) -> str:
 
 
 def version_badge(name: str, version: str) -> str | None:
-    """Return the text of a custom component or shortcode that tells since which version something exists or is
+    """Return the text of a custom component or shortcode that states the version in which something was added or
     removed, or None for any other. Nearly every site has one, with similar names."""
     plain = re.sub(r"[\W_]", "", name).casefold()
     kind = next((key for key in ("deprecated", "removed") if plain.startswith(key)), "")
@@ -554,7 +554,7 @@ def _holding(
 
 
 def _items(lines: list[Line]) -> list[list[Line]]:
-    """Return the items of a list, or none if there is anything besides the list."""
+    """Return the items of a list, or none if there is anything other than the list."""
     items: list[list[Line]] = []
     for text, number in lines:
         if found := re.match(r"[-*+][ \t]+(.*)$", text):

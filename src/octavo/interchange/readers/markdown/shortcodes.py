@@ -751,7 +751,7 @@ MAX_VALUE = 10_000
 
 
 def _value(writer: Writer, said: str) -> str | None:
-    """Return the value of a Liquid expression, as far as the source states it."""
+    """Return the value of a Liquid expression, if it can be determined from the source."""
     first, *filters = [part.strip() for part in _PARTS_OF.findall(said)] or [""]
     value = _named(writer, first)
     for one in filters:

@@ -1,4 +1,4 @@
-"""Configuration files of documentation tools: where they are, and what they say."""
+"""Configuration files of documentation tools: their locations and contents."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def module_at(files: Heads, path: str) -> Module:
 
 
 _OTHER_PAGES = (".html", ".htm", ".org", ".rst", ".adoc", ".asciidoc", ".textile")
-MAX_TOLD = 100
+MAX_REPORTED = 100
 
 
 def unread_pages(
@@ -136,7 +136,7 @@ def unread_pages(
         and files.head(path)
     )
     message = "skipped: a page in an unsupported format"
-    return [Problem(path, 0, "format_left_out", message) for path in islice(found, MAX_TOLD)]
+    return [Problem(path, 0, "format_left_out", message) for path in islice(found, MAX_REPORTED)]
 
 
 def unread_navigation(path: str, what: str) -> Problem:

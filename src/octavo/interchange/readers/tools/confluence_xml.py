@@ -20,7 +20,8 @@ from octavo.core.problems import Problem
 from octavo.core.sources import SourceError
 from octavo.core.summary import natural_key
 
-from ..formats.html import drop, parse_html
+from ..formats.html import parse_html
+from ..formats.html_content import drop
 from ..formats.html_pages import html_of_tree
 from ..layout import Dialect, Entry, Layout, Place
 from ..markdown.translating import translate
@@ -333,7 +334,7 @@ class _Export:
             while at.parent in self.pages and at.parent not in seen:
                 seen.add(at.parent)
                 at = self.pages[at.parent]
-            # A page that is its own ancestor goes to the top level.
+            # A page that is its own ancestor is moved to the top level.
             if page.parent in self.pages and at.parent not in self.pages:
                 self.pages[page.parent].children.append(page.id)
             else:

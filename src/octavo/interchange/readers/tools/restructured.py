@@ -383,7 +383,7 @@ def html_of(text: str, place: Place, names: Names) -> str | None:
             _tell_messages(tree, reading)
             _name_languages(tree)
             return str(publish_from_doctree(tree, writer="html5", settings_overrides=settings))
-        except Exception as error:  # Whatever a page makes the library raise.
+        except Exception as error:  # The library can raise any exception for an unusual page.
             place.problem(
                 0,
                 "not_converted",
