@@ -84,6 +84,7 @@ from .unknown_keys import (
     NOTHING,
     NewerFields,
     Shape,
+    restricts,
     shape_of,
     unread_keys,
     without_numbers,
@@ -537,8 +538,8 @@ class Dispatcher:
             raise BadRequest("body: NUL characters are not allowed")
         newer = NEWER.get(operation.id, NewerFields()).body
         keys: list[str] = []
-        for key in unread_keys(shape, value):
-            if operation.refuses_unread:
+        for key, given in unread_keys(shape, value):
+            if operation.refuses_unread or restricts(key, given):
                 raise UnknownField(
                     f"{key}: this operation has no such field. Remove it or check its spelling."
                 )
@@ -546,8 +547,6 @@ class Dispatcher:
                 raise UnknownField(f"{key}: this version of Octavo does not support this field.")
             if len(keys) <= MOST_NAMED:
                 keys.append(key)
-            elif not newer:
-                break
         if not keys:
             return
         named = [quote(key[:100], safe=".[]") for key in keys[:MOST_NAMED]]
