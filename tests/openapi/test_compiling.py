@@ -21,7 +21,7 @@ from octavo.sites.openapi import processing, reading
 from octavo.sites.openapi.comparing import compare
 from octavo.sites.openapi.compiling import Compiled, compile_description
 from octavo.sites.openapi.description import ApiDescription
-from octavo.sites.openapi.drawing import Drawer
+from octavo.sites.openapi.drawing import ApiReferenceRenderer
 from octavo.sites.openapi.validating import METHODS
 
 HEAD = "openapi: 3.1.0\ninfo: {title: T, version: '1'}\n"
@@ -238,7 +238,9 @@ def test_files_of_an_archive_become_one(tmp_path: Any) -> None:
     assert compiled.errors == []
     description = ApiDescription(json.loads(compiled.document))
     shown = write(
-        Document(nodes=Drawer(description, folded=False).operation(description.operations["get /a"]))
+        Document(
+            nodes=ApiReferenceRenderer(description, folded=False).operation(description.operations["get /a"])
+        )
     )
     assert "`next` Node" in shown and "The same as Node above." in shown
 
@@ -391,7 +393,7 @@ def test_nothing_that_a_description_says_acts() -> None:
     }
     description = ApiDescription(_poisoned(data))
     for folded in (True, False):
-        drawer = Drawer(description, folded=folded)
+        drawer = ApiReferenceRenderer(description, folded=folded)
         nodes = [block for each in description.operations.values() for block in drawer.operation(each)]
         nodes += [*drawer.schemas(description.schemas), *drawer.information()]
         shown = str(render(Document(nodes=nodes)).body)
@@ -469,7 +471,7 @@ def test_schemas_that_contradict_or_hold_themselves_cost_little(
     description, other = (ApiDescription(json.loads(compiled.document)) for _ in range(2))
     other.schemas[max(other.schemas)]["properties"] = {"y": {"type": "integer"}}
     for folded in (True, False):
-        drawer = Drawer(description, folded=folded)
+        drawer = ApiReferenceRenderer(description, folded=folded)
         document = Document(nodes=drawer.operation(description.operations["post /a"]) + drawer.schemas(["A"]))
         assert sum(1 for _ in walk(document)) < 60_000
         render(document)
@@ -539,7 +541,7 @@ def test_unchecked_parts_of_a_specification_are_drawn(operation: Any, schema: An
     description = ApiDescription(data)
     description.tags()
     for folded in (True, False):
-        drawer = Drawer(description, folded=folded)
+        drawer = ApiReferenceRenderer(description, folded=folded)
         nodes = [block for each in description.operations.values() for block in drawer.operation(each)]
         document = Document(nodes=[*nodes, *drawer.schemas(["A"]), *drawer.information()])
         assert sum(1 for _ in walk(document)) < 100_000

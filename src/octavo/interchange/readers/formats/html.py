@@ -24,7 +24,7 @@ from octavo.core.document.writing import write
 from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import read_address
 
-from .office_pages import canvas_of, understand
+from .office_pages import canvas_of, normalize_markup
 
 MAX_DEPTH = 60
 _SAFE_DEPTH = 16
@@ -121,7 +121,7 @@ def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
     except (etree.LxmlError, ValueError):
         return None
     if tree is not None:
-        understand(tree, text)
+        normalize_markup(tree, text)
     return tree
 
 
