@@ -26,6 +26,7 @@ from octavo.delivery.agents.mcp_routes import agent_routes
 from octavo.delivery.agents.site_oauth import SiteOAuth
 from octavo.delivery.reader.api_reference import reference_routes
 from octavo.delivery.reader.app import icon_route, reader_edge
+from octavo.delivery.studio.batches import batch_route
 from octavo.delivery.studio.serving import studio_routes
 from octavo.errors import BadRequest, OctavoError, Unauthorized, Unavailable
 from octavo.kit.context import Context
@@ -235,7 +236,10 @@ def api_app(
         others.append(_metrics_route(counted, context.settings.metrics_token))
     draw = partial(_refusal_page, context.settings.name)
     dispatcher = Dispatcher(context, identify, pool, writers, draw, hub)
-    others += agent_routes(context, dispatcher, writers)
+    others += [
+        *agent_routes(context, dispatcher, writers),
+        batch_route(dispatcher, context.settings.query_limit),
+    ]
     return api_edge(
         dispatcher,
         TABLE.values(),

@@ -1,4 +1,4 @@
-"""A repository of several spaces: each becomes one, and links between them lead there."""
+"""Import of a repository with several spaces: each becomes a space, and links between them work."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def texts(world: Any, space: str) -> dict[str, str]:
         return {page.file_path or "": get_body(tx, page.body) for page in pages if page.body}
 
 
-def test_each_directory_is_a_space_and_links_between_them_lead_there(world, repository, tmp_path):
+def test_each_directory_becomes_a_space_and_links_between_them_work(world, repository, tmp_path):
     mapping = tmp_path / "map.yaml"
     mapping.write_text(f"MAPPED7: {world.home['spaceId']}\n")
     made = brought(world, repository, known=read_known(mapping))
@@ -120,7 +120,7 @@ def _links(world: Any, space: str) -> list[Any]:
 
 
 @pytest.mark.sqlite_first
-def test_the_same_again_into_the_same_spaces_makes_no_revision(world, repository, tmp_path):
+def test_repeating_an_import_into_the_same_spaces_creates_no_revision(world, repository, tmp_path):
     first = brought(world, repository)
     mapping = tmp_path / "map.yaml"
     spaces = {key: one.outcome.space for key, one in first.spaces.items()} | first.known
@@ -130,7 +130,7 @@ def test_the_same_again_into_the_same_spaces_makes_no_revision(world, repository
     assert [one.outcome.changed for one in again.spaces.values()] == [0, 0]
 
 
-def test_an_id_that_several_spaces_could_be_stays(world, repository):
+def test_an_ambiguous_space_id_stays_unchanged(world, repository):
     (repository / "user/calls.md").write_text("# Calls\n")
     (repository / "user/more.md").write_text("# More\n")
     (repository / "user/SUMMARY.md").unlink()

@@ -27,13 +27,13 @@ def test_a_space_is_summarized_with_its_url_and_problems():
     ]
 
 
-def test_many_problems_are_cut_short():
+def test_long_lists_of_problems_are_truncated():
     lines = summarize_import(CompletedImport(outcome(50), None)).splitlines()
     assert lines[1] == "50 problems:" and lines[-1] == "  … and 30 more; --json lists all"
     assert len(lines) == 23
 
 
-def test_conflicts_name_the_change_request_that_they_wait_in():
+def test_conflicts_name_the_change_request_that_contains_them():
     changes = ImportChanges(kept=1, change_request="c1")
     assert summarize_import(CompletedImport(outcome(changes=changes), None)) == (
         "Imported 2 pages and 1 file (3 changed), 1 conflict to resolve in change request c1 into space s1"
@@ -71,6 +71,6 @@ def test_an_import_over_an_api_reports_unchanged_spaces_and_why_it_stopped():
     ]
 
 
-def test_an_organization_is_summarized_in_a_line():
+def test_an_organization_is_summarized_in_one_line():
     done = summarize_import(ArchiveCounts("o", "Acme", 3, 5, 100))
     assert done == "Imported the organization Acme (o): 3 spaces"

@@ -46,9 +46,7 @@ def pack(*objects: bytes) -> io.BytesIO:
 
 
 @pytest.mark.parametrize("piece", [1, 7, 16 * 1024])
-def test_a_real_pack_is_let_through_wherever_its_pieces_end(
-    piece: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_valid_pack_is_accepted_in_any_chunks(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_packs, "_PIECE", piece)
     text = b"".join(b"Line %d of a text.\n" % n for n in range(200))
     objects: list[ShaFile] = [Blob.from_string(text + b"%d" % n * (n * 50)) for n in range(1, 60)]
@@ -79,9 +77,7 @@ def test_a_real_pack_is_let_through_wherever_its_pieces_end(
         io.BytesIO(b""),
     ],
 )
-def test_one_that_would_unpack_to_too_much_or_is_none_is_refused(
-    wrong: io.BytesIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_oversized_and_invalid_packs_are_refused(wrong: io.BytesIO, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_packs, "MOST_OBJECT", 1_000_000)
     monkeypatch.setattr(git_packs, "MOST_UNPACKED", 5_000_000)
     with pytest.raises(GitRefused):
@@ -106,7 +102,7 @@ def git(where: Path, *arguments: str) -> str:
 
 @pytest.fixture(params=["loose", "packed", "differences", "borrowed"])
 def local(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with a small page and a file that is too large, however it keeps them."""
+    """Return a repository with a small page and a file that is too large, stored in each way."""
     where = tmp_path / "local"
     where.mkdir()
     git(where, "init", "--quiet", "--initial-branch=main")

@@ -1,4 +1,4 @@
-"""Reads that take rows which earlier ones got: still one snapshot, and never older than what is kept may be."""
+"""Reads that use rows of earlier reads: still one snapshot, and never older than the cache allows."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _value(tx: Transaction, name: str) -> str:
 
 
 def _answer(database: Database, work: Callable[[Transaction], T]) -> T:
-    """As the dispatcher does it."""
+    """Run a read like the dispatcher."""
     try:
         with database.read_cached() as tx:
             return work(tx)
@@ -74,7 +74,7 @@ def _answer(database: Database, work: Callable[[Transaction], T]) -> T:
 
 @pytest.fixture
 def listening(database: Database, database_url: str) -> Database:
-    """A connected database without pending notices, with the same value under all names."""
+    """Return a connected database without pending notices, with the same value under all names."""
     _set_all(database, "0")
     settle(database, database_url)
     return database
@@ -124,7 +124,7 @@ def test_a_read_never_sees_two_snapshots(listening: Database, database_url: str,
         assert len(set(_answer(listening, look))) == 1
 
 
-def test_cached_and_queried_rows_are_of_one_snapshot(listening: Database, database_url: str) -> None:
+def test_cached_and_queried_rows_belong_to_one_snapshot(listening: Database, database_url: str) -> None:
     with listening.read_cached() as tx:
         assert _value(tx, "a") == "0"
     _set_unheard(database_url, "1")
@@ -140,14 +140,14 @@ def test_cached_and_queried_rows_are_of_one_snapshot(listening: Database, databa
             assert _value(tx, "a") == "0", "whoever goes on nevertheless sees no mixture"
             _value(tx, "c")
     assert _answer(listening, look) == ["1", "1"]
-    # What was found out then is kept: nobody has to begin anew a second time.
+    # The result is cached, so that no one has to start again.
     for _ in range(2):
         with listening.read_cached() as tx:
             assert look(tx) == ["1", "1"]
 
 
-def test_a_write_begins_the_read_around_it(listening: Database, database_url: str) -> None:
-    """So nobody who has written has to begin anew."""
+def test_a_write_starts_the_surrounding_read(listening: Database, database_url: str) -> None:
+    """So no one who has written has to start again."""
     with listening.read_cached() as tx:
         _value(tx, "a")
     settle(listening, database_url)
@@ -168,7 +168,7 @@ def test_a_write_begins_the_read_around_it(listening: Database, database_url: st
         assert [_value(tx, name) for name in NAMES] == ["2"] * 4
 
 
-def test_own_writes_are_read_at_once(listening: Database) -> None:
+def test_own_writes_are_read_immediately(listening: Database) -> None:
     for n in range(50):
         _set_all(listening, str(n))
         assert _answer(listening, lambda tx: [_value(tx, name) for name in "ab"]) == [str(n)] * 2
@@ -188,7 +188,7 @@ def test_writes_of_other_processes_are_read_after_their_notice(
         other.close()
 
 
-def test_a_notice_counts_before_the_thread_that_listens_comes_to_it(database_url: str, monkeypatch) -> None:
+def test_a_notice_takes_effect_before_the_listener_processes_it(database_url: str, monkeypatch) -> None:
     if database_url.startswith("sqlite"):
         return
     reading, go_on = threading.Event(), threading.Event()
@@ -231,7 +231,7 @@ def test_a_read_without_a_transaction_uses_only_cached_rows(listening: Database)
         _value(tx, "b")
 
 
-def test_without_a_listener_nothing_is_kept(database: Database, database_url: str) -> None:
+def test_without_a_listener_nothing_is_cached(database: Database, database_url: str) -> None:
     for value in "01":
         _set_all(database, value)
         _set_unheard(database_url, f"{value}, unheard")
@@ -321,7 +321,7 @@ def test_an_unannounced_commit_invalidates_the_cache(listening: Database, databa
 # --- what is kept -------------------------------------------------------------------------------------
 
 
-def test_rows_are_bounded_by_their_bytes() -> None:
+def test_cached_rows_are_limited_by_their_bytes() -> None:
     rows = CachedRows(1, "")
     rows._rows = ByteCache(Share("rows", 1), Memory(100_000))
     for n in range(1000):
@@ -351,7 +351,7 @@ def test_cached_rows_cannot_be_modified(listening: Database) -> None:
         rows.clear()
 
 
-def test_parameters_are_told_apart_by_their_names(listening: Database) -> None:
+def test_parameters_are_distinguished_by_name(listening: Database) -> None:
     sql = "SELECT COUNT(*) FROM secrets WHERE name >= :a AND name <= :b"
     with listening.read_cached() as tx:
         assert (tx.value(sql, a="a", b="c"), tx.value(sql, b="a", a="c")) == (3, 0)
@@ -363,7 +363,7 @@ OWN_CONNECTIONS = {"postgres.py", "replica.py"}
 
 @cache
 def _statements() -> tuple[tuple[str, bool], ...]:
-    """All texts of the product that may be statements which read, and whether each is declared ``Live``."""
+    """Return all texts of the product that can be reading statements, and whether each is declared ``Live``."""
     found = []
     for path in Path(octavo.__file__).parent.rglob("*.py"):
         source = path.read_text()
@@ -410,7 +410,7 @@ def test_queries_depending_on_more_than_the_snapshot_are_marked() -> None:
     )
 
 
-def test_functions_that_change_by_themselves_are_named(database: Database) -> None:
+def test_volatile_functions_are_listed(database: Database) -> None:
     """The server knows which of its own do; those that depend on settings or on the time are named."""
     if database.engine == "sqlite":
         return
@@ -436,11 +436,11 @@ def test_functions_that_change_by_themselves_are_named(database: Database) -> No
         "SELECT relpages FROM pg_class WHERE pg_relation_size(oid) > 0",
     ],
 )
-def test_such_statements_are_known(sql: str) -> None:
+def test_volatile_statements_are_recognized(sql: str) -> None:
     assert DEPENDS_ON_MORE.search(sql)
 
 
-def test_live_queries_are_run_each_time(listening: Database) -> None:
+def test_live_queries_run_each_time(listening: Database) -> None:
     asked = "SELECT random() AS chance, name FROM secrets WHERE name IN :names ORDER BY name"
     found = []
     for _ in range(3):

@@ -121,7 +121,7 @@ def test_requests_without_a_thread_are_told_when_to_retry(monkeypatch) -> None:
     assert ran == ["third"]
 
 
-def test_a_statement_of_a_request_does_not_take_for_ever(database: Database) -> None:
+def test_the_duration_of_statements_of_requests_is_limited(database: Database) -> None:
     """Where the engine can stop one: on SQLite a statement runs in the process that asks."""
     if database.engine == "sqlite":
         return

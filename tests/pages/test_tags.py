@@ -55,7 +55,7 @@ def tag(slug: str, **more: Any) -> dict[str, Any]:
     return {"tag": {"kind": "tag", "tag": slug}, **more}
 
 
-def test_pages_and_spaces_tell_their_tags(world: World, space: str) -> None:
+def test_pages_and_spaces_return_their_tags(world: World, space: str) -> None:
     pages = pages_of(world, space)
     assert pages["Guide"]["tags"] == [tag("beta", primary=True), tag("how-to")]
     assert pages["Other"]["tags"] == []
@@ -65,7 +65,7 @@ def test_pages_and_spaces_tell_their_tags(world: World, space: str) -> None:
     ]
 
 
-def test_tags_are_edited_and_kept_in_files(world: World, space: str) -> None:
+def test_tags_are_edited_and_stored_in_files(world: World, space: str) -> None:
     other = pages_of(world, space)["Other"]["id"]
     edit(
         world,
@@ -112,7 +112,7 @@ def test_bad_tags_are_refused(sqlite_world: World, tmp_path: Path, change: dict[
     assert answer.status_code == 400, answer.text
 
 
-def test_two_sides_that_define_tags_merge(world: World, space: str) -> None:
+def test_tags_defined_by_both_sides_are_merged(world: World, space: str) -> None:
     ours = edit(world, space, {"operation": "set_tags", "tags": {"a": {"label": "A"}}}, merge=False)
     edit(world, space, {"operation": "set_tags", "tags": {"b": {"label": "B"}, "odd": None}})
     changes = world.get("admin", f"{ours}/changes")["changes"]
@@ -122,7 +122,7 @@ def test_two_sides_that_define_tags_merge(world: World, space: str) -> None:
     assert slugs == ["beta", "b", "a"]
 
 
-def test_how_tags_merge() -> None:
+def test_tags_are_merged_by_name() -> None:
     base = write_tags([Tag("a", "A"), Tag("b", "B")])
     ours = write_tags([Tag("a", "Alpha"), Tag("b", "B"), Tag("c", "C")])
     theirs = write_tags([Tag("a", "A"), Tag("d", "D")])

@@ -50,7 +50,7 @@ def test_only_pages_with_diagrams_have_the_frame(world: World, tmp_path: Path) -
     assert {"diagrams.html", "diagrams.js", "diagrams-frame.js", "mermaid.min.js"} <= written
 
 
-def test_mermaid_is_as_its_package_publishes_it() -> None:
+def test_mermaid_equals_its_published_package() -> None:
     static = find_asset("mermaid.min.js")
     assert static is not None and b'"11.17.2"' in static.content
     assert "frame-src 'self'" not in content_security_policy("")

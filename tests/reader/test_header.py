@@ -1,4 +1,4 @@
-"""The header of a site: its tabs beside everything else, or in a second row."""
+"""The header of a site: its tabs next to everything else, or in a second row."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def test_no_title_becomes_markup(world: Any, tmp_path: Path) -> None:
         (["\u5165" * 16, "\u4f01" * 16, "\u5e38" * 16], True),
     ],
 )
-def test_tabs_that_do_not_fit_have_a_row_of_their_own(
+def test_tabs_that_do_not_fit_get_their_own_row(
     world: Any, tmp_path: Path, titles: list[str], below: bool
 ) -> None:
     classes, _ = header(world, tmp_path, titles)
     assert ("sections-below" in classes) is below
 
 
-def test_sections_and_variants_are_called_as_in_the_readers_language(world: Any, tmp_path: Path) -> None:
+def test_sections_and_variants_are_named_in_the_language_of_the_reader(world: Any, tmp_path: Path) -> None:
     def section(key: str, title: str, german: str, children: str) -> str:
         return (
             f"    - {{type: section, key: {key}, title: {title}, path: {key},"

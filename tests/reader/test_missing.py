@@ -55,7 +55,7 @@ def test_suggestions_have_the_name_of_the_missing_object(
     ], found
 
 
-def test_an_address_of_no_site_is_a_page_for_people(world: Any) -> None:
+def test_an_unknown_site_url_shows_a_page_for_people(world: Any) -> None:
     visitor = Visitor(world.context)
     for path in ("/nobody/nothing/", "/nobody"):
         answer = visitor.get(path, accept="text/html")
@@ -91,7 +91,7 @@ def test_a_link_that_enlarges_an_image_has_a_name(world: Any, tmp_path: Any) -> 
     assert re.findall(r'class="zoom" href="[^"]*" aria-label="([^"]*)"', html) == ["View larger", "A cat"]
 
 
-def test_icons_of_paid_sets_are_drawn_as_the_nearest_and_reported(world: Any, tmp_path: Any) -> None:
+def test_icons_of_paid_sets_are_replaced_and_reported(world: Any, tmp_path: Any) -> None:
     for name, icon in (("README", "house"), ("paid", "database-gear"), ("unknown", "zzz-qqq")):
         (tmp_path / f"{name}.md").write_text(f"---\nicon: {icon}\n---\n# {name}\n\nwords\n")
     brought = import_space(

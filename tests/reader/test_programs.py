@@ -75,12 +75,12 @@ def site(world, tmp_path):
         ("text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8", False),
     ],
 )
-def test_clients_that_get_markdown(accepted, wanted):
+def test_the_accept_header_selects_markdown(accepted, wanted):
     assert prefers_markdown(accepted) is wanted
 
 
 @pytest.mark.sqlite_first
-def test_one_address_has_both_forms_and_neither_is_kept_for_the_other(site):
+def test_one_url_has_both_formats_which_are_cached_separately(site):
     visitor, base, _ = site
     for _ in range(2):
         for path in ("", "parts/blocks"):
@@ -154,7 +154,7 @@ def test_the_index_is_grouped_and_split(world, site, monkeypatch):
     assert numbers == ["1", "2"] and len(made) == 2
 
 
-def test_a_text_of_all_pages_is_written_in_pieces_which_are_kept(world, site, monkeypatch):
+def test_the_text_of_all_pages_is_streamed_in_cached_parts(world, site, monkeypatch):
     visitor, base, _ = site
     text = visitor.get(f"{base}llms-full.txt").text
     sources = re.findall(r"^Source: (\S+)$", text, re.M)
@@ -181,7 +181,7 @@ def test_a_text_of_all_pages_is_written_in_pieces_which_are_kept(world, site, mo
     assert other.get(f"{base}llms-full.txt").text == text and len(written) == 4
 
 
-def test_tree_skill_and_cards(site):
+def test_tree_skill_and_agent_cards_are_served(site):
     visitor, base, _ = site
     tree = visitor.get(f"{base}sitemap.md").text
     assert f"- [Blocks](http://127.0.0.1:8001{base}parts/blocks)" in tree
@@ -197,7 +197,7 @@ def test_tree_skill_and_cards(site):
         assert visitor.get(f"{base}{nothing}").status_code == 404
 
 
-def test_a_page_of_the_same_name_goes_first(world, site):
+def test_a_page_with_the_same_name_takes_precedence(world, site):
     visitor, base, brought = site
     space = brought.outcome.space
     change = {
@@ -225,7 +225,7 @@ def _words(text):
 
 
 @pytest.mark.sqlite_first
-def test_content_for_people_and_for_agents_is_separated(world, tmp_path):
+def test_content_for_people_and_agents_is_separated(world, tmp_path):
     for name, text in SPLIT.items():
         (tmp_path / name).write_text(text)
     brought = import_space(

@@ -73,7 +73,7 @@ class Published:
 
     @property
     def findable(self) -> set[str]:
-        # Search indexes a page's own file, not what it includes.
+        # Search indexes a page's own file, not included content.
         return {word for page in self.searched for word in page.own | {page.word, page.about}}
 
 
@@ -222,7 +222,9 @@ def test_no_output_includes_more_than_a_page_can_have(world: Any, tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 140))
-def test_many_more_spaces(sqlite_world: Any, tmp_path: Path, seed: int) -> None:
+def test_every_output_of_many_more_spaces_matches_the_visible_content(
+    sqlite_world: Any, tmp_path: Path, seed: int
+) -> None:
     published = Published(sqlite_world, tmp_path, seed)
     check_pages(published)
     check_lists(published)

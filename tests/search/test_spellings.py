@@ -43,7 +43,7 @@ def unknown_words(count: int, length: int) -> str:
 
 @pytest.mark.parametrize(("count", "length"), [(1, 200), (4, 100), (16, 31), (MAX_TERMS, 15)])
 @pytest.mark.parametrize("spaces", [1, 16])
-def test_unknown_words_cost_no_more_than_a_few(
+def test_unknown_words_take_limited_time(
     world: World, looked_up: list[int], count: int, length: int, spaces: int
 ) -> None:
     text = unknown_words(count, length)

@@ -33,7 +33,7 @@ def look_of(world: Any, site: str) -> dict[str, Any]:
 
 
 @pytest.mark.sqlite_first
-def test_a_site_that_is_published_has_the_look(world: Any, tmp_path: Any) -> None:
+def test_a_published_site_has_the_branding(world: Any, tmp_path: Any) -> None:
     org = world.home["organizationId"]
     made = import_space(
         world.context, write(tmp_path / "d", STATED["docusaurus"][0]), organization_id=org, publish=True
@@ -51,7 +51,7 @@ def test_a_site_that_is_published_has_the_look(world: Any, tmp_path: Any) -> Non
     assert look_of(world, site["id"]) == look
 
 
-def test_where_no_site_is_made_the_look_is_told(sqlite_world: Any, tmp_path: Any) -> None:
+def test_branding_is_reported_if_no_site_is_created(sqlite_world: Any, tmp_path: Any) -> None:
     world = sqlite_world
     org = world.home["organizationId"]
     made = import_space(world.context, write(tmp_path / "d", STATED["mkdocs"][0]), organization_id=org)
@@ -70,7 +70,7 @@ LANGUAGES = {
 }
 
 
-def test_a_site_of_several_languages_has_the_look(sqlite_world: Any, tmp_path: Any) -> None:
+def test_a_site_with_several_languages_has_the_branding(sqlite_world: Any, tmp_path: Any) -> None:
     world = sqlite_world
     made = import_as_site_or_space(
         world.context, write(tmp_path / "v", LANGUAGES), organization_id=world.home["organizationId"]
@@ -87,7 +87,7 @@ def test_a_site_of_several_languages_has_the_look(sqlite_world: Any, tmp_path: A
 
 
 @pytest.mark.sqlite_first
-def test_a_site_of_an_import_run_has_the_look(world: Any) -> None:
+def test_a_site_of_an_import_run_has_the_branding(world: Any) -> None:
     imports = Imports(world)
     key = imports.upload("docs.zip", archive({**LANGUAGES, "public/logo.png": PNG}), "admin")
     body = {"source": {"type": "file", "files": [key]}, "target": {"space": imports.space}, "variants": True}
@@ -100,9 +100,7 @@ def test_a_site_of_an_import_run_has_the_look(world: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [10, gathering.MAX_PICTURE + 1])
-def test_a_picture_that_cannot_be_read_or_is_too_large_is_told(
-    sqlite_world: Any, tmp_path: Any, size: int
-) -> None:
+def test_unreadable_and_oversized_images_are_reported(sqlite_world: Any, tmp_path: Any, size: int) -> None:
     """A source whose declared file size differs from its contents."""
     files = {**STATED["jekyll"][0], "_config.yml": "title: J\nlogo: /assets/logo.png\n"}
     del files["assets/logo.png"]

@@ -1,4 +1,4 @@
-"""Tests that an import sets the language of a space if its texts are clear and nobody set one."""
+"""Tests that an import sets the language of a space if its texts are clear and no one has set it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def pages(language: str | None) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_by_the_command(world: Any, tmp_path: Any, language: str | None) -> None:
+def test_the_command_sets_the_language(world: Any, tmp_path: Any, language: str | None) -> None:
     for name, text in pages(language).items():
         (tmp_path / name).write_text(text)
     organization = world.home["organizationId"]
@@ -79,7 +79,7 @@ def test_a_run_sets_the_language_unless_a_person_did(world: Any) -> None:
         ("2024: 100 %", ""),
     ],
 )
-def test_most_letters_of_a_paragraph_say_how_it_runs(
+def test_most_letters_of_a_paragraph_determine_its_direction(
     world: Any, tmp_path: Any, text: str, direction: str
 ) -> None:
     (tmp_path / "README.md").write_text(f"# عنوان\n\n{TEXTS['ar']}\n\n{text}\n")

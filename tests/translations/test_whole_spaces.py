@@ -82,7 +82,7 @@ def differences(tx: Transaction, source: str, copy: str) -> list[str]:
 
 @settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(documents, min_size=5, max_size=15))
-def test_all_but_the_texts_of_generated_pages_stays(
+def test_everything_but_the_texts_of_generated_pages_is_kept(
     sqlite_world: World, server: ModelServer, generated: list[Document]
 ) -> None:
     world = sqlite_world.renew()
@@ -100,7 +100,7 @@ def test_all_but_the_texts_of_generated_pages_stays(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["brighter-docs", "example-site", "elsa-guides"])
-def test_all_but_the_texts_of_a_real_space_stays(
+def test_everything_but_the_texts_of_a_real_space_is_kept(
     sqlite_world: World, server: ModelServer, corpora: Path, name: str
 ) -> None:
     world = sqlite_world
@@ -127,7 +127,7 @@ def test_all_but_the_texts_of_a_real_space_stays(
 
 
 @pytest.mark.slow
-def test_one_changed_page_of_two_hundred_sends_its_changed_blocks_alone(
+def test_one_changed_page_of_two_hundred_only_sends_its_changed_blocks(
     sqlite_world: World, server: ModelServer
 ) -> None:
     world = sqlite_world

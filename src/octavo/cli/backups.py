@@ -124,7 +124,7 @@ def _follow(options: argparse.Namespace) -> int:
         metavar="ORG",
         help="restore only this organization into this server: its ID, host name, or title in the backup",
     ),
-    option("--space", metavar="SPACE", help="restore only this space, as a new one beside the present one"),
+    option("--space", metavar="SPACE", help="restore only this space, as a new one next to the current one"),
     option("--site", metavar="SITE", help="restore only this site, as a new, unpublished one"),
     option(
         "--org", metavar="ORG", help="with --space or --site: organization to restore it to, if it differs"

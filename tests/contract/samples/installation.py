@@ -13,7 +13,7 @@ def _parked(world: World, place: Place) -> None:
 
 
 def _managed(world: World, place: Place) -> None:
-    """All accounts are of an organization, whose administrators delete them."""
+    """Make all accounts belong to an organization, whose administrators delete them."""
     with world.context.db.write() as tx:
         tx.run("UPDATE users SET managed_by = :org", org=world.home["organizationId"])
 

@@ -31,7 +31,8 @@ from octavo.core.document.page import below_title, front_keys, read_head, split_
 from octavo.core.document.reader import may_be_cut
 from octavo.core.document.references import Reference, references, rewrite
 from octavo.core.document.writing import rewritten, write
-from octavo.core.expressions import ExpressionError, parse
+from octavo.core.expression_syntax import parse
+from octavo.core.expression_values import ExpressionError
 from octavo.core.import_plan import head_fields
 from octavo.core.json_types import JsonObject
 from octavo.core.links import relative_href, space_href

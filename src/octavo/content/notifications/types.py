@@ -13,6 +13,7 @@ Reason = Literal[
     "merged",
     "statusChanged",
     "edited",
+    "reviewDue",
     "failed",
 ]
 State = Literal["unread", "read", "done"]
@@ -30,6 +31,7 @@ DEFAULTS: dict[Reason, Channel] = {
     "merged": "app",
     "statusChanged": "app",
     "edited": "app",
+    "reviewDue": "mail",
     "failed": "mail",
 }
 """Default channels. Without a mail server, ``mail`` notifies only in the app."""

@@ -79,6 +79,8 @@ _UNTRACED = frozenset({"healthz", "readyz", "metrics"})
 _SHOWN_PATH = 256
 _NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
 _CONDITIONS = (b"if-none-match", b"if-match")
+_OF_THE_WHOLE = frozenset({*_CONDITIONS, b"content-length", b"content-type", b"transfer-encoding", b"prefer"})
+"""Headers that don't apply to the parts of a request."""
 _NO_HEADER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
@@ -214,6 +216,15 @@ class Request:
         self.name = "unknown"
         self.shows_path: bool | None = None
         self.span: tracing.Span | None = None
+
+    def part(self, parameters: dict[str, str], query_string: bytes) -> Request:
+        """Return a request for a read by the same caller, as a part of this request: without a body or conditional
+        headers."""
+        headers = {name: value for name, value in self.headers.items() if name not in _OF_THE_WHOLE}
+        made = Request(self._exchange, headers, self.client, self._owner_of)
+        made.method, made.id = "GET", self.id
+        made.parameters, made.query_string = parameters, query_string
+        return made
 
     @property
     def owner(self) -> Owner:

@@ -193,7 +193,7 @@ def _require_missing(context: Context, organization_id: str) -> None:
         if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=organization_id):
             raise BadRequest(
                 f"--organization: {organization_id!r} is still on this server. Restore its spaces or sites"
-                " beside the present ones, with --space or --site."
+                " next to the current ones, with --space or --site."
             )
 
 

@@ -20,7 +20,8 @@ from octavo.core.problems import Problem
 from octavo.core.sources import SourceError
 from octavo.core.summary import natural_key
 
-from ..formats.html import drop, parse_html
+from ..formats.html import parse_html
+from ..formats.html_content import drop
 from ..formats.html_pages import html_of_tree
 from ..layout import Dialect, Entry, Layout, Place
 from ..markdown.translating import translate
