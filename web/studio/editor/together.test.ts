@@ -793,6 +793,20 @@ test.each([
   expect(followed(state, moved, moved.mapping).head - 6).toBe(expected);
 });
 
+test("a word that is being typed isn't split by text that came in at the same place", () => {
+  const { together, state } = person(paragraph("Words she"), paragraph("two"));
+  let here = state;
+  for (const [number, letter] of [..."ll"].entries()) {
+    const typed = here.tr.insertText(letter, 10 + number);
+    together.written(typed);
+    here = here.apply(typed);
+  }
+  const others = new ReplaceStep(10, 10, new Slice(Fragment.from(schema.text(" of others")), 0, 0));
+  const after = here.apply(together.receive(here, [from(others)])!);
+  expect(after.doc.firstChild!.textContent).toBe("Words shell of others");
+  expect(together.doc.eq(after.doc)).toBe(true);
+});
+
 test("words that are put back stay whole, and split none", () => {
   const at = paragraph("Some words that stand here.");
   const { together, state, rescues } = person(at, paragraph("two"));
