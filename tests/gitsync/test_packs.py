@@ -16,7 +16,7 @@ from dulwich.pack import write_pack_objects
 from dulwich.repo import Repo
 
 from octavo.interchange.gitsync.failures import Reason, Stopped
-from octavo.interchange.gitsync.repository import Repository, told_of_damage
+from octavo.interchange.gitsync.repository import Repository, stop_on_damage
 from octavo.interchange.transfer.opening import open_source
 from octavo.kit.net import git_packs
 from octavo.kit.net.git_http import GitRefused
@@ -149,11 +149,11 @@ def test_a_sync_stops_at_objects_that_are_too_large_to_unpack(local: Path, tmp_p
     repo = Repo.init_bare(str(tmp_path / "copy"), mkdir=True)
     copy = Repository(repo, tmp_path / "copy", "")
     copy.borrow(str(local / ".git" / "objects"))
-    with told_of_damage():
+    with stop_on_damage():
         tree = copy.commit(head).tree
         files = dict(copy.files(bytes(tree)))
     assert files["large.bin"].oid == large
-    with pytest.raises(Stopped) as stopped, told_of_damage():
+    with pytest.raises(Stopped) as stopped, stop_on_damage():
         copy.read(large)
     assert stopped.value.reason == Reason.TOO_LARGE
     repo.close()

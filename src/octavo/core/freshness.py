@@ -1,6 +1,6 @@
 """Decide when a page should be reviewed, and who is responsible for it.
 
-A page that doesn't name an owner or an interval has those of the nearest page above it.
+A page without an owner or an interval inherits it from the nearest page above it that has one.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read_date(text: str | None) -> date | None:
 
 
 def freshness_of(page: Page, above: Sequence[Page]) -> Freshness:
-    """Return the review of a page. ``above``: the pages above it, the nearest one last.
+    """Return the review of a page. ``above``: the pages above it; the last one is the nearest.
 
     A page that was never verified is due an interval after its last change.
     """

@@ -88,7 +88,7 @@ class Field(Struct, frozen=True, kw_only=True):
 
     @property
     def is_single(self) -> bool:
-        """Return whether edits always set all of it."""
+        """Return whether edits always replace the whole value."""
         return not self.is_struct and self.type != "mapping"
 
     @property

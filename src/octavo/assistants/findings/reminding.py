@@ -25,7 +25,7 @@ _EVERY = 24 * 3600.0
 
 @jobs.job("remindOfReviews", bound="one row for each space with intervals")
 def remind_of_reviews(context: Context) -> None:
-    """Enqueue reminders for each space in which a page has an interval."""
+    """Enqueue reminders for each space in which a page has a review interval."""
     with context.db.read() as tx:
         spaces = tx.all(
             """SELECT s.id, s.organization_id FROM spaces s WHERE s.deleted_at IS NULL AND EXISTS (
@@ -90,7 +90,8 @@ def _remind(
 
 
 def _list_people(tx: Transaction, organization_id: str, owner: str) -> list[str]:
-    """Return the members that an owner names: one by email address, or all of a team by its title."""
+    """Return the members that an owner field refers to: one member by email address, or all members of a team by its
+    title."""
     user = find_user_by_email(tx, owner)
     if user is not None:
         member = find_membership(tx, organization_id, user.id)

@@ -102,7 +102,7 @@ _GIVEN: dict[FieldType, Any] = {
     "mapping": GivenVariables,
     "paths": Annotated[list[RedirectPath], Meta(max_length=MAX_PATHS)],
 }
-"""Types of the fields that aren't text, in edits."""
+"""Types that edits use for the fields that aren't text."""
 
 
 def _edited_type(field: Field) -> object:
@@ -118,7 +118,7 @@ def _edited_type(field: Field) -> object:
 
 
 def _stored(field: Field, value: Any, before: Any) -> object:
-    """Return a given value in the form in which pages store it. ``before``: the value that the page has."""
+    """Return a given value in the form in which pages store it. ``before``: the current value of the page."""
     match field.type:
         case "tags":
             return read_given_tags(value or ())

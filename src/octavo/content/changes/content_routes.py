@@ -228,7 +228,7 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
 )
 def verify(call: Call, space: SpaceAccess, page_id: str) -> VerifyAnswer:
     """Record that you checked today that a page is still correct. In a locked space, this is a change request that is
-    merged at once, if you can merge it and all merge rules pass; otherwise it waits for a review."""
+    merged immediately, if you can merge it and all merge rules pass; otherwise it waits for a review."""
     found = verify_page(call.context, space, page_id)
     if found.change is None:
         return VerifyAnswer(merged=True)

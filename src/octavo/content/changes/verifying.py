@@ -34,7 +34,7 @@ class Verified(NamedTuple):
 def verify_page(context: Context, space: SpaceAccess, page_id: str) -> Verified:
     """Set the date and the name of the verification of a page to today and to the caller.
 
-    In a locked space, this is a change request. It is merged at once if the caller can merge it and all merge rules
+    In a locked space, this is a change request. It is merged immediately if the caller can merge it and all merge rules
     pass, and otherwise waits for a review. Raises NotFound for a page that is missing or generated.
     """
     with context.db.read() as tx:

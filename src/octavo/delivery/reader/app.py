@@ -61,7 +61,7 @@ from .answers import FOREVER, TEXT, decoded_path, file_answer, is_json, private_
 from .cards import Cards
 from .drawing import find_asset
 from .forms import name_form
-from .full_text import Whole
+from .full_text import SiteTextCache
 from .home import answer_home, answer_missing
 from .pages import PageCaches
 from .questions import has_question
@@ -115,7 +115,7 @@ def _measure_personal(visited: Visited) -> int | None:
 
 
 def _is_unchanged(visited: Visited, tx: Transaction, name: str, path: str) -> bool:
-    return visited.made_of is not None and visited.made_of.is_still_so(tx, name, path)
+    return visited.dependencies is not None and visited.dependencies.are_unchanged(tx, name, path)
 
 
 def _measure_answer(visited: Visited) -> int | None:
@@ -133,7 +133,7 @@ class Sites:
         self._context = context
         self._events = events
         self._pool = pool
-        self._kept, self._whole = PageCaches(), Whole()
+        self._kept, self._whole = PageCaches(), SiteTextCache()
         self._tellings = ToolResults(context.db)
         self._insiders = RecentAccess()
         self._cards = Cards(context.settings.pdf_fonts, context.settings.allow_private_fetch)
@@ -167,7 +167,7 @@ class Sites:
             assert isinstance(kept.answer, Answer), "nothing else is cached"
             request.name = "readPage"
             request.shows_path = _has_open_path(kept)
-            record_view(self._events, request, kept.made_of)
+            record_view(self._events, request, kept.dependencies)
             return kept.answer
         found = await in_turn(self._pool, request.owner, self._make, request, name, path)
         self._count(request, found)
@@ -250,11 +250,11 @@ class Sites:
             # Handle a preview before the cache, because other visitors see something else at the same URL.
             alone = _bypasses_cache(request, path)
             visited = visit() if alone else self._answers.get((site, path, form), make, is_good)
-            record_view(events, request, visited.made_of)
+            record_view(events, request, visited.dependencies)
             request.shows_path = _has_open_path(visited)
-            if visited.made_of is not None:
+            if visited.dependencies is not None:
                 place = "" if site else _site_path(request)
-                self._insiders.record(name, visited.made_of.site.organization_id, place)
+                self._insiders.record(name, visited.dependencies.site.organization_id, place)
         events.release()
         return visited.answer
 
@@ -295,7 +295,7 @@ class Sites:
         if told is None:
             return None
         assert isinstance(told.result, bytes), "nothing else is cached"
-        record_cached_events(self._events, request, told.made_of, told.notes)
+        record_cached_events(self._events, request, told.dependencies, told.notes)
         return private_answer(told.admission, answer_call(call, told.result))
 
     def _find_tool_result(self, request: Request, path: str, call: ToolCall) -> ToolResult | None:

@@ -77,7 +77,7 @@ _MANY_LINKS = 100
 _WIDE_COLUMN = 1120
 """Maximum width of the text on a wide page, in pixels."""
 _TEXT_COLUMN, _WHOLE_WIDTH, _COVER_HEIGHT = 736, 1280, 240
-"""Sizes of covers in pixels, for which their position is computed."""
+"""Sizes in pixels for which the positions of covers are computed."""
 FEEDBACK_PATH = "~feedback"
 """Path for posting ratings of pages, under the base of their space."""
 _ORIGINS = 50

@@ -218,7 +218,8 @@ class Request:
         self.span: tracing.Span | None = None
 
     def part(self, parameters: dict[str, str], query_string: bytes) -> Request:
-        """Return a read by the same caller, as a part of this request: without a body and conditions."""
+        """Return a request for a read by the same caller, as a part of this request: without a body or conditional
+        headers."""
         headers = {name: value for name, value in self.headers.items() if name not in _OF_THE_WHOLE}
         made = Request(self._exchange, headers, self.client, self._owner_of)
         made.method, made.id = "GET", self.id

@@ -24,7 +24,7 @@ from octavo.organization.access.authorization import SignedIn
 from octavo.organization.access.roles import Can
 from octavo.organization.identity.sessions import require_still_signed_in
 
-from . import account_deletion, accounts, diagnosis, maintenance_routes, store
+from . import account_deletion, accounts, diagnosis, limit_routes, maintenance_routes, store
 from .account_merging import merge_accounts
 from .authorization import OperatorAccess
 from .wire import (
@@ -61,7 +61,7 @@ from .wire import (
 # Only sessions can use it, so there is no scope for tokens.
 operation = Area("access").operation
 
-__all__ = ["maintenance_routes"]
+__all__ = ["limit_routes", "maintenance_routes"]
 
 _checking = Lock()
 _BACKUPS = 14
@@ -243,9 +243,9 @@ def update_account(call: Call, operator: OperatorAccess, user_id: str, body: Upd
 )
 def merge_account(call: Call, operator: OperatorAccess, user_id: str, body: MergeAccount) -> HostedPerson:
     """Merge an account into another account of the same person, and delete it. The remaining account gets its
-    memberships, teams, permissions, and content. If both are members of an organization, the higher role
-    applies. Its password, sessions, tokens, agents, and notifications end with it. Returns 409 for server
-    administrators, for accounts managed by an organization, and if the remaining account is deactivated."""
+    memberships, teams, permissions, and content. If both are members of an organization, the higher role applies. Its
+    password, sessions, tokens, agents, and notifications are deleted with it. Returns 409 for server administrators,
+    for accounts managed by an organization, and if the remaining account is deactivated."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         merge_accounts(tx, call.context, operator.actor, user_id, body.into)
@@ -263,7 +263,7 @@ def make_organization_administrator(
     call: Call, operator: OperatorAccess, organization_id: str, user_id: str
 ) -> None:
     """Make a person an administrator of an organization, for example after its last administrator left. The
-    organization's audit log shows it. Returns 409 for a deactivated account."""
+    organization's audit log records it. Returns 409 for a deactivated account."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         accounts.make_administrator(tx, operator.actor, organization_id, user_id)

@@ -393,7 +393,7 @@ class ContainerWriter(InlineWriter, ABC):
         if self.dialect.indented:
             # A placeholder for documentation generated from code. The lines below are its options.
             named = f"{found['name']}{found['rest']}".strip()
-            self.tell(
+            self.report(
                 number,
                 "code_reference",
                 f"::: {named[:100]} is generated from code when the site is built; skipped",
@@ -453,7 +453,7 @@ class ContainerWriter(InlineWriter, ABC):
             given = attributes_of(rest.strip("{}")).get("title", "")
             return self.hint(kind, self.inline(title or given, number), self.blocks(inside), number)
         if kind not in ("raw", "v-pre", "div", "center", "grid", "row", "column", "columns"):
-            self.tell(
+            self.report(
                 number, "unknown_container", f"::: {name} isn't supported; its contents were kept", name
             )
         return self.blocks(inside)
@@ -636,7 +636,7 @@ class ContainerWriter(InlineWriter, ABC):
         path, _, region = path.partition("#")
         given = self.place.include(path, number)
         if given is None:
-            self.tell(number, "missing_include", f"{path} doesn't exist; nothing is shown in its place")
+            self.report(number, "missing_include", f"{path} doesn't exist; nothing is shown in its place")
             return []
         name, ending = given[0].rpartition("/")[2], given[0].rpartition(".")[2].lower()
         rows = given[1].replace("\r\n", "\n").rstrip("\n").split("\n")
@@ -650,7 +650,7 @@ class ContainerWriter(InlineWriter, ABC):
         rows = part(rows)
         self.left -= len(rows)
         if self.left < 0:
-            self.tell(
+            self.report(
                 number,
                 "too_many_lines",
                 f"{path}: more than {MAX_LINES} lines are included; skipped",

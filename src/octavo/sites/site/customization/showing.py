@@ -1,5 +1,5 @@
-"""Customization as one reader sees it: visitors without links whose conditions are not met or whose
-targets they can't see, and only administrators with the assistant's instructions."""
+"""Customization as one reader sees it: without links whose conditions the visitor doesn't meet or whose targets they
+can't see, and with the assistant's instructions only for administrators."""
 
 from __future__ import annotations
 
