@@ -266,7 +266,7 @@ def _wrong(row: int, source: str, problem: str) -> GivenRedirect:
 
 
 def _given(row: int, source: str, destination: str, status: str) -> GivenRedirect:
-    """Return a redirect as other platforms write it. ``status``: empty if the file doesn't say."""
+    """Return a redirect as other platforms write it. ``status``: empty if the file doesn't specify it."""
     code = status.removesuffix("!")
     if code and (not code.isdigit() or int(code) not in (*_PERMANENT, *_TEMPORARY)):
         return _wrong(row, source, f"the status {status} is not supported: use 301, 302, 303, 307, or 308")

@@ -106,7 +106,7 @@ _HEADERS = {
 }
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-    # `*` stands for any header except Authorization; older browsers know only named headers.
+    # `*` represents any header except Authorization; older browsers support only named headers.
     "access-control-allow-headers": "Authorization, Content-Type, If-None-Match, Prefer, User-Agent, X-Request-Id, *",
     "access-control-max-age": "86400",
 }

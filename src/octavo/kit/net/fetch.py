@@ -160,7 +160,7 @@ class Fetcher:
         body: bytes | None = None,
         limits: Limits = _LIMITS,
     ) -> Fetched:
-        """Return the response, whatever its status. Raises FetchError."""
+        """Return the response, regardless of its status. Raises FetchError."""
         import httpx
 
         deadlines.check()

@@ -82,7 +82,7 @@ _INNER = (
     "unevaluatedItems",
     "contentSchema",
 )
-"""Keywords that hold one schema, which is shown under the keyword."""
+"""Keywords that contain one schema, which is shown under the keyword."""
 _HOLDING = (
     "properties",
     "additionalProperties",
@@ -94,7 +94,7 @@ _HOLDING = (
     "prefixItems",
     *_INNER,
 )
-"""Keywords of a schema that hold other schemas."""
+"""Keywords of a schema that contain other schemas."""
 _PROMISED = 20
 """Maximum number of schemas examined to find out whether the variants of a field have content."""
 _LINKED_WITHIN = 3
