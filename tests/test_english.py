@@ -129,6 +129,60 @@ def test_errors_and_docstrings_are_plain_english(package: str) -> None:
     assert _find_decoded(texts) == {}
 
 
+UNUSUAL = (
+    *DECODED,
+    r"\b(who|whom|what|which|where)ever\b",
+    r"\b(seldom|besides|meanwhile|shall|ought|thereof)\b",
+    r"\b(after|out|in|back)wards\b",
+    r"\btakes? long\b(?! enough)",
+    r"\b(is|are|was|were) (gone|said)\b",
+    r"\bthat (is|are|was|were) (not )?(here|there)\b",
+    r"\bstands for\b|\bhears? of\b|\bfor good\b|\bleads? nowhere\b",
+)
+"""Words for which the source has a more common one. Quoted words of the data don't count."""
+
+_UNUSUAL = re.compile("|".join(f"(?:{pattern})" for pattern in UNUSUAL), re.IGNORECASE)
+
+
+def _unusual(text: str) -> bool:
+    return _UNUSUAL.search(re.sub(r"`+[^`]*`+|\"[^\"]*\"", "", " ".join(text.split()))) is not None
+
+
+def _notes(path: Path) -> Iterable[tuple[int, str]]:
+    """Yield the comments and the docstrings, also those of attributes, with their lines."""
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield node.lineno, str(node.value.value)
+
+
+def test_docstrings_and_comments_use_common_words() -> None:
+    # Files without any of the words are not parsed, because that takes most of the time.
+    paths = [path for path in _SOURCES.rglob("*.py") if _UNUSUAL.search(" ".join(path.read_text().split()))]
+    found = [
+        f"{path.relative_to(_SOURCES)}:{line}: {text}"
+        for path in paths
+        for line, text in _notes(path)
+        if _unusual(text)
+    ]
+    assert found == []
+
+
+def test_comments_of_migrations_use_common_words() -> None:
+    paths = list(_SOURCES.rglob("*.sql"))
+    assert len(paths) > 50
+    found = [
+        f"{path.name}: {comment}"
+        for path in paths
+        for comment in re.findall(r"--[^\n]*(?:\n\s*--[^\n]*)*", path.read_text())
+        if _unusual(comment.replace("--", " "))
+    ]
+    assert found == []
+
+
 _NO_VERB = re.compile(r"(The|A|An|What|Whether|Who|Where|When|Any)\b|(Do|Does) the same\b")
 """How a docstring of a function begins that does not say what the function does."""
 

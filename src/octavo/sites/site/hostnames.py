@@ -60,7 +60,7 @@ def require_shared_host(context: Context, host: str) -> None:
 
 
 def is_verified(context: Context, organization_id: str, host: str, *, points_here: bool) -> bool:
-    """Return whether a host belongs to an organization: the operator's settings list it, a parent domain is
+    """Return whether a host belongs to an organization: the operator trusts it, a parent domain is
     verified, its DNS record proves it, or, with ``points_here``, it resolves to the IP address of the sites. Uses the
     network; do not call it within a transaction."""
     settings = context.settings
