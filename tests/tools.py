@@ -167,7 +167,7 @@ def _launched_browser() -> Iterator[tuple[Any, asyncio.AbstractEventLoop]]:
         launched.close()
 
 
-# Its loop counts as running in this thread only while a module has the browser: tests of others run loops of theirs.
+# Its loop counts as running in this thread only while a module has the browser: other tests run their own loops.
 @pytest.fixture(scope="module")
 def browser(_launched_browser: tuple[Any, asyncio.AbstractEventLoop]) -> Iterator[Any]:
     """Yield a headless Chromium driven by Playwright (a ``playwright.sync_api.Browser``), without any

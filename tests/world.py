@@ -1,12 +1,12 @@
-"""The test world: one named cast, two organizations furnished alike, the real HTTP stack, both engines.
+"""The test world: one named cast, two organizations with the same content, the real HTTP stack, both engines.
 
     def test_reader_cannot_create(world):
         answer = world.call("reader", "POST", world.home.path("/orgs/{organizationId}/spaces"), json={})
         assert answer.status_code == 403
 
-``world`` runs a test on SQLite and on PostgreSQL. It is as new for each test: what a test writes is gone before
-the next. Whoever adds a kind of object furnishes it here, in ``furnish``, under the name that operations use in
-their paths (``spaceId``), so that the contract tests reach it in both organizations.
+``world`` runs a test on SQLite and on PostgreSQL. It is new for each test: writes of a test are undone before the
+next. To add a kind of object, create it here, in ``furnish``, under the name that operations use in their paths
+(``spaceId``), so that the contract tests find it in both organizations.
 """
 
 from __future__ import annotations

@@ -102,6 +102,12 @@ class ProofRequired(Forbidden):
     reason = "proof_required"
 
 
+class LimitReached(Forbidden):
+    """Raised if an organization has as much as the server's administrator lets it have."""
+
+    reason = "limit_reached"
+
+
 class NotFound(OctavoError):
     status = 404
     reason = "not_found"

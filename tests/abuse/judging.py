@@ -122,7 +122,7 @@ def read_replies(received: bytes, methods: list[str], ended: bool) -> tuple[list
                 else:
                     break
         except h11.RemoteProtocolError as error:
-            # Nobody takes a response for complete if its connection broke off.
+            # No one takes a response for complete if its connection broke off.
             assert ended and "peer" in str(error), f"no answer: {error}: {left[:200]!r}"
             event = None
         if status:

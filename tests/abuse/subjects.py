@@ -24,7 +24,7 @@ class Subject:
     is_direct: bool = True
 
     def processes(self) -> list[int]:
-        """The ids of its processes."""
+        """Return the ids of its processes."""
         found = []
         for entry in Path("/proc").glob("[0-9]*"):
             try:
@@ -41,7 +41,7 @@ class Subject:
             Path(f"/proc/{number}/clear_refs").write_text("5")
 
     def peak_megabytes(self) -> float:
-        """The most memory that its processes had since ``forget_peak``, added up."""
+        """Return the sum of the peak memory of its processes since ``forget_peak``."""
         total = 0
         for number in self.processes():
             status = Path(f"/proc/{number}/status").read_text()

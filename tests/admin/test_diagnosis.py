@@ -14,7 +14,7 @@ from octavo.settings import Settings
 from settled import until
 
 
-def test_running_processes_are_counted_regardless_of_what_started_them(postgres_databases: Any) -> None:
+def test_running_processes_are_counted_however_they_started(postgres_databases: Any) -> None:
     url = postgres_databases.create("counted")
     settings = Settings(database_url=url, workers=2, database_connections=5)
     with ExitStack() as stack:

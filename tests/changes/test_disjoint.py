@@ -123,7 +123,7 @@ def test_fifty_writers_on_fifty_pages(space):
         assert check_derived(tx, space.id, app_hosts(space.world.context.settings.url)) == []
 
 
-def test_starved_requests_are_told_when_to_retry(space, monkeypatch):
+def test_starved_requests_get_a_time_to_retry(space, monkeypatch):
     monkeypatch.setattr(saving, "TURN_SECONDS", 0.2)
     number = iter(range(1000))
 

@@ -60,7 +60,7 @@ def test_change_requests_are_numbered_counted_and_filtered(space):
     ]
 
 
-def test_merged_change_requests_name_who_merged_them(space):
+def test_merged_change_requests_name_the_person_who_merged_them(space):
     change = space.create("editor")
     space.edit(change, insert("# X\n"))
     assert "mergedAt" not in space.change(change) and "mergedBy" not in space.change(change)

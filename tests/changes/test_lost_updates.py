@@ -261,7 +261,7 @@ def test_an_edit_that_already_exists_writes_nothing(space):
     assert head(space) == then
 
 
-# --- settling by editing ------------------------------------------------------------------------------
+# --- resolving by editing -----------------------------------------------------------------------------
 
 
 def in_conflict(space, ours, theirs):

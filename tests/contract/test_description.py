@@ -144,7 +144,7 @@ def test_errors_describe_the_expected_pattern_in_words(description: dict[str, An
     assert patterns <= told, "use octavo.kit.texts.pattern for each"
 
 
-def test_no_url_may_have_control_characters(description: dict[str, Any]) -> None:
+def test_no_url_can_have_control_characters(description: dict[str, Any]) -> None:
     """Such a URL can't be sent in a header, and could control a terminal or log that shows it."""
     patterns = {part["pattern"] for _, part in _walk(description) if isinstance(part.get("pattern"), str)}
     urls = [found for found in patterns if re.search(found, "https://docs.example.org/guide")]

@@ -161,7 +161,7 @@ def test_examples_match_the_description(
         assert not _complaints(registry, place, example.request)
 
 
-def test_examples_hold_no_secrets_and_are_short() -> None:
+def test_examples_contain_no_secrets_and_are_short() -> None:
     text = FILE.read_text()
     assert not re.search(r"\boc[ts]_[A-Za-z0-9]{8}|eyJ[A-Za-z0-9_-]{8}|-----BEGIN|octavo\.test", text)
     assert len(text) < 1_000_000

@@ -270,7 +270,7 @@ def test_scripts_cannot_configure_themselves_on_sites_the_caller_cannot_open(clo
 
 
 @pytest.mark.parametrize("closed", ["share-link"], indirect=True)
-def test_a_space_in_the_trash_counts_because_it_may_be_restored(closed: Closed) -> None:
+def test_a_space_in_the_trash_counts_because_it_can_be_restored(closed: Closed) -> None:
     world, place = closed.world, closed.place
     assert world.call("admin", "DELETE", f"/spaces/{closed.space}").status_code == 205
     path = place.path(f"{SITE}/share-links")

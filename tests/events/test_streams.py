@@ -44,7 +44,7 @@ def mention(world: World, who: str) -> str:
     return f'Look, [@them](/users/{world.users[who]} "mention")'
 
 
-# --- what is told -------------------------------------------------------------------------------------
+# --- content of streams -------------------------------------------------------------------------------
 
 
 @pytest.mark.sqlite_first
@@ -289,7 +289,7 @@ def test_a_person_needs_only_one_stream(world: World) -> None:
     assert world.call("reader", "GET", f"/user/events?seconds=0&{many}").status_code == 400
 
 
-# --- rights -------------------------------------------------------------------------------------------
+# --- permissions --------------------------------------------------------------------------------------
 
 
 def end_membership(world: World) -> None:

@@ -76,7 +76,7 @@ def test_quoted_words_and_parts_of_compounds_break_no_rule(kind: str, text: str)
     assert faults(RULES[kind][0], text) == []
 
 
-def test_words_beside_one_quotation_mark_break_rules() -> None:
+def test_words_next_to_one_quotation_mark_break_rules() -> None:
     assert len(faults(RULES["existence"][0], 'The "very old" page.')) == 1
 
 

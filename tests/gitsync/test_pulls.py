@@ -252,7 +252,7 @@ def test_open_pull_requests_are_followed(
         assert (change["subject"], change["status"]) == ("From a fork", "open")
         told = {commit: body for commit, body in hoster.told}
         assert told[topic.head]["state"] == "success" and "/~/changes/" in told[topic.head]["target_url"]
-        # One from a fork cannot be pushed to; a hoster that says nothing leaves all as it is.
+        # One from a fork cannot be pushed to; without a response of the provider, everything stays as it is.
         path = synced.at(f"/change-requests/{found['4']['changeRequest']}/git/push")
         assert world.call("admin", "POST", path, json={}).status_code == 409
         hoster.status = 403

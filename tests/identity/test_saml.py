@@ -552,7 +552,7 @@ def test_a_member_matches_by_address_and_only_reaches_this_organization(world):
     for path in ("/orgs/{organizationId}", "/spaces/{spaceId}", "/orgs/{organizationId}/spaces"):
         assert world.call(NOBODY, "GET", world.home.path(path), headers=headers).status_code == 200
         assert world.call(NOBODY, "GET", world.away.path(path), headers=headers).status_code == 404
-    # It also gives no control over the account: no password, no second factor, no token with a wider reach.
+    # It also gives no control over the account: no password, no two-factor authentication, no token with a wider reach.
     body = {"password": "a long enough one"}
     assert world.call(NOBODY, "PUT", "/user/password", headers=headers, json=body).status_code == 403
     assert world.call(NOBODY, "POST", "/user/mfa", headers=headers, json={}).status_code == 403

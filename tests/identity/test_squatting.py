@@ -36,7 +36,7 @@ def mails(world, monkeypatch):
 @pytest.fixture
 def squatted(world, mails):
     """Create an account of someone else with the owner's address, from a link that was passed on, with
-    everything they can set up to stay: password, second factor, session, and token. Return the session and
+    everything they can set up to stay: password, two-factor authentication, session, and token. Return the session and
     the token."""
     settings = world.context.settings
     world.context.settings = msgspec.structs.replace(settings, smtp_url="")
@@ -81,7 +81,7 @@ def test_an_emailed_link_returns_an_account_to_its_owner(world, mails, squatted)
     signing_in.mail_link(world.context, OWNER)
     secret = mails[-1]["text"].partition("link=")[2].split()[0]
     used = world.call(NOBODY, "POST", "/sign-in/link/use", json={"link": secret}).json()
-    # The squatter's second factor isn't required.
+    # The squatter's two-factor code isn't required.
     assert used["status"] == "signed-in"
     expect_owner(world, used["token"], squatted)
     body = {"password": "the owner's password"}

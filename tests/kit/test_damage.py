@@ -1,5 +1,4 @@
-"""A damaged database is recognized once: it isn't ready, nothing is written, and everyone is told to restore
-a backup."""
+"""A damaged database is recognized once: it isn't ready, nothing is written, and messages ask for a restore."""
 
 from __future__ import annotations
 

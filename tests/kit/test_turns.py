@@ -52,7 +52,7 @@ def test_readers_do_not_wait_for_writers(world: World) -> None:
         holder.join()
 
 
-def test_requests_without_a_turn_are_told_when_to_retry(database: Database, monkeypatch) -> None:
+def test_requests_without_a_turn_get_a_time_to_retry(database: Database, monkeypatch) -> None:
     monkeypatch.setattr(db, "TURN_SECONDS", 0.5)
     locked, go_on = threading.Event(), threading.Event()
 
@@ -100,7 +100,7 @@ def test_a_new_thread_reads_during_a_write(database: Database) -> None:
         assert pool.submit(read).result(timeout=PATIENCE) == 1
 
 
-def test_requests_without_a_thread_are_told_when_to_retry(monkeypatch) -> None:
+def test_requests_without_a_thread_get_a_time_to_retry(monkeypatch) -> None:
     monkeypatch.setattr(edge, "QUEUE_SECONDS", 0.1)
     go_on, ran = threading.Event(), []
 

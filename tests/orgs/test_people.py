@@ -398,7 +398,7 @@ def test_a_released_hostname_is_reserved_for_a_while(world, clock):
     refused = patch(world, "stranger", world.away.path(ORG), hostname=old)
     assert (refused.status_code, "hostname" in refused.text) == (400, True)
     assert world.post("stranger", "/orgs", {"title": old.title()})["hostname"] != old
-    # Its organization can take it back, and the other hostname is then reserved.
+    # Its organization can use it again, and the other hostname is then reserved.
     assert patch(world, "admin", world.home.path(ORG), hostname=old).status_code == 200
     assert patch(world, "stranger", world.away.path(ORG), hostname="renamed-home").status_code == 400
     for number in range(12):

@@ -530,7 +530,7 @@ def run(world: World, seed: int, cases: int) -> None:
 
 
 def check_tags(case: Case, kept: dict[str, tuple[str, bytes]]) -> None:
-    """The ETag of one visitor must not validate for another who sees something else."""
+    """Check that the ETag of one visitor does not validate for another who sees something else."""
     shown = case.seen.shown[:1] if case.seen is not None else []
     for path in ["llms.txt", *(case.seen.base(one) for one in shown if case.seen is not None)]:
         answer = case.get(path)

@@ -179,7 +179,7 @@ def test_former_urls_and_redirects_redirect_visitors(site):
     assert to(site.visitor.get(f"{old}prices/")).endswith("/handy/prices/")
 
 
-def test_redirects_lead_only_to_visible_content(site):
+def test_redirects_only_target_visible_content(site):
     for source, kind in (("/a", "siteSectionId"), ("/b", "siteSpaceId")):
         target = site.plans["id"] if kind == "siteSectionId" else site.plans["siteSpaces"][0]["id"]
         kind_of = "site-section" if kind == "siteSectionId" else "site-space"

@@ -84,6 +84,7 @@ from .unknown_keys import (
     NOTHING,
     NewerFields,
     Shape,
+    restricts,
     shape_of,
     unread_keys,
     without_numbers,
@@ -344,16 +345,20 @@ class Dispatcher:
 
     def enter(self, call: Call) -> dict[str, Any]:
         """Authenticate and count a call, and return its proof and ids. Raises the errors of a request."""
-        self._count(call, self._authenticate(call))
+        first = self._count(call, self._authenticate(call))
         entered = self._enter(call)
+        if first:
+            self.context.organization_rates.count(call.organization_id)
         self._let_in(call)
         return entered
 
-    def _count(self, call: Call, key: str | None) -> None:
-        """Count a call. Raises TooManyRequests."""
-        if not call.counted:
-            call.response_headers.update(self._limiter.count(key or address_key(call.client)).headers())
-            call.counted = True
+    def _count(self, call: Call, key: str | None) -> bool:
+        """Count a call, and return False if it was counted before. Raises TooManyRequests."""
+        if call.counted:
+            return False
+        call.response_headers.update(self._limiter.count(key or address_key(call.client)).headers())
+        call.counted = True
+        return True
 
     def _check_sender(self, call: Call) -> None:
         """Check the sender of a large body, who needs a token unless the operation is public. Raises
@@ -415,7 +420,7 @@ class Dispatcher:
 
     def _answer(self, call: Call, decoder: BodyDecoder) -> Answer | Deferred[object]:
         operation = call.operation
-        self._count(call, self._authenticate(call))
+        first = self._count(call, self._authenticate(call))
         if operation.method != "GET" and not operation.in_maintenance:
             self.context.gate.require_open()
         try:
@@ -424,6 +429,8 @@ class Dispatcher:
             if not operation.deletes_what_is_entered:
                 raise
             return Answer(204, headers=call.response_headers)
+        if first:
+            self.context.organization_rates.count(call.organization_id)
         query = self._query(call)
         if operation.query is not None:
             arguments["query"] = query
@@ -531,8 +538,8 @@ class Dispatcher:
             raise BadRequest("body: NUL characters are not allowed")
         newer = NEWER.get(operation.id, NewerFields()).body
         keys: list[str] = []
-        for key in unread_keys(shape, value):
-            if operation.refuses_unread:
+        for key, given in unread_keys(shape, value):
+            if operation.refuses_unread or restricts(key, given):
                 raise UnknownField(
                     f"{key}: this operation has no such field. Remove it or check its spelling."
                 )
@@ -540,8 +547,6 @@ class Dispatcher:
                 raise UnknownField(f"{key}: this version of Octavo does not support this field.")
             if len(keys) <= MOST_NAMED:
                 keys.append(key)
-            elif not newer:
-                break
         if not keys:
             return
         named = [quote(key[:100], safe=".[]") for key in keys[:MOST_NAMED]]

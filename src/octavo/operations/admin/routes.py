@@ -24,7 +24,7 @@ from octavo.organization.access.authorization import SignedIn
 from octavo.organization.access.roles import Can
 from octavo.organization.identity.sessions import require_still_signed_in
 
-from . import account_deletion, accounts, diagnosis, maintenance_routes, store
+from . import account_deletion, accounts, diagnosis, limit_routes, maintenance_routes, store
 from .account_merging import merge_accounts
 from .authorization import OperatorAccess
 from .wire import (
@@ -61,7 +61,7 @@ from .wire import (
 # Only sessions can use it, so there is no scope for tokens.
 operation = Area("access").operation
 
-__all__ = ["maintenance_routes"]
+__all__ = ["limit_routes", "maintenance_routes"]
 
 _checking = Lock()
 _BACKUPS = 14

@@ -274,6 +274,9 @@ class Writer(ContainerWriter):
             return self.admonition(lines, at, found)
         if sign == "=" and self.dialect.indented and (found := TAB.match(text)):
             return self.tabs(lines, at, found)
+        if sign == "/" and self.dialect.indented and len(self.unclosed) < MAX_UNCLOSED:
+            if made := self.slashed(lines, at):
+                return made
         if sign == "(" and self.dialect.roles and re.fullmatch(r"\([^()\n]{1,200}\)=", start.rstrip()):
             # A label for the next block. A heading keeps its own.
             after = next((line.lstrip() for line, _ in lines[at + 1 :] if line.strip()), "")
