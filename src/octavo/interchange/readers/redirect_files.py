@@ -168,7 +168,8 @@ def _read_htaccess(text: str) -> Iterator[GivenRedirect]:
             source = words[0].removeprefix("^").removesuffix("$").replace("\\.", ".")
             yield _given(number, source, words[1], status)
         else:
-            # Apache matches everything below a path too, and carries it, but first the path itself.
+            # Apache also matches everything below a path and appends the rest to the target; only the path itself is
+            # imported.
             yield _given(number, words[0], words[1], status)
 
 
@@ -200,7 +201,7 @@ def _read_javascript(text: str) -> Iterator[GivenRedirect]:
 
 
 def _read_yaml(text: str) -> Iterator[GivenRedirect]:
-    # Tags for programs are read as the value after them.
+    # YAML tags for programs are dropped, so that only their values are read.
     yield from _read_value(read_yaml(re.sub(r"!!?[A-Za-z][\w./:-]*(?=\s|$)", "", text)).value)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _PORTS = {"http": 80, "https": 443}
 _NUMERIC = re.compile(r"(0x[0-9a-f]*|[0-9]+)", re.I)
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-# Set by the connection itself, or useless with it.
+# Set by the connection itself, or not applicable to it.
 _OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
 # The only headers that follow a redirect to another origin.
 _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent"})

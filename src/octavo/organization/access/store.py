@@ -1,4 +1,4 @@
-"""Tokens, sessions, and accounts of integrations: rows in, frozen records out."""
+"""Store tokens, sessions, and accounts of integrations."""
 
 from __future__ import annotations
 

@@ -509,7 +509,7 @@ class SchemaRenderer:
             self._cut += 1
             return self._not_shown(self._description.merge(value))
         if name and not self._folded:
-            # In a text that is read from the top, once is enough.
+            # Text is read from top to bottom, so each schema is described only once.
             if name in self._told:
                 return [draw_paragraph(draw_text("As described above."))]
             self._told.add(name)

@@ -103,7 +103,7 @@ def _google(tree: Any) -> None:
             for tag in [tag for name in classes for tag in looks.get(name, ())]:
                 _wrap(element, tag)
     for bold in list(tree.iter("b")):
-        # All of a heading is bold.
+        # Headings are bold anyway.
         if _closest_ancestor(bold, ("h1", "h2", "h3", "h4", "h5", "h6")) is not None:
             bold.tag = "span"
     for link in list(tree.iter("a")):

@@ -208,7 +208,7 @@ class InlineWriter:
         collects the opening signs that have no end from here on."""
         sign, start = found[0], found.end() + (found[0] == "$$")
         if sign[0] == "\\" and not (self.dialect.dollars and self.dialect.indented):
-            return sign, start  # A literal sign.
+            return sign, start  # An escaped literal character.
         ends = [
             (end, len(close))
             for close in (_SPANS[sign] if sign not in endless else ())
