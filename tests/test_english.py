@@ -130,16 +130,23 @@ def test_errors_and_docstrings_are_plain_english(package: str) -> None:
     assert _find_decoded(texts) == {}
 
 
-def _documentation(path: Path) -> dict[str, str]:
-    """Return the docstrings and comments of a module, by line; also the docstrings of attributes."""
+def _documentation(path: Path, *, attributes: bool) -> dict[str, str]:
+    """Return the docstrings and comments of a module, by line. ``attributes``: whether to include the docstrings of
+    attributes."""
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     source = path.read_text()
+    tree = ast.parse(source)
     found = {
-        f"{path.name}:{node.lineno}": node.value.value
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
+        f"{path.name}:{node.body[0].lineno}": text
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and (text := ast.get_docstring(node, clean=False))
     }
+    if attributes:
+        found |= {
+            f"{path.name}:{node.lineno}": str(node.value.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        }
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             found[f"{path.name}:{token.start[0]}"] = token.string
@@ -171,7 +178,7 @@ def test_docstrings_and_comments_use_common_words() -> None:
     found = [
         f"{path.parent.relative_to(_SOURCES)}/{place}: {text}"
         for path in paths
-        for place, text in _documentation(path).items()
+        for place, text in _documentation(path, attributes=True).items()
         if _unusual(text)
     ]
     assert found == []
@@ -268,7 +275,7 @@ def test_docstrings_of_tests_are_plain_english() -> None:
         f"{place} in {path.parent.name}": text
         for path in paths
         if _find_decoded({"": path.read_text()})
-        for place, text in _documentation(path).items()
+        for place, text in _documentation(path, attributes=False).items()
     }
     assert _find_decoded(texts) == {}
     helpers = _function_docstrings(path for path in paths if not path.name.startswith("test_"))
