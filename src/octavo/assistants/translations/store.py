@@ -422,7 +422,8 @@ def list_similar(
     signs: Sequence[int],
     limit: int,
 ) -> list[MemoryRow]:
-    """Return texts that share signs, from spaces that the caller can see, those with most shared signs first."""
+    """Return texts that share MinHash values (``signs``), from spaces that the caller can see, those with the most
+    shared values first."""
     seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     rows = tx.all(
         f"""{seen.prefix} SELECT {_MEMORY} FROM (
