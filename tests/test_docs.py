@@ -20,7 +20,7 @@ from octavo.core.icons import icon
 from octavo.core.page_fields import FRONT_KEYS
 from octavo.kit.http.operation import TABLE, Operation
 from octavo.kit.work import jobs
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.site_checks import CheckLimits, check_site
 from octavo.operations.installation import load_packages
 from octavo.organization.portal.drawing import FILES as PORTAL_FILES
@@ -212,7 +212,7 @@ def test_json_in_the_manual_is_valid() -> None:
 
 
 def test_the_manual_passes_the_checks_of_imports_links_and_sites(sqlite_world: World) -> None:
-    made = bring(
+    made = import_space(
         sqlite_world.context,
         str(ROOT / "docs"),
         organization_id=sqlite_world.home["organizationId"],
@@ -239,7 +239,7 @@ def test_the_manual_has_no_findings_and_a_score_of_100(sqlite_world: World, pack
     because the world defines it differently."""
     org = sqlite_world.home["organizationId"]
     assert sqlite_world.call("admin", "DELETE", f"/orgs/{org}/openapi/pets").status_code == 205
-    made = bring(sqlite_world.context, str(ROOT / "docs"), organization_id=org, publish=True)
+    made = import_space(sqlite_world.context, str(ROOT / "docs"), organization_id=org, publish=True)
     with sqlite_world.context.db.read() as tx:
         site = find_site_of_space(tx, made.outcome.space)
     assert site is not None

@@ -22,7 +22,7 @@ from octavo.kit.http.edge import Edge
 from octavo.operations.admin import first_start as starting
 from octavo.operations.admin.credentials import sign_in_link
 from octavo.operations.admin.first_start import first_start, opening_address, token_for, update_manual
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, load_packages, open_context
 from octavo.organization.access.accounts import is_operator
 from octavo.organization.access.tokens import hash_token
@@ -234,7 +234,7 @@ def test_the_published_manual_is_updated_with_an_upgrade(
     assert not update_manual(context)
     with context.db.read() as tx:
         space = tx.value("SELECT id FROM spaces")
-    bring(context, str(CONTENT), space_id=space)
+    import_space(context, str(CONTENT), space_id=space)
     (manual / "new.md").write_text("# Quite new\n\nHello again.\n")
     assert not update_manual(context) and "Quite new" not in titles(), "somebody changed it"
     (context.settings.data_folder / "manual.json").write_text("{")

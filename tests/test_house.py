@@ -547,6 +547,7 @@ SHARED = {
 REGISTRIES = {
     "sites/printing/styles.py:_finders",
     "organization/access/auditing.py:_watches",
+    "organization/access/limits.py:_COUNTERS",
     "organization/access/members.py:_on_joined",
     "organization/access/teams.py:_on_team_removed",
     "organization/access/tokens.py:_find_agent",

@@ -23,7 +23,7 @@ import httpx
 import obstore
 import pytest
 
-from octavo.errors import OutOfReach, OutOfRoom, Unavailable
+from octavo.errors import DiskFull, TemporarilyUnavailable, Unavailable
 from octavo.kit.db import database as db
 from octavo.kit.db import postgres, postgres_connections
 from octavo.kit.db.database import Database, statements_within
@@ -166,14 +166,14 @@ def test_a_silently_lost_database_server_is_detected(relayed: tuple[Relay, str],
     database = _tried_again(lambda: open_database(url))
     before = _heard(database, 0)
     relay.silence()
-    with pytest.raises(OutOfReach), statements_within(0.3), database.read():
+    with pytest.raises(TemporarilyUnavailable), statements_within(0.3), database.read():
         pass
     _tried_again(lambda: _read(database))
     other = _tried_again(lambda: open_database(url))
     _tried_again(lambda: _write(other))
     _heard(database, before)
     relay.silence()
-    with pytest.raises(OutOfReach):
+    with pytest.raises(TemporarilyUnavailable):
         _begin_and_ask(database, relay)
     other.close()
     database.close()
@@ -218,7 +218,7 @@ def _heard(database: Database, before: int) -> int:
 
 def test_a_read_only_database_server_is_reported(relayed: tuple[Relay, str]) -> None:
     database = open_database(relayed[1])
-    with pytest.raises(OutOfReach), database.write() as tx:
+    with pytest.raises(TemporarilyUnavailable), database.write() as tx:
         tx.run("SET TRANSACTION READ ONLY")
         tx.run("INSERT INTO secrets (name, value) VALUES ('a', 'v')")
     database.close()
@@ -278,7 +278,7 @@ def test_a_full_disk_fails_the_readiness_check(sqlite_world: World, monkeypatch:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(obstore, "put", refuse)
-    with pytest.raises(OutOfRoom):
+    with pytest.raises(DiskFull):
         world.context.files.put(io.BytesIO(secrets.token_bytes(20)))
 
 

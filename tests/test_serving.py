@@ -139,8 +139,8 @@ def test_committed_data_survives_a_kill(sqlite_world: World, tmp_path: Path) -> 
 
 def test_loaded_modules_are_excluded_from_garbage_collection():
     code = """import gc
-from octavo.app import spare_collector
-spare_collector()
+from octavo.app import freeze_loaded_objects
+freeze_loaded_objects()
 print(gc.get_freeze_count() > 50_000, len(gc.get_objects()) < 1000)"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "True"]

@@ -189,7 +189,7 @@ def test_every_row_belongs_to_an_organization_or_space_or_is_excepted(world: Wor
             if name not in schemas:
                 continue
             count = tx.value(f"SELECT count(*) FROM {name}")
-            if table.goes_along and name != "node_keys":
+            if table.is_exported and name != "node_keys":
                 query = f"SELECT count(*) FROM {name} WHERE {table.rows_of_organization}"
                 assert sum(tx.value(query, org=id) for id in organizations) == count, name
             if table.of_space and name != "node_keys":

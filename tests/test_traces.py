@@ -16,7 +16,7 @@ from octavo.app import begin_traces
 from octavo.kit.http.metrics import Metrics
 from octavo.kit.observability import logs
 from octavo.kit.work.worker import Worker
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from serving import serving_new
 from visiting import ADDRESS, Visitor
 
@@ -130,7 +130,7 @@ def test_traces_started_by_proxies_are_continued(world, traced):
 def test_a_visit_is_a_span_without_secret_paths(world, tmp_path, traced):
     (tmp_path / "README.md").write_text("# Home\n\nHello.\n")
     organization = world.home["organizationId"]
-    site_url = bring(
+    site_url = import_space(
         world.context, str(tmp_path), organization_id=organization, title="Handbook", publish=True
     ).site_url
     base = site_url.removeprefix(world.context.settings.sites_url)

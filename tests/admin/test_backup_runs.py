@@ -10,7 +10,7 @@ import pytest
 from octavo.errors import Unavailable
 from octavo.kit.http.metrics import Metrics
 from octavo.kit.work import backup_runs
-from octavo.kit.work.backup_runs import last_good_backup, list_backups, recorded
+from octavo.kit.work.backup_runs import last_successful_backup, list_backups, recorded
 from octavo.operations.admin.diagnosis import Finding, check_context
 from serving import octavo as run_command
 from world import World
@@ -43,7 +43,7 @@ def test_a_backup_is_reported_as_good_failed_or_old(world: World, clock: Any) ->
     assert not works
     assert "the disk is full" in said
     with world.context.db.read() as tx:
-        good = last_good_backup(tx)
+        good = last_successful_backup(tx)
         assert good is not None
         assert (good.bytes, [each.problem for each in list_backups(tx, 9)]) == (
             10,

@@ -279,7 +279,7 @@ def test_every_column_with_a_reference_is_checked(
     try:
         with context.db.read() as tx:
             schemas = read_schema(context.db, tx)
-        for name in (name for name, table in TABLES.items() if table.goes_along):
+        for name in (name for name, table in TABLES.items() if table.is_exported):
             kept = archive.path(name).read_text()
             for column in naming_columns(TABLES[name], schemas[name]):
                 rows = archive.rows(name)

@@ -12,8 +12,8 @@ from octavo.core.free_names import free_name
 from octavo.core.pages import ranks
 from octavo.errors import BadRequest, NotFound
 from octavo.kit import ids
-from octavo.operations.admin.docs_sites import BroughtSite, bring_source, export_site_files
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.docs_sites import ImportedSite, export_site_files, import_as_site_or_space
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.lookup import find_named
 from octavo.organization.spaces.store import get_space, insert_space
 from octavo.sites.site.creating import create_site
@@ -69,11 +69,11 @@ def read(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def brought(world: Any, where: Path, place: Any = None, **options: Any) -> BroughtSite:
-    made = bring_source(
+def brought(world: Any, where: Path, place: Any = None, **options: Any) -> ImportedSite:
+    made = import_as_site_or_space(
         world.context, str(where), organization_id=(place or world.home)["organizationId"], **options
     )
-    assert isinstance(made, BroughtSite)
+    assert isinstance(made, ImportedSite)
     return made
 
 
@@ -292,7 +292,7 @@ def random_site(world: Any, random: Random, tmp_path: Path) -> str:
         )
         if random.random() < 0.5:
             write(folder, {"SUMMARY.md": "* [Title](README.md)\n  * [More](more.md)\n"})
-        bring(context, str(folder), space_id=space)
+        import_space(context, str(folder), space_id=space)
     with context.db.write() as tx:
         site = create_site(tx, organization_id=organization, title=random.choice(WORDS)[:50] + "s")
         groups: list[str | None] = [None]

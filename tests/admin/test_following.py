@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from octavo.errors import BadRequest, OutOfReach, Unavailable
+from octavo.errors import BadRequest, TemporarilyUnavailable, Unavailable
 from octavo.kit.clock import parse_iso
 from octavo.kit.context import Context
 from octavo.operations.admin import continuous_backup as following
 from octavo.operations.admin.backup_storage import BackupPlace
 from octavo.operations.admin.continuous_backup import Terms, follow
 from octavo.operations.admin.continuous_restore import list_entries, prune, restore_followed, verify_followed
-from octavo.operations.admin.partial_restore import list_held, opened_copy
+from octavo.operations.admin.partial_restore import list_backup_parts, opened_copy
 from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from serving import octavo_here
@@ -193,7 +193,7 @@ def test_the_log_stays_short_and_nothing_is_lost_while_the_target_is_unavailable
 
     def maybe(name: str, pieces: Any) -> None:
         if away.is_set():
-            raise OutOfReach("away")
+            raise TemporarilyUnavailable("away")
         put(name, pieces)
 
     monkeypatch.setattr(place, "put", maybe)
@@ -296,7 +296,7 @@ def test_one_space_is_restored_to_a_moment(source: Context, tmp_path: Path) -> N
         moment = max(list_entries(place.list("log/"))).time
         rename(source, "As it is")
     with opened_copy(source.settings, place.address, moment) as copy:
-        held = {each.title for each in list_held(source, copy)}
+        held = {each.title for each in list_backup_parts(source, copy)}
         assert "As it was" in held
         assert "As it is" not in held
     with pytest.raises(BadRequest), opened_copy(source.settings, place.address, 1):

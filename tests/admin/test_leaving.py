@@ -12,7 +12,7 @@ from world import NOBODY
 
 def _ask(world, user_id):
     with world.context.db.read() as tx:
-        return account_deletion.foresee(tx, world.context.settings, user_id)
+        return account_deletion.preview_account_deletion(tx, world.context.settings, user_id)
 
 
 def test_content_of_deleted_accounts_is_kept_without_a_name(world):

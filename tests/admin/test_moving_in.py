@@ -12,7 +12,7 @@ from octavo.errors import BadRequest
 from octavo.interchange.transfer import starting
 from octavo.interchange.transfer.types import ApiLogin
 from octavo.kit.work.worker import Worker
-from octavo.operations.admin.api_import import move_in, move_spaces_in
+from octavo.operations.admin.api_import import import_from_api, import_spaces_from_api
 from serving import octavo_here
 
 
@@ -83,7 +83,7 @@ def serve(world):
 def move(elsewhere, **options):
     world = elsewhere.world
     options.setdefault("source", world.home["organizationId"])
-    return move_in(
+    return import_from_api(
         world.context,
         elsewhere.address,
         world.token("admin"),
@@ -276,7 +276,9 @@ def test_an_api_without_a_response_is_named(elsewhere, status):
 @pytest.mark.sqlite_first
 def test_private_addresses_are_refused(world):
     with pytest.raises(BadRequest, match="--from"):
-        move_in(world.context, "http://127.0.0.1:9", "x", organization_id=world.away["organizationId"])
+        import_from_api(
+            world.context, "http://127.0.0.1:9", "x", organization_id=world.away["organizationId"]
+        )
 
 
 @pytest.mark.parametrize(
@@ -412,7 +414,7 @@ def allowing(world):
 
 
 def of_confluence(world, serving, **options):
-    return move_spaces_in(
+    return import_spaces_from_api(
         world.context,
         "confluence",
         f"{serving.address}/wiki",
@@ -456,7 +458,7 @@ def test_versions_of_a_readme_project_become_a_site(world, allowing):
     serving = allowing(recorded_platforms.SECOND | more)
 
     def move_readme():
-        return move_spaces_in(
+        return import_spaces_from_api(
             world.context,
             "readme",
             serving.address,

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from octavo.errors import BadRequest, NotFound, OctavoError
 from octavo.kit.secrets.sealing import KEY_FILE
 from octavo.operations.admin.backup import back_up, verify_installation
-from octavo.operations.admin.partial_restore import RestoredPart, list_held, opened_copy, restore_part
+from octavo.operations.admin.partial_restore import RestoredPart, list_backup_parts, opened_copy, restore_part
 from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from serving import octavo as run_command
@@ -50,7 +50,7 @@ def test_the_content_of_a_backup_is_listed(world: World, backed_up: Path) -> Non
     with opened_copy(world.context.settings, str(backed_up), None) as copy:
         with world.context.db.write() as tx:
             tx.run("UPDATE spaces SET deleted_at = 1 WHERE id = :id", id=space)
-        held = {(each.kind, each.id): each for each in list_held(world.context, copy)}
+        held = {(each.kind, each.id): each for each in list_backup_parts(world.context, copy)}
     assert held["organization", world.home["organizationId"]].present
     assert held["site", world.home["siteId"]].present
     gone = held["space", space]

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from octavo.app import api_app
 from octavo.delivery.agents import store, tools, undoing
-from octavo.delivery.agents.jobs import forget_programs
+from octavo.delivery.agents.jobs import forget_unused_clients
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.http.operation import TABLE
@@ -376,7 +376,7 @@ def test_unused_apps_are_forgotten(world, connecting, clock, monkeypatch):
             False,
         ]
     clock.advance(100 * store.DAY)
-    forget_programs(world.context)
+    forget_unused_clients(world.context)
     with world.context.db.read() as tx:
         assert store.find_client(tx, kept) is None
 

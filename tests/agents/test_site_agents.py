@@ -490,15 +490,15 @@ def test_expired_grants_are_deleted(site: Site, clock: SetClock) -> None:
         assert ".ey" not in str(tx.all("SELECT * FROM site_agents")), "proofs are sealed"
     assert count() == 2
     clock.advance(25 * 3_600_000)
-    jobs.forget_programs(context)
+    jobs.forget_unused_clients(context)
     assert count() == 1
     # The app that was connected stays known for a while.
     clock.advance(10 * 24 * 3_600_000)
-    jobs.forget_programs(context)
+    jobs.forget_unused_clients(context)
     site.sign_in()
     assert site.authorize(client_id=client).status_code == 200
     clock.advance(31 * 24 * 3_600_000)
-    jobs.forget_programs(context)
+    jobs.forget_unused_clients(context)
     assert count() == 0
     # However long the visitor's token is valid.
     site.sign_in(10**15)

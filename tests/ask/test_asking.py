@@ -19,7 +19,7 @@ from octavo.assistants.models import provider
 from octavo.core.document.json import from_json, to_json
 from octavo.core.document.reader import read
 from octavo.core.document.writing import write
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from settled import PATIENCE
 from world import World
 
@@ -263,7 +263,9 @@ def test_asking_across_many_spaces_searches_only_visible_ones(world: World, tmp_
         (folder / "SUMMARY.md").write_text("* [Harbour](README.md)\n")
         (folder / "README.md").write_text(f"# Harbour\n\nThe zeppelin moors at mast{n}.\n")
         org = world.home["organizationId"]
-        spaces.append(bring(world.context, str(folder), organization_id=org, title=f"S{n}").outcome.space)
+        spaces.append(
+            import_space(world.context, str(folder), organization_id=org, title=f"S{n}").outcome.space
+        )
     hidden, shown = sorted(spaces)[-1], sorted(spaces)[-2]
     with world.context.db.write() as tx:
         tx.run("UPDATE spaces SET default_level = NULL WHERE id = :id", id=hidden)

@@ -15,7 +15,7 @@ from octavo.content.changes.rebasing import edit_since
 from octavo.content.changes.saving import edit_live, edit_main
 from octavo.content.revisions.deriving import check_derived
 from octavo.core.links import app_hosts
-from octavo.errors import OutOfReach
+from octavo.errors import TemporarilyUnavailable
 from octavo.organization.access.authorization import space_access
 from octavo.organization.access.roles import Can
 
@@ -137,6 +137,6 @@ def test_starved_requests_get_a_time_to_retry(space, monkeypatch):
 
     with space.world.context.db.read() as tx:
         access = space_access(tx, space.world.actor("editor"), Can.EDIT, space.id)
-    with pytest.raises(OutOfReach) as refused:
+    with pytest.raises(TemporarilyUnavailable) as refused:
         edit_live(space.world.context, access, always)
     assert int(refused.value.headers["retry-after"]) > 0

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from octavo.kit.http.operation import TABLE, Deletion, Operation, RawBody
-from octavo.kit.http.unknown_keys import shape_of, unread_keys
+from octavo.kit.http.unknown_keys import UNRESTRICTED, restricts, shape_of, unread_keys
 from octavo.operations.installation import load_packages
 from set_clock import SetClock
 from world import World
@@ -90,6 +90,42 @@ def test_unknown_keys_are_refused_or_reported(world: World, operation: Operation
     if operation.id not in TOLD_ELSEWHERE:
         assert succeeded(operation, answer), answer.text
     assert "someNewKey" in answer.headers["octavo-unread-keys"]
+
+
+@pytest.mark.sqlite_first
+@pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.id)
+def test_unknown_restrictions_are_refused(world: World, operation: Operation) -> None:
+    """Previously, a site space could be added with ``hidden``, which only updates know, and was visible."""
+    sample = _prepared(world, operation)
+    given = sample.body_for(world.home)
+    proved = credentials(world, "admin", operation)
+    before = world.written()
+    for name, unrestricted in UNRESTRICTED.items():
+        first, *others = given if isinstance(given, list) else [given or {}]
+        changed = {**first, name: "visitor.claims.beta"}
+        if name not in {key for key, _ in unread_keys(shape_of(operation.body), changed)}:
+            continue
+        body = [changed, *others] if isinstance(given, list) else changed
+        answer = send(world, "admin", operation, world.home, json=body, headers=proved)
+        assert complaint(answer, 400, name) is None, answer.text
+        assert not any(restricts(name, value) for value in unrestricted)
+    assert world.written() == before
+
+
+def test_an_unknown_key_that_restricts_nothing_is_accepted(world: World) -> None:
+    """Clients return what they received, such as ``"hidden": false``."""
+    body = {"title": "Docs", "hidden": False, "draft": None, "condition": "", "defaultLevel": "inherit"}
+    answer = world.call("admin", "POST", world.home.path("/orgs/{organizationId}/sites"), json=body)
+    assert answer.status_code == 201, answer.text
+    assert set(answer.headers["octavo-unread-keys"].split(", ")) == set(UNRESTRICTED)
+
+
+def test_restrictions_are_refused_at_any_depth(world: World) -> None:
+    path = world.home.path("/spaces/{spaceId}/change-requests/{changeRequestId}/content")
+    page = {"operation": "insert_page", "slug": "new", "document": {"markdown": "# New\n"}}
+    given = {f"key{number}": number for number in range(50)}
+    answer = world.call("admin", "POST", path, json={**given, "changes": [page, {**page, "draft": True}]})
+    assert complaint(answer, 400, "changes[1].draft: ") is None
 
 
 def test_operations_that_refuse_unknown_keys_are_listed() -> None:
@@ -229,5 +265,5 @@ class _Tree(msgspec.Struct):
 def test_recursive_types_are_traversed() -> None:
     shape = shape_of(_Tree)
     value = {"leaves": {"x": {"name": "a", "below": [{"name": "b", "new": 1}]}}, "free": {"any": 1}}
-    assert list(unread_keys(shape, value)) == ["leaves.x.below[0].new"]
-    assert list(unread_keys(shape, {"leaves": 7, "free": [], "more": {}})) == ["more"]
+    assert [path for path, _ in unread_keys(shape, value)] == ["leaves.x.below[0].new"]
+    assert list(unread_keys(shape, {"leaves": 7, "free": [], "more": {}})) == [("more", {})]

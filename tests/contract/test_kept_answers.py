@@ -86,7 +86,7 @@ def test_quick_operations_return_the_same_in_a_thread(
         raise LeavesLoop
 
     read = world.context.db.read
-    monkeypatch.setattr(world.context.db, "read_kept", lambda begins=True: read() if begins else leave())
+    monkeypatch.setattr(world.context.db, "read_cached", lambda begins=True: read() if begins else leave())
     places.clear()
     assert _shown(send(world, "admin", operation, world.home)) == on_loop
     assert places == [True, False]

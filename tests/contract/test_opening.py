@@ -16,7 +16,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey
 
-from octavo.delivery.visits.admission import Coming, SendOn
+from octavo.delivery.visits.admission import RedirectBeforeVisit, VisitorRequest
 from octavo.delivery.visits.authorization import enter_site
 from octavo.errors import NotFound, Unauthorized
 from octavo.extensions.integrations import store as integrations
@@ -167,8 +167,8 @@ class Closed:
             host = urlsplit(own).hostname if own and site.hostname else "sites.test"
             path = f"/{link}" if site.hostname else f"/home/{site.basename}/{link}"
             try:
-                visit = enter_site(tx, context, host or "", path, Coming([], cookies, secure=True))
-            except (NotFound, Unauthorized, SendOn):
+                visit = enter_site(tx, context, host or "", path, VisitorRequest([], cookies, secure=True))
+            except (NotFound, Unauthorized, RedirectBeforeVisit):
                 continue
             if any(shown.space_id == self.space for shown in visit.outline.site_spaces()):
                 yield ("sees", link, repr(claims))

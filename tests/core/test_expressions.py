@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.expressions import ExpressionError, evaluate, is_deterministic, is_true, parse, text_of
+from octavo.core.expression_syntax import parse
+from octavo.core.expression_values import ExpressionError
+from octavo.core.expressions import evaluate, is_deterministic, is_true, text_of
 from tools import node_command
 
 CONTEXT = {

@@ -106,7 +106,7 @@ class Machine:
         for owner, name in (
             (RemoteConnection, "fetch"),
             (RemoteConnection, "push"),
-            (Sync, "_arrived"),
+            (Sync, "_record_agreement"),
             (Sync, "_merge"),
             (Sync, "entries"),
             (store, "put_branch"),

@@ -154,15 +154,15 @@ def test_the_credential_is_only_sent_to_the_repository(sqlite_world: World, serv
     found = read_pointer(server.add(PICTURE))
     assert found is not None
     server.url = other
-    large.bring([found])
+    large.download([found])
     assert large.has(found)
     assert ["authorization" in headers for _, _, headers in server.asked] == [True, False]
     # A pointer gives no right to bytes that another space has.
     server.objects.clear()
     stranger = RemoteConnection(url, None, allowed, local=False, host_key=None)
     elsewhere = LargeFiles(sqlite_world.context, "other", "main", stranger)
-    elsewhere.bring([found])
-    assert not elsewhere.has(found) and "no such object" in elsewhere.why_not(found)
+    elsewhere.download([found])
+    assert not elsewhere.has(found) and "no such object" in elsewhere.explain_missing(found)
 
 
 @needs_git

@@ -20,7 +20,7 @@ from octavo.content.revisions.deriving import check_derived, rebuild_derived
 from octavo.delivery.reader.app import reader_edge
 from octavo.kit.clock import CLOCK, system_time
 from octavo.operations.admin.backup import back_up, verify_installation
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.static_export import export_site
 from octavo.organization.spaces.garbage import WAIT, remove_unused
 from octavo.organization.spaces.purging import purge_spaces
@@ -62,7 +62,7 @@ class Space:
         (folder / "README.md").write_text(page)
         for name, data in assets.items():
             (place / name).write_bytes(data)
-        brought = bring(
+        brought = import_space(
             self.context,
             str(folder),
             organization_id=world.home["organizationId"],

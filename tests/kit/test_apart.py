@@ -11,7 +11,7 @@ import pytest
 
 from octavo.kit.processes import subprocesses as apart
 from octavo.kit.processes.subprocesses import ProcessLimits, run_apart
-from octavo.kit.scheduling.deadlines import OutOfTime, limited
+from octavo.kit.scheduling.deadlines import DeadlineExceeded, limited
 
 USUAL = ProcessLimits(memory=2 * 1024**3, file=2**20, seconds=60)
 
@@ -46,5 +46,5 @@ def test_a_busy_machine_extends_the_time_limit(tmp_path: Path, monkeypatch: pyte
 
 
 def test_exceeding_the_deadline_of_the_caller_does_not_blame_the_input(tmp_path: Path) -> None:
-    with limited(0), pytest.raises(OutOfTime):
+    with limited(0), pytest.raises(DeadlineExceeded):
         runs_within(tmp_path, USUAL)

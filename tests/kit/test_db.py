@@ -50,14 +50,14 @@ def test_the_generation_changes_with_own_and_foreign_commits(database, database_
 
 def test_the_recent_generation_includes_own_commits_immediately(database, database_url):
     _settled_generation(database)
-    before = database.generation_lately()
+    before = database.recent_generation()
     for name in "abc":
         _put(database, name)
-        found = database.generation_lately()
+        found = database.recent_generation()
         assert found > before
         before = found
     _put_elsewhere(database_url)
-    assert _is_soon_above(before, database.generation_lately)
+    assert _is_soon_above(before, database.recent_generation)
 
 
 def test_generation_is_the_same_number_in_every_thread(database):

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from octavo.errors import BadRequest, Damaged, NotFound, OctavoError, OutOfReach
+from octavo.errors import BadRequest, Damaged, NotFound, OctavoError, TemporarilyUnavailable
 from octavo.kit.http.dispatcher import invalid
 from octavo.kit.http.edge import json_error
 from octavo.operations.installation import load_packages
@@ -57,7 +57,7 @@ def test_the_path_of_a_part_precedes_its_field():
 
 
 def test_an_error_with_another_message_keeps_its_class_reason_and_headers():
-    for error in (Damaged(), OutOfReach("The database is gone.")):
+    for error in (Damaged(), TemporarilyUnavailable("The database is gone.")):
         changed = error.inside("changes[0]")
         assert type(changed) is type(error)
         assert (changed.reason, changed.headers) == (error.reason, error.headers)

@@ -14,7 +14,7 @@ import pytest
 
 from octavo.kit.db.database import Database, SqliteDatabase
 from octavo.kit.db.postgres import PostgresDatabase
-from octavo.kit.http.recent_access import Insiders
+from octavo.kit.http.recent_access import RecentAccess
 from octavo.kit.http.serving import run_served
 from octavo.kit.scheduling import permits
 from octavo.kit.scheduling.owners import NOBODY, Owner, Places, current_owner, done_for
@@ -61,7 +61,7 @@ def test_permits_go_to_the_longest_waiting_owner(monkeypatch: pytest.MonkeyPatch
     def computing() -> Iterator[None]:
         permits._permit.take()
         yield
-        permits._permit.give_back()
+        permits._permit.release()
 
     def busy() -> None:
         for owner in (GREEDY, GREEDY, GREEDY, MODEST, GREEDY):
@@ -195,7 +195,7 @@ def test_an_abandoned_request_holds_no_thread() -> None:
     async def ask() -> None:
         first, second, third = (pool.submit(GREEDY, run) for run in (work, go.wait, go.is_set))
         assert began.wait(PATIENCE)
-        assert second.give_up() and not first.give_up() and pool.waiting == 1
+        assert second.cancel() and not first.cancel() and pool.waiting == 1
         go.set()
         assert await third
         with pytest.raises(ZeroDivisionError):
@@ -316,12 +316,12 @@ def test_a_visit_counts_for_the_organization_of_the_site(world: World, turns: li
 
 
 def test_recent_access_is_remembered_by_place() -> None:
-    known = Insiders()
-    known.let_in("ann", "first", "space", "")
+    known = RecentAccess()
+    known.record("ann", "first", "space", "")
     assert known.organization("ann", "space") == "first"
     assert known.organization("ann", "other", "") == "first", "where they were let in last"
     assert known.organization("eve", "space", "") == ""
-    known.let_in("ann", "second", "space")
+    known.record("ann", "second", "space")
     assert known.organization("ann", "space", "") == "second", "a space may go to another organization"
 
 
@@ -354,8 +354,8 @@ def test_many_waiting_owners_are_served_as_fast_as_few() -> None:
         owner = ("greedy", str(number))
         places.ask(owner, lambda owner=owner: order.append(owner))  # type: ignore[misc]
     places.ask(MODEST, lambda: order.append(MODEST))
-    places.give_back(GREEDY)
+    places.release(GREEDY)
     while places.held:
-        places.give_back(order[-1])
+        places.release(order[-1])
     assert order[0] == MODEST and len(set(order)) == len(order) == 201
     assert isinstance(places, Places) and not isinstance(places, Shares)

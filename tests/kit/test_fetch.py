@@ -309,7 +309,7 @@ def test_a_fetch_ends_with_its_job(monkeypatch):
         with deadlines.limited(0.2):
             with pytest.raises(FetchError, match="not resolved in time"):
                 Fetcher().fetch("http://slow.example/")
-            with pytest.raises(deadlines.OutOfTime):
+            with pytest.raises(deadlines.DeadlineExceeded):
                 Fetcher().fetch("http://slow.example/")
     finally:
         go.set()

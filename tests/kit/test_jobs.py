@@ -471,7 +471,7 @@ def test_a_job_beyond_its_deadline_stops_and_is_retried(database):
     assert ended == [True]
     ((state, attempts, lease, error),) = _rows(database, "state, attempts, lease, error")
     assert (state, attempts, lease) == ("later", 1, None)
-    assert "OutOfTime" in error
+    assert "DeadlineExceeded" in error
 
 
 def test_a_stuck_job_is_abandoned_and_its_thread_writes_nothing(database):
@@ -606,7 +606,7 @@ def test_a_part_beyond_the_time_limit_fails(database):
     _add(database, "in parts")
     Worker(database, None).run_pending()
     ((state, error),) = _rows(database, "state, error")
-    assert state == "parked" and "OutOfTime" in error
+    assert state == "parked" and "DeadlineExceeded" in error
 
 
 def test_a_part_is_not_written_after_another_worker_claimed_the_job(database):
@@ -628,5 +628,5 @@ def test_work_outside_a_job_has_no_parts(database):
     with database.write() as tx:
         jobs.advance(tx, after=1)
     jobs.renew()
-    with deadlines.limited(0), pytest.raises(deadlines.OutOfTime):
+    with deadlines.limited(0), pytest.raises(deadlines.DeadlineExceeded):
         jobs.renew()

@@ -19,11 +19,11 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from octavo.content.revisions.deriving import check_derived
-from octavo.errors import OutOfReach, Unavailable
-from octavo.kit.db.database import NotKept
+from octavo.errors import TemporarilyUnavailable, Unavailable
+from octavo.kit.db.database import StaleCachedRead
 from octavo.kit.db.databases import open_database
 from octavo.operations.admin.first_start import token_for
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, load_packages, open_context
 from octavo.organization.access.accounts import find_user_by_email
 from octavo.organization.orgs.creating import create_organization
@@ -115,7 +115,7 @@ def test_a_missing_pooler_connection_is_reported(pooled: Pooled) -> None:
     others = [psycopg.connect(pooled.url) for _ in range(2)]
     for other in others:
         other.execute("SELECT 1")
-    with pytest.raises(OutOfReach), database.read():
+    with pytest.raises(TemporarilyUnavailable), database.read():
         pass
     for other in others:
         other.close()
@@ -125,7 +125,7 @@ def test_a_missing_pooler_connection_is_reported(pooled: Pooled) -> None:
             with database.read() as tx:
                 assert tx.value("SELECT 1") == 1
                 break
-        except OutOfReach:
+        except TemporarilyUnavailable:
             assert time.monotonic() < deadline
     database.close()
 
@@ -148,7 +148,7 @@ def test_octavo_works_behind_a_pooler(pooled: Pooled, tmp_path: Path) -> None:
         source.mkdir()
         (source / "README.md").write_text("# Home\n\nA [page](page.md).\n")
         (source / "page.md").write_text("# Page\n\nText.\n")
-        space = bring(context, str(source), organization_id=org, title="Space").outcome.space
+        space = import_space(context, str(source), organization_id=org, title="Space").outcome.space
         with context.db.read() as tx:
             assert check_derived(tx, space, ()) == []
         _write_and_read_at_once(context.db)
@@ -207,9 +207,9 @@ def _keep_rows(database, pooled: Pooled) -> None:
         try:
             while not done.is_set():
                 try:
-                    with database.read_kept() as tx:
+                    with database.read_cached() as tx:
                         look(tx, chance)
-                except NotKept:
+                except StaleCachedRead:
                     with database.read() as tx:
                         look(tx, chance)
         except BaseException as error:

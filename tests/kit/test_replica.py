@@ -14,9 +14,9 @@ from psycopg_pool import PoolTimeout
 
 from clusters import Server, servers
 from octavo.errors import Unavailable
-from octavo.kit.db.database import Database, NotKept, Transaction
+from octavo.kit.db.database import Database, StaleCachedRead, Transaction
 from octavo.kit.db.databases import open_database
-from octavo.kit.db.postgres import PostgresDatabase, _KeptRead
+from octavo.kit.db.postgres import PostgresDatabase, _CachedRead
 from octavo.kit.db.replica import OUTCOMES, Replica, ServerPlace
 from octavo.settings import SettingsError, load
 from settled import settle, until
@@ -131,9 +131,9 @@ def postgres_url(database_url: str) -> str:
 def _read(database: Database, name: str = "a") -> str:
     """Run a read like the dispatcher."""
     try:
-        with database.read_kept() as tx:
+        with database.read_cached() as tx:
             return str(tx.value(VALUE, name=name))
-    except NotKept:
+    except StaleCachedRead:
         with database.read() as tx:
             return str(tx.value(VALUE, name=name))
 
@@ -278,13 +278,13 @@ def test_a_read_continues_on_the_primary_if_the_replica_fails() -> None:
         def begin_at_replica(tx: Transaction) -> None:
             tx.value(VALUE, name=f"asked {time.monotonic()}")
             # Also as long as the notice of the write before has not been read.
-            if not isinstance(tx, _KeptRead) or tx._replica is None:
+            if not isinstance(tx, _CachedRead) or tx._replica is None:
                 raise NotYet
 
         def fail(writes: bool) -> None:
             while True:
                 try:
-                    with database.read_kept() as tx:
+                    with database.read_cached() as tx:
                         begin_at_replica(tx)
                         if writes:
                             _write(database, "2")
@@ -297,7 +297,7 @@ def test_a_read_continues_on_the_primary_if_the_replica_fails() -> None:
                 except NotYet:
                     time.sleep(0.05)
 
-        with pytest.raises(NotKept):
+        with pytest.raises(StaleCachedRead):
             fail(writes=False)
         assert _read(database) == "1"
         with pytest.raises(Unavailable):

@@ -87,7 +87,7 @@ def test_slots_are_shared_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
             tickets.append(pool.ask(owner, lambda owner=owner: served.append(owner)))  # type: ignore[misc]
     hold()
     for _ in range(len(tickets)):
-        pool.give_back(served[-1])
+        pool.release(served[-1])
     assert [owner for owner, _ in served[:3]] == ["a", "b", "c"]
     assert Counter(served[:9]) == {("a", "1"): 3, ("a", "2"): 3, ("b", "1"): 2, ("c", "1"): 1}
     assert len(served) == 26 and (pool.held, pool.waiting) == (0, 0)
@@ -254,10 +254,10 @@ def test_a_heavy_organization_leaves_room_in_every_pool(pools: list[Shares]) -> 
         if pool.size == 1:
             greedy.pop()()
         assert modest.holds, pool.name
-        pool.give_back(modest.owner)
+        pool.release(modest.owner)
         for ticket in waiting:
             if pool.withdraw(ticket):
-                pool.give_back(ticket.owner)
+                pool.release(ticket.owner)
         for give_back in greedy:
             give_back()
         assert (pool.held, pool.waiting) == (0, 0), pool.name

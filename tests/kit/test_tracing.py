@@ -27,7 +27,7 @@ def test_traces_are_only_sent_with_a_configured_collector(monkeypatch, environme
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     begin_traces(Metrics())
-    assert not tracing.are_on()
+    assert not tracing.is_enabled()
     with tracing.part("a part") as span:
         assert span is None
     assert tracing.start("a request", "server") is None
@@ -52,7 +52,7 @@ def test_an_invalid_variable_ends_startup(collector: Collector, monkeypatch, nam
     with pytest.raises(Unavailable) as refused:
         begin_traces(collector)
     assert name[:5] in refused.value.message and says in refused.value.message
-    assert not tracing.are_on()
+    assert not tracing.is_enabled()
 
 
 def test_tracing_without_its_packages_ends_startup(collector: Collector, monkeypatch):
@@ -118,7 +118,7 @@ def test_number_and_duration_of_statements_are_recorded(collector: Collector, da
             with database.read() as tx:
                 assert tx.value("SELECT count(*) FROM jobs") == 0
                 assert tx.all("SELECT id FROM jobs") == []
-            with database.read_kept() as tx:
+            with database.read_cached() as tx:
                 assert tx.one("SELECT id FROM jobs") is None
     finally:
         database.close()

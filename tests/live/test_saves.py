@@ -11,7 +11,7 @@ from octavo.content.live.accepting import accepting
 from octavo.content.live.commands import StepsInput
 from octavo.content.live.saving import save_branch, save_page
 from octavo.content.revisions.store import BranchMoved
-from octavo.errors import Conflict, OutOfReach
+from octavo.errors import Conflict, TemporarilyUnavailable
 
 from .writing import Writing, block, delete, insert, texts
 
@@ -235,7 +235,7 @@ def typing(live, client):
         body = client.body(insert(f"{next(number)} ", 1))
         try:
             client.version = accept(access, live.page, msgspec.convert(body, StepsInput)).result().version
-        except OutOfReach as error:
+        except TemporarilyUnavailable as error:
             return error.headers["retry-after"]
         return "accepted"
 

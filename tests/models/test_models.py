@@ -14,7 +14,7 @@ from octavo.assistants.models.provider import ModelFailed, ModelMessage
 from octavo.assistants.models.retention import prune_calls
 from octavo.errors import TooManyRequests
 from octavo.kit.db.allowances import DAY
-from octavo.kit.scheduling.deadlines import OutOfTime, limited
+from octavo.kit.scheduling.deadlines import DeadlineExceeded, limited
 from world import World
 
 ORG = "/orgs/{organizationId}"
@@ -240,7 +240,7 @@ def test_a_hanging_provider_is_abandoned_in_time(sqlite_world: World, server: Mo
     server.hang = 30
     with world_with_model(sqlite_world, server, llm_seconds=1), pytest.raises(ModelFailed, match="within"):
         ask(sqlite_world)
-    with world_with_model(sqlite_world, server), limited(0.3), pytest.raises((ModelFailed, OutOfTime)):
+    with world_with_model(sqlite_world, server), limited(0.3), pytest.raises((ModelFailed, DeadlineExceeded)):
         ask(sqlite_world)
 
 

@@ -15,7 +15,7 @@ from octavo.core.document.html_context import HtmlContext
 from octavo.core.document.nodes import Block, Document
 from octavo.sites.openapi.blocks import draw_markdown
 from octavo.sites.openapi.description import ApiDescription
-from octavo.sites.openapi.drawing import Drawer
+from octavo.sites.openapi.drawing import ApiReferenceRenderer
 from octavo.sites.openapi.exporting import export
 from octavo.sites.openapi.index import OperationIndex
 from octavo.sites.openapi.trying import make_form
@@ -142,10 +142,10 @@ def test_awkward_specifications_are_rendered_within_limits(name: str) -> None:
     description = _describe(name)
     operation = description.operations["post /things/{id}"]
     page = render(
-        Document(nodes=Drawer(description, folded=True).operation(operation, operation.title)),
+        Document(nodes=ApiReferenceRenderer(description, folded=True).operation(operation, operation.title)),
         HtmlContext(try_it=lambda data: "/~try"),
     ).body
-    plain = render(Document(nodes=Drawer(description, folded=False).operation(operation))).body
+    plain = render(Document(nodes=ApiReferenceRenderer(description, folded=False).operation(operation))).body
     form = msgspec.json.encode(make_form(description, operation))
     assert len(page) < 600_000 and len(plain) < 600_000 and len(form) < 600_000, (
         len(page),
@@ -223,7 +223,7 @@ def test_types_are_searched_for_links_a_few_levels_deep(monkeypatch: pytest.Monk
         for _ in range(levels):
             schema = {"type": "array", "items": {"anyOf": [schema, {"type": "null"}]}}
         description = ApiDescription({"paths": {}, "components": {"schemas": {"A": schema}}})
-        drawer, asked = Drawer(description, folded=True, linked=["A"]), []
+        drawer, asked = ApiReferenceRenderer(description, folded=True, linked=["A"]), []
         name_of = ApiDescription.name_of
         monkeypatch.setattr(description, "name_of", lambda value: asked.append(value) or name_of(value))
         drawer._links(schema)
@@ -245,7 +245,7 @@ def test_types_are_searched_for_links_a_few_levels_deep(monkeypatch: pytest.Monk
 )
 def test_plain_descriptions_equal_parsed_markdown(about: str) -> None:
     """Cached Markdown isn't affected by changes to the blocks of the first page."""
-    drawer = Drawer(ApiDescription({}), folded=False)
+    drawer = ApiReferenceRenderer(ApiDescription({}), folded=False)
 
     def drawn() -> list[Block]:
         return drawer.value("it", {"type": "string", "description": about})[1:]

@@ -21,7 +21,7 @@ from octavo.sites.openapi import processing, reading
 from octavo.sites.openapi.comparing import compare
 from octavo.sites.openapi.compiling import Compiled, compile_description
 from octavo.sites.openapi.description import ApiDescription
-from octavo.sites.openapi.drawing import Drawer
+from octavo.sites.openapi.drawing import ApiReferenceRenderer
 from octavo.sites.openapi.validating import METHODS
 
 HEAD = "openapi: 3.1.0\ninfo: {title: T, version: '1'}\n"
@@ -238,7 +238,9 @@ def test_files_of_an_archive_are_combined(tmp_path: Any) -> None:
     assert compiled.errors == []
     description = ApiDescription(json.loads(compiled.document))
     shown = write(
-        Document(nodes=Drawer(description, folded=False).operation(description.operations["get /a"]))
+        Document(
+            nodes=ApiReferenceRenderer(description, folded=False).operation(description.operations["get /a"])
+        )
     )
     assert "`next` Node" in shown and "The same as Node above." in shown
 
@@ -391,7 +393,7 @@ def test_descriptions_cannot_execute_anything() -> None:
     }
     description = ApiDescription(_poisoned(data))
     for folded in (True, False):
-        drawer = Drawer(description, folded=folded)
+        drawer = ApiReferenceRenderer(description, folded=folded)
         nodes = [block for each in description.operations.values() for block in drawer.operation(each)]
         nodes += [*drawer.schemas(description.schemas), *drawer.information()]
         shown = str(render(Document(nodes=nodes)).body)
@@ -467,7 +469,7 @@ def test_contradicting_and_recursive_schemas_are_cheap(schemas: Any, monkeypatch
     description, other = (ApiDescription(json.loads(compiled.document)) for _ in range(2))
     other.schemas[max(other.schemas)]["properties"] = {"y": {"type": "integer"}}
     for folded in (True, False):
-        drawer = Drawer(description, folded=folded)
+        drawer = ApiReferenceRenderer(description, folded=folded)
         document = Document(nodes=drawer.operation(description.operations["post /a"]) + drawer.schemas(["A"]))
         assert sum(1 for _ in walk(document)) < 60_000
         render(document)
@@ -537,7 +539,7 @@ def test_unchecked_parts_of_a_specification_are_rendered(operation: Any, schema:
     description = ApiDescription(data)
     description.tags()
     for folded in (True, False):
-        drawer = Drawer(description, folded=folded)
+        drawer = ApiReferenceRenderer(description, folded=folded)
         nodes = [block for each in description.operations.values() for block in drawer.operation(each)]
         document = Document(nodes=[*nodes, *drawer.schemas(["A"]), *drawer.information()])
         assert sum(1 for _ in walk(document)) < 100_000

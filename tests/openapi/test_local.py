@@ -17,7 +17,7 @@ from octavo.content.revisions.states import main_state
 from octavo.content.search.computed import index_computed_pages
 from octavo.core.document.text import to_text
 from octavo.delivery.reader.app import reader_edge
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.openapi import local
 from octavo.sites.openapi.local import read_descriptions
 from octavo.sites.printing.inputs import collect_order
@@ -51,7 +51,9 @@ class Space:
 
     def bring(self) -> None:
         given: Any = {"organization_id": self.world.home["organizationId"], "title": "Shop", "publish": True}
-        brought = bring(self.world.context, str(self.folder), **({"space_id": self.id} if self.id else given))
+        brought = import_space(
+            self.world.context, str(self.folder), **({"space_id": self.id} if self.id else given)
+        )
         self.id = brought.outcome.space
         if brought.site_url:
             self.base = re.sub(r"^https?://[^/]+", "", brought.site_url)

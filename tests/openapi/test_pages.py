@@ -35,14 +35,14 @@ from octavo.delivery.reader import mcp
 from octavo.delivery.reader.app import reader_edge
 from octavo.delivery.reader.locales import read_catalog
 from octavo.kit.db.database import Transaction
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.static_export import export_site
 from octavo.sites.openapi import words
 from octavo.sites.openapi.blocks import markdown_of
 from octavo.sites.openapi.changelog import Release, draw_changelog
 from octavo.sites.openapi.comparing import ApiChange
 from octavo.sites.openapi.description import ApiDescription, DescribedOperation
-from octavo.sites.openapi.drawing import Drawer
+from octavo.sites.openapi.drawing import ApiReferenceRenderer
 from octavo.sites.openapi.models import draw_used_by
 from octavo.sites.openapi.operation_drawing import _SENTENCE
 from octavo.sites.openapi.overview import draw_tags
@@ -103,7 +103,7 @@ class Site:
         (folder / "SUMMARY.md").write_text(summary)
         for name, text in pages.items():
             (folder / name).write_text(text)
-        brought = bring(
+        brought = import_space(
             world.context,
             str(folder),
             organization_id=world.home["organizationId"],
@@ -117,7 +117,7 @@ class Site:
 
     def write(self, name: str, text: str) -> None:
         (self._folder / name).write_text(text)
-        bring(self._world.context, str(self._folder), space_id=self.space)
+        import_space(self._world.context, str(self._folder), space_id=self.space)
 
     def read(self, name: str) -> str:
         return (self._folder / name).read_text()
@@ -379,7 +379,7 @@ def test_built_in_labels_are_in_the_language_of_the_site() -> None:
         "responses": {"200": {"description": "It"}},
     }
     description = ApiDescription({"paths": {"/a": {"get": operation}}})
-    blocks = Drawer(description, folded=True).operation(description.operations["get /a"])
+    blocks = ApiReferenceRenderer(description, folded=True).operation(description.operations["get /a"])
     used = {node.data["word"] for block in blocks for node in walk(block) if is_word(node)}
     words = {name.removeprefix("api_") for name in BlockLabels.__struct_fields__ if name.startswith("api_")}
     assert used <= words and len(used) >= 16
@@ -402,7 +402,7 @@ def test_omitted_schema_parts_are_mentioned() -> None:
 
     def text(schema: Any, *, folded: bool = True, many: bool = True, language: str = "en") -> str:
         description = ApiDescription({"components": {"schemas": {"It": schema}}})
-        blocks = Drawer(description, folded=folded, many=many).schemas(["It"])
+        blocks = ApiReferenceRenderer(description, folded=folded, many=many).schemas(["It"])
         drawn = render(Document(nodes=blocks), HtmlContext(labels=read_catalog()[language])).body
         return re.sub(r"<[^>]*>", "", unescape(drawn))
 
@@ -452,7 +452,7 @@ def test_omitted_parts_are_counted() -> None:
     (operation,) = description.operations.values()
     values = [("2800", ""), ("2800", ""), ("10000", "characters "), ("10000", "characters ")]
     for folded, expected in ((True, [("3", ""), *values, ("2", "")]), (False, values)):
-        drawn = Document(nodes=Drawer(description, folded=folded).operation(operation))
+        drawn = Document(nodes=ApiReferenceRenderer(description, folded=folded).operation(operation))
         assert re.findall(r"(\d+) more ([a-z ]*)in the spec", to_text(drawn)) == expected
     used = draw_used_by(description, "Used", lambda each: {}, lambda name: {})
     assert "3 more in the specification." in to_text(Document(nodes=used))
@@ -484,7 +484,7 @@ def test_repeated_schemas_link_to_their_first_occurrence() -> None:
         "parameters": {"Node": {"type": "object", "properties": {"x": {}, "y": {}}}},
     }
     description = ApiDescription({"openapi": "3.1.0", "info": {}, "paths": paths, "components": components})
-    drawer = Drawer(description, folded=True, spec="pets")
+    drawer = ApiReferenceRenderer(description, folded=True, spec="pets")
 
     def shown(key: str) -> str:
         context = HtmlContext(link=lambda ref: HtmlTarget(href=f"#{ref['anchor']}"))
@@ -498,7 +498,7 @@ def test_repeated_schemas_link_to_their_first_occurrence() -> None:
     assert third.count("2 fields") == 2 and "#in-" not in third
     # Nothing links to a schema that is cut short.
     node["properties"] |= {f"p{number}": {"type": "string"} for number in range(600)}
-    drawer = Drawer(description, folded=True, spec="pets")
+    drawer = ApiReferenceRenderer(description, folded=True, spec="pets")
     assert "600 more" not in shown("post /a") and "more" in shown("post /a")
     assert "Details of node" in shown("post /b")
 
@@ -564,14 +564,14 @@ def test_nested_fields_are_shown_on_request(world: World, site, tmp_path: Path) 
 
 
 def test_an_empty_schema_allows_any_value() -> None:
-    drawer = Drawer(ApiDescription({"components": {"schemas": {"It": {}}}}), folded=True)
+    drawer = ApiReferenceRenderer(ApiDescription({"components": {"schemas": {"It": {}}}}), folded=True)
     assert render(Document(nodes=drawer.schemas(["It"], "It"))).body == "<p>any</p>"
 
 
 def test_a_single_line_is_not_collapsed() -> None:
     again = {"$ref": "#/components/schemas/It"}
     schema = {"type": "object", "properties": {"parent": again, "all": {"type": "array", "items": again}}}
-    drawer = Drawer(ApiDescription({"components": {"schemas": {"It": schema}}}), folded=True)
+    drawer = ApiReferenceRenderer(ApiDescription({"components": {"schemas": {"It": schema}}}), folded=True)
     body = render(Document(nodes=drawer.schema(again))).body
     assert body.count("The same as It above.") == 2 and "<details" not in body
 
@@ -594,7 +594,11 @@ def test_first_lines_of_responses_and_bodies_are_shown() -> None:
     )
     body = unescape(
         render(
-            Document(nodes=Drawer(description, folded=True).operation(description.operations["get /a"]))
+            Document(
+                nodes=ApiReferenceRenderer(description, folded=True).operation(
+                    description.operations["get /a"]
+                )
+            )
         ).body
     )
     text = re.sub(r"<[^>]*>", "", body)
@@ -673,7 +677,7 @@ def test_named_examples_can_be_selected() -> None:
     data = {"requestBody": media, "responses": {"200": {"description": "It", **media}}}
     description = ApiDescription({"paths": {"/a": {"post": data}}})
     operation = description.operations["post /a"]
-    page = render(Document(nodes=Drawer(description, folded=True).operation(operation))).body
+    page = render(Document(nodes=ApiReferenceRenderer(description, folded=True).operation(operation))).body
     bodies = json.loads(unescape(re.findall(r'data-examples="([^"]*)"', page)[0]))
     assert [(name, json.loads(text)) for name, text in bodies] == [
         ("Found a bug", {"title": "a"}),
@@ -685,10 +689,12 @@ def test_named_examples_can_be_selected() -> None:
     # Without folding, or without a choice, there is one.
     assert (
         "openapi-examples"
-        not in render(Document(nodes=Drawer(description, folded=False).operation(operation))).body
+        not in render(
+            Document(nodes=ApiReferenceRenderer(description, folded=False).operation(operation))
+        ).body
     )
     del named["two"]
-    alone = render(Document(nodes=Drawer(description, folded=True).operation(operation))).body
+    alone = render(Document(nodes=ApiReferenceRenderer(description, folded=True).operation(operation))).body
     assert "data-examples" not in alone and "openapi-examples" not in alone
 
 
@@ -707,7 +713,9 @@ def test_the_parts_of_an_operation_are_in_the_outline() -> None:
     operation = description.operations["post /a/{id}"]
 
     def outline(title: str) -> list[tuple[str, str, int]]:
-        drawn = render(Document(nodes=Drawer(description, folded=True).operation(operation, title)))
+        drawn = render(
+            Document(nodes=ApiReferenceRenderer(description, folded=True).operation(operation, title))
+        )
         assert drawn.heads and all(f'id="{line.id}"' in drawn.body for line in drawn.outline)
         return [(line.id, line.title, line.level) for line in drawn.outline]
 
@@ -720,7 +728,7 @@ def test_the_parts_of_an_operation_are_in_the_outline() -> None:
     ]
     # On a page with others they are under the operation; folded ones have only the operation.
     assert outline("As")[0][1:] == ("Make a", 2) and {level for _, _, level in outline("As")[2:]} == {3, 4}
-    drawer = Drawer(description, folded=True)
+    drawer = ApiReferenceRenderer(description, folded=True)
     folded = drawer.operation(operation, "As", further=True)
     assert [line.title for line in render(Document(nodes=folded)).outline] == ["Make a"]
 
@@ -741,7 +749,7 @@ def test_each_field_has_a_url() -> None:
     description = ApiDescription({"paths": {"/a": {"post": operation}}})
 
     def ids(title: str, *, many: bool = False) -> list[str]:
-        drawer = Drawer(description, folded=True, many=many)
+        drawer = ApiReferenceRenderer(description, folded=True, many=many)
         blocks = drawer.operation(description.operations["post /a"], title)
         html = unescape(str(render(Document(nodes=blocks)).body))
         found = re.findall('<li id="([^"]*)">', html)
@@ -777,7 +785,7 @@ def test_a_page_describes_each_way_to_authenticate_once() -> None:
             "components": {"securitySchemes": {"key": scheme}},
         }
     )
-    drawer = Drawer(description, folded=False)
+    drawer = ApiReferenceRenderer(description, folded=False)
     blocks = [block for each in description.operations.values() for block in drawer.operation(each)]
     text = write(Document(nodes=blocks))
     assert text.count("X-Key") >= 3 and text.count("Ask us for one.") == 1
@@ -1539,7 +1547,7 @@ def test_invalid_security_schemes_are_limited() -> None:
         }
     )
     for folded in (True, False):
-        blocks = Drawer(description, folded=folded).authentication(
+        blocks = ApiReferenceRenderer(description, folded=folded).authentication(
             lambda each: {"kind": "page", "page": each.key}
         )
         html = render(Document(nodes=blocks), HtmlContext()).body

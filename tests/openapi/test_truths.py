@@ -16,7 +16,7 @@ from octavo.core.document.nodes import Document
 from octavo.core.document.writing import write
 from octavo.sites.openapi.compiling import compile_description
 from octavo.sites.openapi.description import ApiDescription
-from octavo.sites.openapi.drawing import Drawer
+from octavo.sites.openapi.drawing import ApiReferenceRenderer
 from octavo.sites.openapi.exporting import export
 from octavo.sites.openapi.reading import read_file
 from octavo.sites.openapi.trying import make_form
@@ -40,10 +40,12 @@ def shown(description: ApiDescription) -> tuple[str, str]:
     """Return the operations as people read them, and their Markdown."""
     html, markdown = "", ""
     for operation in description.operations.values():
-        blocks = Drawer(description, folded=True).operation(operation, "A")
+        blocks = ApiReferenceRenderer(description, folded=True).operation(operation, "A")
         drawn = render(Document(nodes=blocks), HtmlContext(labels=BlockLabels())).body
         html += unescape(re.sub(r"<[^>]*>", "", drawn))
-        markdown += write(Document(nodes=Drawer(description, folded=False).operation(operation, "A")))
+        markdown += write(
+            Document(nodes=ApiReferenceRenderer(description, folded=False).operation(operation, "A"))
+        )
     return html, markdown
 
 

@@ -27,7 +27,7 @@ from octavo.delivery.reader.drawing import find_asset
 from octavo.delivery.reader.locales import read_catalog
 from octavo.errors import BadRequest, OctavoError
 from octavo.kit.scheduling import shares
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.insights.queueing import EventQueue
 from octavo.sites.openapi.description import ApiDescription
 from octavo.sites.openapi.trying import (
@@ -183,7 +183,7 @@ class Site:
         (folder / "SUMMARY.md").write_text(summary)
         (folder / "README.md").write_text(page)
         org = world.home["organizationId"]
-        brought = bring(world.context, str(folder), organization_id=org, title="Shop", publish=True)
+        brought = import_space(world.context, str(folder), organization_id=org, title="Shop", publish=True)
         self.base = re.sub(r"^https?://[^/]+", "", brought.site_url)
         with world.context.db.read() as tx:
             self.id = tx.value("SELECT id FROM sites WHERE basename = :name", name=self.base.split("/")[2])

@@ -10,7 +10,7 @@ import feedparser
 import pytest
 
 from octavo.core.tags import Tag, merge_tags, read_tags, write_tags
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from visiting import Visitor
 from world import World
 
@@ -28,7 +28,9 @@ def space(world: World, tmp_path: Path) -> str:
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    return bring(world.context, str(tmp_path), organization_id=world.home["organizationId"]).outcome.space
+    return import_space(
+        world.context, str(tmp_path), organization_id=world.home["organizationId"]
+    ).outcome.space
 
 
 def edit(world: World, space: str, *changes: dict[str, Any], merge: bool = True) -> str:
@@ -98,7 +100,9 @@ def test_tags_are_edited_and_stored_in_files(world: World, space: str) -> None:
 def test_bad_tags_are_refused(sqlite_world: World, tmp_path: Path, change: dict[str, Any]) -> None:
     world = sqlite_world
     (tmp_path / "README.md").write_text("# Home\n")
-    space = bring(world.context, str(tmp_path), organization_id=world.home["organizationId"]).outcome.space
+    space = import_space(
+        world.context, str(tmp_path), organization_id=world.home["organizationId"]
+    ).outcome.space
     page = pages_of(world, space)["Home"]["id"]
     path = world.post("admin", f"/spaces/{space}/change-requests", {})["id"]
     given = {"page": page, **change} if change["operation"] == "update_page" else change

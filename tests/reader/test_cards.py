@@ -19,7 +19,7 @@ from octavo.delivery.reader.cards import Card, Cards, card_of
 from octavo.delivery.reader.styling import read_look
 from octavo.delivery.reader.views import Crumb, SitePageView, SiteView, ThemedImage
 from octavo.kit.processes.image_conversion import redraw
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.site.customization.model import Customization
 from octavo.sites.site.store import find_site_of_space
 from visiting import Visitor
@@ -50,6 +50,7 @@ def a_card(
     site = SiteView(
         title="Docs",
         home="/",
+        brand="/",
         base="/",
         assets="/~assets",
         language=language,
@@ -193,7 +194,9 @@ class Site:
         for name, content in FILES.items():
             (folder / name).write_text(content)
         organization = world.home["organizationId"]
-        brought = bring(world.context, str(folder), organization_id=organization, title="Docs", publish=True)
+        brought = import_space(
+            world.context, str(folder), organization_id=organization, title="Docs", publish=True
+        )
         with world.context.db.read() as tx:
             site = find_site_of_space(tx, brought.outcome.space)
         self.path = f"/orgs/{organization}/sites/{site}"

@@ -34,9 +34,17 @@ KEPT = {
     "insights.trackingCookie": "visitors get no cookie for counting",
 }
 """Settings that are stored and returned but have no effect on pages, with the reason."""
-ON_OTHER_PAGES = {"apiPlayground.enabled", "agentCalls.enabled"}
-"""Settings that affect only pages with operations, or no page: ``openapi/test_trying.py`` and
-``openapi/test_calling.py`` test them."""
+ON_OTHER_PAGES = {
+    "apiPlayground.enabled",
+    "agentCalls.enabled",
+    "ai.greeting",
+    "ai.localizedGreeting",
+    "ai.suggestions",
+    "ai.instructions",
+    "updatedAt",
+}
+"""Settings that affect only pages with operations, questions, or no page: ``openapi/test_trying.py``,
+``openapi/test_calling.py``, and ``ask/test_site_assistants.py`` test them."""
 FOR_RENDERERS = ("socialAccounts.", "styling.codeTheme.", "pageActions.items")
 """Settings that only separate renderers use, and the list of what switches say: ``sites/test_site_records.py`` sets
 it."""
@@ -48,7 +56,11 @@ def page_link(title: str) -> dict[str, Any]:
 
 FULL: dict[str, Any] = {
     "title": "Handbook",
-    "styling": {"tint": {"color": {"light": "#335577", "dark": "#99bbdd"}}, "theme": "muted"},
+    "styling": {
+        "tint": {"color": {"light": "#335577", "dark": "#99bbdd"}},
+        "theme": "muted",
+        "headingFont": "Lato",
+    },
     "favicon": {"icon": {"light": "https://example.com/i.png", "dark": "https://example.com/j.png"}},
     "header": {
         "preset": "custom",
@@ -67,12 +79,21 @@ FULL: dict[str, Any] = {
     },
     "announcement": {"enabled": True, "message": "Hear", "style": "info", "link": page_link("Read")},
     "feedback": {"enabled": True},
+    "themes": {"default": "light"},
     "privacyPolicy": {"url": "https://example.com/privacy"},
     "socialPreview": {"url": "https://example.com/social.png"},
 }
 OTHER_COLOR, OTHER_URL = "#8a2be2", "https://example.com/other"
 OTHER = {
     "title": ("title", "Another"),
+    "localizedTitle": ("localizedTitle", {"en": "Another"}),
+    "header.primaryLink": ("header.primaryLink", {"kind": "url", "url": OTHER_URL}),
+    "header.links.localizedTitle": ("header.links.1.localizedTitle", {"en": "Other words"}),
+    "header.links.links.localizedTitle": ("header.links.0.links.0.localizedTitle", {"en": "Other words"}),
+    "footer.groups.localizedTitle": ("footer.groups.0.localizedTitle", {"en": "Other words"}),
+    "footer.groups.links.localizedTitle": ("footer.groups.0.links.0.localizedTitle", {"en": "Other words"}),
+    "announcement.localizedMessage": ("announcement.localizedMessage", {"en": "Other words"}),
+    "announcement.link.localizedTitle": ("announcement.link.localizedTitle", {"en": "Other words"}),
     "header.links.title": ("header.links.1.title", "Other words"),
     "header.links.to": ("header.links.1.to", {"kind": "url", "url": OTHER_URL}),
     "header.links.style": ("header.links.1.style", "button-primary"),
@@ -98,7 +119,11 @@ def leaves(model: Any, path: str = "") -> dict[str, Any]:
         name = f"{path}.{field.encode_name}".lstrip(".")
         hint = get_type_hints(model, include_extras=True)[field.name]
         inner = [one for one in _parts(hint) if isinstance(one, type) and issubclass(one, Struct)]
-        if field.name == "to" or not inner or any(issubclass(one, looks.FontDefinition) for one in inner):
+        if (
+            field.name in ("to", "primary_link")
+            or not inner
+            or any(issubclass(one, looks.FontDefinition) for one in inner)
+        ):
             found[name] = hint
         else:
             for one in inner:
@@ -351,7 +376,7 @@ def test_a_space_overrides_and_a_site_without_settings_follows_the_system(site, 
 def test_sending_back_a_returned_customization_changes_nothing(site, world):
     def put_back(**changes: Any) -> str:
         answered = world.get("admin", f"{site.path}/customization") | changes
-        assert site.customize(answered) == answered
+        assert answered | site.customize(answered) | {"updatedAt": ""} == answered | {"updatedAt": ""}
         return site.page()
 
     untouched = site.page()
@@ -441,6 +466,94 @@ def test_the_locale_comes_from_customization_or_the_space(site, world):
     assert locales.read_catalog()["ar"].actions in text
     assert locales.read_catalog()["fr"].actions in site.shown({"internationalization": {"locale": "fr"}})
     assert locales.read_catalog()["ar"].actions in site.shown({"internationalization": {"locale": "en"}})
+
+
+def test_texts_are_in_the_language_of_the_variant(site, world):
+    """A regional language uses the text of its language. Without a translation, the original is shown."""
+    words = {
+        "localizedTitle": {"pt": "Manual", "de": "Handbuch"},
+        "header": {
+            "links": [
+                {**page_link("Blog"), "links": [], "localizedTitle": {"pt": "Diário", "pt-br": "Blogue"}}
+            ]
+        },
+        "footer": {
+            "groups": [
+                {
+                    "title": "Law",
+                    "localizedTitle": {"pt": "Leis"},
+                    "links": [{**page_link("Terms"), "localizedTitle": {"de": "Bedingungen"}}],
+                }
+            ]
+        },
+        "announcement": {
+            "enabled": True,
+            "style": "info",
+            "message": "Version 3",
+            "localizedMessage": {"pt": "Versão 3"},
+            "link": {**page_link("Read"), "localizedTitle": {"pt": "Ler"}},
+        },
+    }
+    site.customize({"title": "Handbook", **words})
+    english = site.page()
+    for text in ("Handbook", ">Blog<", "Law", "Terms", "Version 3", "Read"):
+        assert text in english, text
+    world.call("admin", "PATCH", f"/spaces/{site.space}", json={"language": "pt-br"})
+    portuguese = site.page()
+    for text in ("Manual", "Blogue", "Leis", "Terms", "Versão 3", "Ler"):
+        assert text in portuguese, text
+    assert "Handbook" not in portuguese and "Diário" not in portuguese
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"localizedTitle": {"xx": "Words"}},
+        {"localizedTitle": {"de": " "}},
+        {"localizedTitle": {"de": "x" * 129}},
+        {"header": {"links": [{**page_link("A"), "links": [], "localizedTitle": {"klingon": "B"}}]}},
+        {"footer": {"groups": [{"title": "A", "links": [], "localizedTitle": {"EN": "B"}}]}},
+        {"announcement": {"enabled": True, "style": "info", "message": "Hi", "localizedMessage": {"": "B"}}},
+        {"ai": {"mode": "search", "localizedGreeting": {"de-xx": "B"}}},
+        {"ai": {"mode": "search", "suggestions": ["Why?"] * 6}},
+        {"ai": {"mode": "search", "suggestions": ["x"]}},
+        {"ai": {"mode": "search", "instructions": "x" * 10_001}},
+    ],
+)
+def test_texts_in_unknown_languages_are_refused(site, body):
+    site.customize(body, 400)
+
+
+def test_the_logo_links_to_a_page_that_the_visitor_can_see(site, world):
+    pages = world.get("admin", f"/spaces/{site.space}/content/pages")["pages"]
+    page = next(p for p in pages if p["title"] == "More")
+    target = {"kind": "page", "page": page["id"], "space": site.space}
+    assert f'class="brand" href="{site.base}more"' in site.shown({"header": {"primaryLink": target}})
+    gone = {**target, "page": "gone"}
+    assert f'class="brand" href="{site.base}"' in site.shown({"header": {"primaryLink": gone}})
+    site.customize({"header": {"primaryLink": {"kind": "page", "page": "x", "space": "elsewhere"}}}, 404)
+
+
+def test_headings_have_their_own_font(site):
+    text = site.shown({"styling": {"font": "Lato", "headingFont": "Merriweather"}})
+    assert re.search(r"--sans:[^;]*Lato[^;]*;.*--headings:[^;}]*Merriweather", text)
+    same = site.shown({"styling": {"font": "Lato", "headingFont": None}})
+    assert re.search(r"--headings:[^;}]*Lato", same) and "Merriweather" not in same
+
+
+def test_the_default_theme_can_be_that_of_the_system(site, world):
+    answered = site.customize({"themes": {"default": "system", "toggeable": False}})
+    assert answered["themes"] == {"default": "system", "toggeable": False}
+    followed = site.page()
+    site.customize({"themes": {"toggeable": False}})
+    assert site.page() == followed
+
+
+def test_a_customization_says_when_it_was_changed(site, world):
+    assert "updatedAt" not in world.get("admin", f"{site.path}/customization")
+    first = site.customize({"title": "Handbook"})
+    assert site.customize(first)["updatedAt"] == first["updatedAt"]
+    assert site.customize(first | {"title": "Another"})["updatedAt"] >= first["updatedAt"]
 
 
 def test_templates_contain_no_text():

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.site.store import find_site_of_space
 from serving import serving_new
 from visiting import Visitor
@@ -22,7 +22,9 @@ class Site:
         (folder / "README.md").write_text("# Home\n\n[Guide](guide.md)\n")
         (folder / "guide.md").write_text("# Guide\n")
         organization = world.home["organizationId"]
-        brought = bring(world.context, str(folder), organization_id=organization, title="Docs", publish=True)
+        brought = import_space(
+            world.context, str(folder), organization_id=organization, title="Docs", publish=True
+        )
         with world.context.db.read() as tx:
             site = find_site_of_space(tx, brought.outcome.space)
         self.world, self.path = world, f"/orgs/{organization}/sites/{site}"

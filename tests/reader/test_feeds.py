@@ -13,7 +13,7 @@ import pytest
 
 from octavo.delivery.reader.entries import MAX_ENTRIES, DatedEntry, newest
 from octavo.delivery.reader.feeds import MAX_PAGES
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.static_export import export_site
 from octavo.sites.site.store import find_site_of_space
 from visiting import Visitor
@@ -68,7 +68,9 @@ class Site:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, "latin-1")
         organization = world.home["organizationId"]
-        brought = bring(world.context, str(folder), organization_id=organization, title="Docs", publish=True)
+        brought = import_space(
+            world.context, str(folder), organization_id=organization, title="Docs", publish=True
+        )
         with world.context.db.read() as tx:
             site = find_site_of_space(tx, brought.outcome.space)
         assert site is not None

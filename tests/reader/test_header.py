@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from octavo.operations.admin.docs_sites import bring_source, export_site_files
+from octavo.operations.admin.docs_sites import export_site_files, import_as_site_or_space
 from visiting import Visitor
 
 pytestmark = pytest.mark.sqlite_first
@@ -34,7 +34,7 @@ def header(world: Any, folder: Path, titles: list[str]) -> tuple[list[str], str]
     )
     (folder / "docs.yaml").write_text(f"site:\n  title: Handbook\n  structure:\n{sections}{GROUP}")
     organization = world.home["organizationId"]
-    made = bring_source(world.context, str(folder), organization_id=organization, publish=True)
+    made = import_as_site_or_space(world.context, str(folder), organization_id=organization, publish=True)
     text = Visitor(world.context).get(urlsplit(made.site_url).path).text
     found = re.search(r'<html [^>]*class="([^"]*)"', text)
     nav = re.search(r'<nav class="sections".*?</nav>', text, re.DOTALL)
@@ -91,7 +91,7 @@ def test_sections_and_variants_are_named_in_the_language_of_the_reader(world: An
         (tmp_path / name / "README.md").write_text("# Words\n")
     (tmp_path / "docs.yaml").write_text(f"site:\n  title: Handbook\n  structure:\n{structure}")
     organization = world.home["organizationId"]
-    made = bring_source(world.context, str(tmp_path), organization_id=organization, publish=True)
+    made = import_as_site_or_space(world.context, str(tmp_path), organization_id=organization, publish=True)
     assert [problem.code for problem in made.problems] == []
     base = urlsplit(made.site_url).path
     english, german = (Visitor(world.context).get(f"{base}{path}").text for path in ("", "de/"))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from octavo.core.pages import Page
 from octavo.delivery.reader import answering, app, pages
 from octavo.delivery.reader.table import View
-from octavo.kit.db.database import NotKept
+from octavo.kit.db.database import StaleCachedRead
 from settled import settle
 from visiting import Visitor
 from world import World
@@ -493,7 +493,7 @@ def test_a_restarted_visit_counts_once(world: World, monkeypatch: pytest.MonkeyP
         views.append(asked)
         found = original(view, host, asked)
         if len(views) == 1:
-            raise NotKept
+            raise StaleCachedRead
         return found
 
     monkeypatch.setattr(app, "answer_visit", interrupted)

@@ -9,7 +9,7 @@ import pytest
 
 from octavo.core.document.reader import read
 from octavo.core.document.references import references
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from transfer.bringing_in import PNG
 from visiting import Visitor
 
@@ -43,7 +43,7 @@ def site(world, tmp_path):
         (source / name).write_text(text)
     (source / ".gitbook" / "assets").mkdir(parents=True)
     (source / ".gitbook" / "assets" / "x.png").write_bytes(PNG)
-    brought = bring(
+    brought = import_space(
         world.context, str(source), organization_id=world.home["organizationId"], title="M", publish=True
     )
     return brought.outcome.space, brought.site_url

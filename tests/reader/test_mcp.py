@@ -24,7 +24,7 @@ from octavo.delivery.reader.app import reader_edge
 from octavo.delivery.reader.routes import assistants
 from octavo.delivery.visits.admission import MCP_PATHS
 from octavo.kit.clock import now
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.insights.queueing import EventQueue
 from octavo.sites.site import store
 from octavo.sites.site.audiences.visitor_auth import signing_key
@@ -272,7 +272,7 @@ def test_files_are_read_as_text(site: Site, tmp_path: Path, monkeypatch: pytest.
         "a.pdf": b"%PDF-1.4",
     }.items():
         (tmp_path / name).write_bytes(content)
-    bring(site.world.context, str(tmp_path), space_id=site.space)
+    import_space(site.world.context, str(tmp_path), space_id=site.space)
     listed = site.world.get("admin", f"/spaces/{site.space}/content/files")["items"]
     pdf, table = sorted(f"{site.url}~files/{one['id']}/{one['name']}" for one in listed)
     if pdf.endswith("csv"):

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from visiting import Visitor
 from world import World
 
@@ -125,7 +125,9 @@ def test_every_page_with_text_has_a_meta_description(
 ) -> None:
     (tmp_path / "README.md").write_text(text)
     organization = world.home["organizationId"]
-    brought = bring(world.context, str(tmp_path), organization_id=organization, title="T", publish=True)
+    brought = import_space(
+        world.context, str(tmp_path), organization_id=organization, title="T", publish=True
+    )
     html = Visitor(world.context).get(urlsplit(str(brought.site_url)).path).text
     found = re.findall(
         r'<meta (?:name|property)="(?:og:)?description" content="([^"]*)"(?: data-from-text)?>', html

@@ -11,9 +11,9 @@ import pytest
 from octavo.delivery.reader import full_text as whole
 from octavo.delivery.reader import machine_files as programs
 from octavo.delivery.reader.forms import prefers_markdown
-from octavo.delivery.visits.admission import Coming
+from octavo.delivery.visits.admission import VisitorRequest
 from octavo.delivery.visits.authorization import enter_site
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from visiting import Visitor
 
 FILES = {
@@ -43,7 +43,7 @@ def site(world, tmp_path):
     source.mkdir()
     for name, text in FILES.items():
         (source / name).write_text(text)
-    brought = bring(
+    brought = import_space(
         world.context,
         str(source),
         organization_id=world.home["organizationId"],
@@ -143,7 +143,7 @@ def test_the_index_is_grouped_and_split(world, site, monkeypatch):
     monkeypatch.setattr(programs, "_MAX_INDEX", 60)
     made = []
     with world.context.db.read() as tx:
-        visit = enter_site(tx, world.context, "127.0.0.1", base, Coming([], {}, False))
+        visit = enter_site(tx, world.context, "127.0.0.1", base, VisitorRequest([], {}, False))
         whole = programs.llms_text(tx, visit, None)
         numbers = re.findall(r"~llms/(\d+)\.txt", whole)
         for number in numbers:
@@ -228,7 +228,7 @@ def _words(text):
 def test_content_for_people_and_agents_is_separated(world, tmp_path):
     for name, text in SPLIT.items():
         (tmp_path / name).write_text(text)
-    brought = bring(
+    brought = import_space(
         world.context,
         str(tmp_path),
         organization_id=world.home["organizationId"],

@@ -17,7 +17,7 @@ from lxml import html
 
 from octavo.delivery.reader.app import reader_edge
 from octavo.kit.clock import now
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.static_export import export_site
 from octavo.sites.insights.queueing import EventQueue
 from octavo.sites.site.store import find_site_of_space
@@ -74,7 +74,7 @@ class Site:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
         organization = world.home["organizationId"]
-        brought = bring(
+        brought = import_space(
             world.context, str(source), organization_id=organization, title="Handbook", publish=True
         )
         self.world, self.own = world, brought.site_url

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from visiting import Visitor
 
 FILES = {
@@ -29,7 +29,7 @@ def site(world, tmp_path):
         path = tmp_path / "source" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    brought = bring(
+    brought = import_space(
         world.context,
         str(tmp_path / "source"),
         organization_id=world.home["organizationId"],
@@ -151,7 +151,9 @@ def test_navigation_of_a_large_space_shows_the_surroundings_of_the_page(sqlite_w
         (tmp_path / name).write_text(f"# {name}\n")
     (tmp_path / "SUMMARY.md").write_text("\n".join(lines) + "\n")
     org = sqlite_world.home["organizationId"]
-    brought = bring(sqlite_world.context, str(tmp_path), organization_id=org, title="Large", publish=True)
+    brought = import_space(
+        sqlite_world.context, str(tmp_path), organization_id=org, title="Large", publish=True
+    )
     base = re.sub(r"^https?://[^/]+", "", brought.site_url)
     visitor = Visitor(sqlite_world.context)
 

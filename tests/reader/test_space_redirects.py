@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from octavo.core.space_config import match_redirect, read_config
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.static_export import export_site
 from octavo.sites.site.store import find_site_of_space
 from visiting import Visitor
@@ -45,7 +45,7 @@ def at(world: World, tmp_path: Path) -> tuple[Visitor, str, str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     organization = world.home["organizationId"]
-    brought = bring(
+    brought = import_space(
         world.context, str(tmp_path / "source"), organization_id=organization, title="Handbook", publish=True
     )
     assert brought.site_url is not None

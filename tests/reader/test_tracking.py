@@ -10,10 +10,10 @@ from joserfc import jwt
 from joserfc.jwk import OctKey
 
 from octavo.core.expressions import NOBODY
-from octavo.errors import OutOfReach
+from octavo.errors import TemporarilyUnavailable
 from octavo.kit.clock import now
 from octavo.kit.http.metrics import Metrics
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.insights import collecting
 from octavo.sites.insights.queueing import EventQueue
 from octavo.sites.insights.types import PageView, VisitorLocation, VisitorSession
@@ -40,7 +40,7 @@ class Site:
         for name, content in PAGES.items():
             (folder / name).write_text(content)
         organization = world.home["organizationId"]
-        brought = bring(
+        brought = import_space(
             world.context, str(folder), organization_id=organization, title="Handbook", publish=True
         )
         self.world, self.space = world, brought.outcome.space
@@ -342,7 +342,7 @@ def test_events_wait_while_the_database_is_unavailable(site, monkeypatch, caplog
     clock.advance(3_600_000)
 
     def fail():
-        raise OutOfReach("no disk")
+        raise TemporarilyUnavailable("no disk")
 
     with monkeypatch.context() as broken, caplog.at_level(logging.WARNING, "octavo.sites.insights"):
         broken.setattr(site.world.context.db, "read", fail)

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.settings import load
 from visiting import Visitor
 
@@ -29,7 +29,7 @@ def site(world, tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     organization = world.home["organizationId"]
-    brought = bring(
+    brought = import_space(
         world.context,
         str(tmp_path / "source"),
         organization_id=organization,

@@ -811,6 +811,76 @@ def test_any_restructured_text_is_converted_or_shown():
     assert ("loop.rst", 1, "circular_include") in problems(made)
 
 
+ZENSICAL = {
+    "zensical.yml": (
+        "site_name: Acme\ndocs_dir: pages\nnav:\n  - Start: index.md\n  - More: [b.md]\n"
+        "markdown_extensions:\n  - pymdownx.tilde\n  - pymdownx.snippets: {base_path: [parts]}\n"
+    ),
+    "zensical.toml": (
+        '[project]\nsite_name = "Acme"\ndocs_dir = "pages"\nnav = [{"Start" = "index.md"}, {"More" = ["b.md"]}]\n'
+        "[project.markdown_extensions.pymdownx.tilde]\n"
+        '[project.markdown_extensions.pymdownx.snippets]\nbase_path = ["parts"]\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ZENSICAL)
+def test_zensical_is_read_as_mkdocs(name):
+    made = brought(
+        {
+            name: ZENSICAL[name],
+            "pages/index.md": '# Start\n\nH~2~O\n\n--8<-- "part.md"\n',
+            "pages/b.md": "# B\n\n!!! note\n    Words.\n",
+            "parts/part.md": "Included.\n",
+        }
+    )
+    assert (made.kind, made.name) == ("mkdocs", "Acme")
+    assert list(tree(made)) == ["Start", "More"]
+    start = text(made, "README.md")
+    assert "<sub>2</sub>" in start and "Included." in start
+    assert "{% hint" in text(made, "b.md")
+
+
+def test_blocks_between_slashes_of_mkdocs():
+    page = (
+        "# A\n\n/// note | A *title*\nWords.\n\n```\n///\n```\n///\n\n"
+        "//// details | More\n    type: warning\n    open: true\n\nInside.\n\n/// tip\nNested.\n///\n////\n\n"
+        "/// tab | One\n1\n///\n\n/// tab | Two\n2\n///\n\n/// tab | Three\n    new: true\n\n3\n///\n\n"
+        "/// html | div.result\nPlain **bold**.\n///\n\n/// figure-caption\nSaid *so*.\n///\n\n"
+        "/// define\nApple\n\n- Fruit.\n  More fruit.\n\n///\n\n"
+        "/// admonition | Given\n    type: danger\n\nDanger.\n///\n\n/// new | New in 10\n///\n\n/// not closed\n"
+    )
+    said = text(brought({"mkdocs.yml": "site_name: A\n", "docs/index.md": page}), "README.md")
+    expected = (
+        '{% hint style="info" %}\n#### A *title*\n\nWords.\n\n```\n///\n```\n{% endhint %}',
+        "<details open>\n\n<summary>More</summary>\n\nInside.\n\n"
+        '{% hint style="success" %}\nNested.\n{% endhint %}\n\n</details>',
+        '{% tab title="One" %}\n1\n{% endtab %}\n\n{% tab title="Two" %}\n2\n{% endtab %}\n{% endtabs %}',
+        '{% tabs %}\n{% tab title="Three" %}\n3\n{% endtab %}\n{% endtabs %}',
+        "\nPlain **bold**.\n",
+        "\nSaid *so*.\n",
+        "**Apple**\n\nFruit.\nMore fruit.\n",
+        '{% hint style="danger" %}\n#### Given\n\nDanger.\n{% endhint %}',
+        "#### New in 10\n",
+    )
+    assert all(part in said for part in expected), said
+    assert said.count("///") == 2 and "\n/// not closed\n" in said
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["/// note\n" * 20_000, "".join(f"{'/' * n} a\n" for n in range(2000, 3, -1)) + "word\n"],
+)
+def test_unclosed_blocks_between_slashes_are_bounded(page):
+    assert "/// " in text(brought({"mkdocs.yml": "site_name: A\n", "docs/index.md": page}), "README.md")
+
+
+def test_deep_blocks_between_slashes_keep_their_words():
+    page = "".join(f"{'/' * n} note\n" for n in range(300, 2, -1)) + "word\n"
+    page += "".join(f"{'/' * n}\n" for n in range(3, 301))
+    assert "word" in text(brought({"mkdocs.yml": "site_name: A\n", "docs/index.md": page}), "README.md")
+
+
 def test_navigation_of_mkdocs_plugins_is_read():
     pages = {f"docs/{path}.md": f"# {path}\n" for path in ("index", "x/a", "x/b", "x/c")}
     nav = "title: Ex\nnav:\n  - b.md\n  - Ay: a.md\n  - ...\n"

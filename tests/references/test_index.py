@@ -11,7 +11,7 @@ from octavo.content.revisions.states import main_state
 from octavo.content.revisions.store import Changes
 from octavo.core.document import blocks, reader
 from octavo.core.links import app_hosts
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 
 FILES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Guide](guides/README.md)\n  * [Start](guides/start.md)\n"
@@ -29,7 +29,7 @@ def made(world, tmp_path, files=FILES):
         path = tmp_path / "source" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return bring(
+    return import_space(
         world.context, str(tmp_path / "source"), organization_id=world.home["organizationId"]
     ).outcome.space
 
@@ -483,7 +483,7 @@ def test_rows_equal_those_of_a_fresh_import(world, linked):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["elsa-guides", "phantasma-phoenix"])
 def test_references_of_real_documentation_resolve(sqlite_world, corpora, name):
-    space = bring(
+    space = import_space(
         sqlite_world.context, str(corpora / name), organization_id=sqlite_world.home["organizationId"]
     ).outcome.space
     stats = sqlite_world.get("admin", f"/spaces/{space}/links")["stats"]
@@ -495,7 +495,7 @@ def test_references_of_real_documentation_resolve(sqlite_world, corpora, name):
 def test_broken_links_of_real_documentation_have_no_target(sqlite_world, corpora):
     """Links reported as broken have no file in the source."""
     source = corpora / "elsa-guides"
-    space = bring(
+    space = import_space(
         sqlite_world.context, str(source), organization_id=sqlite_world.home["organizationId"]
     ).outcome.space
     broken = sqlite_world.get("admin", f"/spaces/{space}/links", params={"status": "broken", "limit": 1000})

@@ -13,7 +13,7 @@ from octavo.content.references.lookup import Owner
 from octavo.content.references.resolving import NobodyViewer, state_resolver
 from octavo.content.revisions.states import main_state
 from octavo.core.links import app_hosts
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.printing.inputs import collect_order
 from octavo.sites.printing.store import PrintSubject
 from octavo.sites.site.creating import create_site
@@ -290,7 +290,9 @@ def test_prints_resolve_files_like_pages(world: Any, tmp_path: Path) -> None:
     for width, name in enumerate([*names, "unused.png"], 1):
         (source / ".gitbook/assets" / name).write_bytes(png(width))
     (source / "README.md").write_text("# Home\n\n" + "\n\n".join(shown) + "\n")
-    brought = bring(world.context, str(source), organization_id=world.home["organizationId"], publish=True)
+    brought = import_space(
+        world.context, str(source), organization_id=world.home["organizationId"], publish=True
+    )
     folder = tmp_path / "print"
     folder.mkdir()
     with world.context.db.read() as tx:
@@ -323,7 +325,9 @@ def test_nested_folders_are_resolved_from_the_file(world: Any, tmp_path: Path) -
         (source / name).write_text(text)
     (source / "part/.gitbook/assets").mkdir()
     (source / "part/.gitbook/assets/dot.png").write_bytes(png())
-    brought = bring(world.context, str(source), organization_id=world.home["organizationId"], publish=True)
+    brought = import_space(
+        world.context, str(source), organization_id=world.home["organizationId"], publish=True
+    )
     problems = [(p.path, p.line, p.code) for p in brought.outcome.problems]
     assert problems == [("README.md", 5, "missing_include")]
     visitor, base = Visitor(world.context), re.sub(r"^https?://[^/]+", "", str(brought.site_url))
@@ -355,6 +359,6 @@ def test_missing_files_that_are_shown_are_problems(world: Any, tmp_path: Path) -
     (source / "part/.gitbook/assets/dot.png").write_bytes(png())
     (source / "README.md").write_text("# Home\n")
     (source / "part/gone.md").write_text(GONE)
-    brought = bring(world.context, str(source), organization_id=world.home["organizationId"])
+    brought = import_space(world.context, str(source), organization_id=world.home["organizationId"])
     problems = [(p.path, p.line, p.code) for p in brought.outcome.problems]
     assert problems == [("part/gone.md", line, "missing_file") for line in (7, 9, 13, 15, 17, 0)]

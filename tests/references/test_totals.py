@@ -11,7 +11,7 @@ from octavo.content.references import listing, totals
 from octavo.content.revisions import staging
 from octavo.content.revisions.deriving import check_derived, rebuild_derived, remove_replaced
 from octavo.core.links import app_hosts
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from references.test_index import Linked
 
 STEPS = 14
@@ -120,7 +120,7 @@ class Hands:
         (source / "guides" / "start.md").write_text(f"# Imported\n\n{self.text()}\n")
         (source / "README.md").write_text(f"# Home\n\n{self.text()}\n")
         org = self.world.home["organizationId"]
-        bring(self.world.context, str(source), organization_id=org, space_id=self.space.id)
+        import_space(self.world.context, str(source), organization_id=org, space_id=self.space.id)
 
     def rebuild(self):
         space = self.chance.choice([self.space, self.other])

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from octavo.operations.admin.docs_sites import bring_source
+from octavo.operations.admin.docs_sites import import_as_site_or_space
 from visiting import Visitor
 from world import World
 
@@ -102,7 +102,9 @@ class Site:
 
     def _bring(self, folder: Path) -> Any:
         organization = self.world.home["organizationId"]
-        return bring_source(self.world.context, str(folder), organization_id=organization, publish=True)
+        return import_as_site_or_space(
+            self.world.context, str(folder), organization_id=organization, publish=True
+        )
 
     def read(self, token: str, path: str, **query: Any) -> Any:
         headers = {"authorization": f"Bearer {token}"}

@@ -8,7 +8,7 @@ import pytest
 import computers
 from light_client import LightClient
 from octavo.delivery.reader.app import reader_edge
-from octavo.operations.admin.import_export import bring, export_space
+from octavo.operations.admin.import_export import export_space, import_space
 from tree_parts import check_parts
 
 SUMMARY = """# Contents
@@ -35,7 +35,7 @@ class Book:
         for name in ("README", "reference", "before", "after"):
             (folder / f"{name}.md").write_text(f"# {name.title()}\n\nText.\n")
         self.world = world
-        self.brought = bring(
+        self.brought = import_space(
             world.context,
             str(folder),
             organization_id=world.home["organizationId"],
@@ -234,7 +234,7 @@ def test_visitors_see_the_current_page_of_the_space_itself(world, tmp_path):
     book = Book(world, tmp_path / "book", computers.source(), publish=True)
     own = computers.source(book.space)
     (tmp_path / "book" / "SUMMARY.md").write_text(summary(own))
-    again = bring(
+    again = import_space(
         world.context,
         str(tmp_path / "book"),
         organization_id=world.home["organizationId"],

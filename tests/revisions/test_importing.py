@@ -11,7 +11,7 @@ from octavo.content.revisions.states import main_state
 from octavo.core.document import markdown as blocks
 from octavo.core.document import reader
 from octavo.errors import BadRequest, NotFound
-from octavo.operations.admin.import_export import bring, export_space
+from octavo.operations.admin.import_export import export_space, import_space
 
 pytestmark = pytest.mark.sqlite_first
 
@@ -58,7 +58,9 @@ def state_of(world, space):
 
 
 def bring_in(world, folder, **options):
-    return bring(world.context, str(folder), organization_id=world.home["organizationId"], **options).outcome
+    return import_space(
+        world.context, str(folder), organization_id=world.home["organizationId"], **options
+    ).outcome
 
 
 def rows(world, table):

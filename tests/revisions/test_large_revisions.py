@@ -17,7 +17,7 @@ from octavo.content.revisions.staging import BATCH
 from octavo.content.revisions.states import main_state
 from octavo.content.revisions.store import BranchMoved, Changes
 from octavo.kit.work.worker import Worker
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 
 TABLES = ("search_pages", "search_sections", "search_words", "content_references", "reference_questions")
 PAGES, LINKS = 300, 20
@@ -43,7 +43,7 @@ def write(folder, word, pages=PAGES, links=LINKS):
 
 def bring_in(world, source, space=None):
     org = world.home["organizationId"]
-    return bring(world.context, source, organization_id=org, space_id=space).outcome.space
+    return import_space(world.context, source, organization_id=org, space_id=space).outcome.space
 
 
 def found(world, space, word):

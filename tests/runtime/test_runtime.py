@@ -12,7 +12,7 @@ import pytest
 from octavo.errors import Unavailable
 from octavo.kit.runtime import process
 from octavo.kit.runtime.host import Host
-from octavo.kit.runtime.process import FetchRefused, Got, ScriptEvent, ScriptFailed
+from octavo.kit.runtime.process import FetchRefused, HostResponse, ScriptEvent, ScriptFailed
 from settled import PATIENCE
 
 
@@ -27,7 +27,7 @@ class Ran:
         self.wanted.append(wanted)
         if "refused" in wanted.url:
             raise FetchRefused("refused: private")
-        return Got(wanted.url, 200, [("content-type", "application/json")], b'{"from": "outside"}')
+        return HostResponse(wanted.url, 200, [("content-type", "application/json")], b'{"from": "outside"}')
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_the_size_of_events_is_limited(host, body):
       const found = form.get("fetch-body") ?? await (await fetch("https://example.com/")).text();
       return new Response(String(found.length));""")
     ran = Ran()
-    ran.fetch = lambda wanted: Got(wanted.url, 200, [], b"x" * 10 * 1024 * 1024)
+    ran.fetch = lambda wanted: HostResponse(wanted.url, 200, [], b"x" * 10 * 1024 * 1024)
     event = ScriptEvent(EVENT.event, EVENT.environment, body)
     answer = host.run("one", lambda: script, event, ran.fetch, ran.finished, seconds=60, wait=True)
     assert int(answer.body) == (len(body) if body else 10 * 1024 * 1024)

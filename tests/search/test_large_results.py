@@ -9,7 +9,7 @@ from octavo.content.search.function_words import function_words, split_question
 from octavo.content.search.querying import read_query, search_pages, snippet
 from octavo.content.search.tokens import WantedWords, WordMarker
 from octavo.kit.work.worker import Worker
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.organization.spaces.hooks import notify_transferred
 
 
@@ -20,7 +20,7 @@ def make(world, folder, pages: dict[str, str], place=None) -> str:
     for n, (title, text) in enumerate(pages.items()):
         (folder / f"p{n}.md").write_text(f"# {title}\n\n{text}\n")
     organization = (place or world.home)["organizationId"]
-    return bring(world.context, str(folder), organization_id=organization).outcome.space
+    return import_space(world.context, str(folder), organization_id=organization).outcome.space
 
 
 def search(world, space, query, **parameters):

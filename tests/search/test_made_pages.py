@@ -13,7 +13,7 @@ import pytest
 from octavo.content.revisions.deriving import check_derived
 from octavo.content.search import computed, store
 from octavo.content.search.computed import index_computed_pages
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from openapi.specs import processed
 from world import World
 
@@ -50,7 +50,9 @@ def space(world: World, tmp_path: Path) -> str:
         "* [Home](README.md)\n" + "".join(map(_COMPUTED.format, ("one", "two")))
     )
     (tmp_path / "README.md").write_text(_BLOCK)
-    brought = bring(world.context, str(tmp_path), organization_id=world.home["organizationId"], title="A")
+    brought = import_space(
+        world.context, str(tmp_path), organization_id=world.home["organizationId"], title="A"
+    )
     index_computed_pages(world.context, brought.outcome.space)
     ordered(world)
     return brought.outcome.space
@@ -246,7 +248,7 @@ def test_an_identifier_finds_its_object_first(world: World, tmp_path: Path, grou
         "* [Home](README.md)\n" + _COMPUTED.format("chat").replace("by-operation", grouping)
     )
     (tmp_path / "README.md").write_text(_GUIDE)
-    space = bring(
+    space = import_space(
         world.context, str(tmp_path), organization_id=world.home["organizationId"], title="A"
     ).outcome.space
     index_computed_pages(world.context, space)

@@ -11,7 +11,7 @@ from octavo.content.search import tokens
 from octavo.content.search.computed import index_long_pages
 from octavo.content.search.querying import SnippetPart, snippet
 from octavo.content.search.tokens import WantedWords, WordMarker, one_edit_away, words
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 
 PAGES = {
     "SUMMARY.md": (
@@ -39,7 +39,9 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 @pytest.fixture
 def space(world, tmp_path):
     folder = write(tmp_path / "source", PAGES)
-    return bring(world.context, str(folder), organization_id=world.home["organizationId"]).outcome.space
+    return import_space(
+        world.context, str(folder), organization_id=world.home["organizationId"]
+    ).outcome.space
 
 
 def titles(world, space, query, who="admin"):
@@ -123,7 +125,7 @@ def test_a_long_text_is_found_by_new_words_after_a_job(world, space):
 def test_the_index_is_current_immediately_and_forgets_deleted_pages(world, space, tmp_path):
     files = {**PAGES, "deploy.md": "# Deploying\n\nNow with zeppelins.\n"}
     folder = write(tmp_path / "source", files)
-    bring(world.context, str(folder), organization_id=world.home["organizationId"], space_id=space)
+    import_space(world.context, str(folder), organization_id=world.home["organizationId"], space_id=space)
     assert titles(world, space, "zeppelins") == ["Deploying"]
     assert titles(world, space, "kubernetes") == []
     with world.context.db.read() as tx:
@@ -229,7 +231,9 @@ RANKED = {
 @pytest.fixture
 def ranked(world, tmp_path):
     folder = write(tmp_path / "ranked", RANKED)
-    return bring(world.context, str(folder), organization_id=world.home["organizationId"]).outcome.space
+    return import_space(
+        world.context, str(folder), organization_id=world.home["organizationId"]
+    ).outcome.space
 
 
 @pytest.mark.parametrize(
@@ -262,7 +266,7 @@ def test_other_spaces_do_not_crowd_out_this_one(world, space, tmp_path):
     crowd = {f"p{n}.md": f"# Kubernetes {n}\n\nkubernetes manifest\n" for n in range(140)}
     crowd["SUMMARY.md"] = "".join(f"* [Kubernetes {n}](p{n}.md)\n" for n in range(140))
     folder = write(tmp_path / "crowd", crowd)
-    bring(world.context, str(folder), organization_id=world.home["organizationId"])
+    import_space(world.context, str(folder), organization_id=world.home["organizationId"])
     assert titles(world, space, "kubernetes manifest") == ["Deploying"]
     assert titles(world, space, "kuberntes manifest") == ["Deploying"]
 
@@ -285,7 +289,7 @@ def test_page_counts_follow_added_and_deleted_pages(world, space, tmp_path):
     files = {name: text for name, text in PAGES.items() if name != "ja.md"}
     files["SUMMARY.md"] = files["SUMMARY.md"].replace("* [日本](ja.md)\n", "")
     folder = write(tmp_path / "fewer", files)
-    bring(world.context, str(folder), organization_id=world.home["organizationId"], space_id=space)
+    import_space(world.context, str(folder), organization_id=world.home["organizationId"], space_id=space)
     assert counted() == len(PAGES) - 2
 
 
@@ -335,7 +339,9 @@ def test_a_phrase_in_quotation_marks_ranks_whole_matches_first(world, tmp_path):
     }
     summary = "".join(f"* [{text[2:].partition(chr(10))[0]}]({name})\n" for name, text in pages.items())
     folder = write(tmp_path / "phrases", {"SUMMARY.md": summary, **pages})
-    space = bring(world.context, str(folder), organization_id=world.home["organizationId"]).outcome.space
+    space = import_space(
+        world.context, str(folder), organization_id=world.home["organizationId"]
+    ).outcome.space
     assert titles(world, space, '"deploy key by key"') == ["Elsewhere"]
     assert titles(world, space, '"deploy key"')[0] == "Elsewhere"
     assert titles(world, space, "deploy key")[0] != "Elsewhere"
@@ -365,6 +371,8 @@ def test_articles_and_prefixes_do_not_hide_a_word(world, tmp_path, language):
     pages = {"README.md": f"# {other}\n\n{text}\n", "one.md": f"# {title}\n\n{text}\n"}
     pages |= {f"p{n}.md": f"# {other} {n}\n\n{word} {text}\n" for n in range(20)}
     folder = write(tmp_path / "source", pages)
-    space = bring(world.context, str(folder), organization_id=world.home["organizationId"]).outcome.space
+    space = import_space(
+        world.context, str(folder), organization_id=world.home["organizationId"]
+    ).outcome.space
     for query in (word, *forms):
         assert titles(world, space, query)[0] == title, query

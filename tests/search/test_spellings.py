@@ -12,7 +12,7 @@ import pytest
 from octavo.content.search import querying, store
 from octavo.content.search.querying import MAX_SEARCH, MAX_TERMS, search_pages, suggest
 from octavo.kit.db.database import Transaction
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from world import World
 
 from .test_search import PAGES, write
@@ -58,7 +58,9 @@ def test_unknown_words_take_limited_time(
 
 def test_one_typing_error_among_many_words_is_still_found(world: World, tmp_path: Path) -> None:
     folder = write(tmp_path / "source", PAGES)
-    space = bring(world.context, str(folder), organization_id=world.home["organizationId"]).outcome.space
+    space = import_space(
+        world.context, str(folder), organization_id=world.home["organizationId"]
+    ).outcome.space
     for query in (
         "kuberntes",
         "run the deploymnet with a manifest on kuberntes",

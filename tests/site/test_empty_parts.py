@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from octavo.operations.admin.docs_sites import bring_source
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.docs_sites import import_as_site_or_space
+from octavo.operations.admin.import_export import import_space
 from visiting import Visitor
 
 pytestmark = pytest.mark.sqlite_first
@@ -41,7 +41,7 @@ class Site:
         for name in ("guide", "soon", "later", "v2", "v1"):
             self.write(name, PAGE if name in full else NOTHING)
         (folder / "docs.yaml").write_text(DOCS)
-        made = bring_source(
+        made = import_as_site_or_space(
             world.context, str(folder), organization_id=world.home["organizationId"], publish=True
         )
         self.id: str = made.site
@@ -58,7 +58,7 @@ class Site:
 
     def fill(self, name: str, files: dict[str, str]) -> None:
         self.write(name, files)
-        bring(self.world.context, str(self.folder / name), space_id=self.spaces[name], whole=True)
+        import_space(self.world.context, str(self.folder / name), space_id=self.spaces[name], whole=True)
 
     def get(self, path: str = "", **headers: str) -> Any:
         return self.visitor.get(self.base + path, **headers)

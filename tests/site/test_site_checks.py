@@ -12,7 +12,7 @@ import pytest
 
 from octavo.cli.main import main
 from octavo.errors import BadRequest
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.site_checks import (
     CheckLimits,
     PageReport,
@@ -43,7 +43,9 @@ def site_of(world: World, source: Path, files: dict[str, str]) -> str:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes(content.encode("latin-1"))
     organization = world.home["organizationId"]
-    brought = bring(world.context, str(source), organization_id=organization, title=source.name, publish=True)
+    brought = import_space(
+        world.context, str(source), organization_id=organization, title=source.name, publish=True
+    )
     with world.context.db.read() as tx:
         site = find_site_of_space(tx, brought.outcome.space)
     assert site is not None

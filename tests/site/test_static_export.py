@@ -17,7 +17,7 @@ from lxml import html
 
 from octavo.errors import BadRequest
 from octavo.operations.admin import static_export
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.static_export import MANIFEST, export_site
 from octavo.sites.site.store import find_site_of_space
 from tools import ROOT
@@ -45,7 +45,9 @@ def site_of(world: World, source: Path, files: dict[str, str | bytes] | None = N
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     organization = world.home["organizationId"]
-    brought = bring(world.context, str(source), organization_id=organization, title="Handbook", publish=True)
+    brought = import_space(
+        world.context, str(source), organization_id=organization, title="Handbook", publish=True
+    )
     with world.context.db.read() as tx:
         site = find_site_of_space(tx, brought.outcome.space)
     assert site is not None
@@ -186,7 +188,7 @@ def test_sections_variants_and_redirects_are_exported(
     assert (empty.broken, empty.left_out) == ([], ["/gone/*"])
     site_of(world, tmp_path / "source", FILES)
     shown = world.get("admin", home.path("/collections/{collectionId}/spaces"))["items"][0]["id"]
-    bring(world.context, str(tmp_path / "source"), space_id=shown)
+    import_space(world.context, str(tmp_path / "source"), space_id=shown)
     done = export_site(world.context, home["siteId"], tmp_path / "www")
     with served(tmp_path / "www") as address:
         pages = crawl(f"{address}/", live)
@@ -223,7 +225,7 @@ def test_a_second_run_writes_changed_files_and_deletes_removed_ones(world: World
     (source / "SUMMARY.md").write_text("* [Home](README.md)\n* [Guide](guide/README.md)\n")
     (source / "README.md").write_text("# Home\n")
     (source / "guide" / "deep.md").unlink()
-    bring(world.context, str(source), space_id=space)
+    import_space(world.context, str(source), space_id=space)
     changed = export_site(world.context, site, out)
     assert changed.removed and not (out / "guide" / "deep").exists() and not (out / "hidden").exists()
     assert (out / "CNAME").read_text() == "docs.example.org\n"

@@ -69,8 +69,9 @@ WHOLE = re.compile(r"(?<!\S)(?!q\d*(?!\S))\S+")
 _BLOCKS = """() => [...document.querySelectorAll('.ProseMirror :is(p, h2, h3)')]
     .filter((one) => one.checkVisibility() && !one.querySelector('p'))"""
 _LIST = f"() => ({_BLOCKS})().map((one) => one.textContent)"
-_PUT = f"""([number, from, to]) => {{
+_PUT = f"""([number, from, to, shown]) => {{
     const block = ({_BLOCKS})()[number];
+    if (shown !== null && block?.textContent !== shown) return false;
     const at = (wanted) => {{
       const texts = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
       let left = wanted;
@@ -82,6 +83,7 @@ _PUT = f"""([number, from, to]) => {{
     }};
     document.querySelector('.ProseMirror').focus();
     getSelection().setBaseAndExtent(...at(from), ...at(to));
+    return true;
 }}"""
 _CARET = f"""() => {{
     const node = getSelection().focusNode;
@@ -171,9 +173,13 @@ class Window:
     def state(self) -> str:
         return str(self.run("() => document.querySelector('[role=status].state')?.className ?? ''"))
 
-    def select(self, block: int, start: int, end: int) -> None:
-        self.run(_PUT, [block, start, end])
+    def select(self, block: int, start: int, end: int, shown: str | None = None) -> bool:
+        """Select a part of a block. Return False if the block has no longer the text ``shown``, in which the
+        part was found: other windows edit it at any time."""
+        if not self.run(_PUT, [block, start, end, shown]):
+            return False
         self.pause(40)
+        return True
 
     def comment(self, remark: str) -> None:
         """Comment on the selection."""
@@ -266,17 +272,19 @@ class Desk:
 
     def put(self, window: Window, *, after: str | None = None) -> int | None:
         """Place the caret behind a word, at random or behind this one; return the number of its block."""
-        blocks = window.blocks()
-        places = [
-            (number, found.end())
-            for number, text in enumerate(blocks)
-            for found in re.finditer(WHOLE if after is None else re.escape(after) + r"(?!\S)", text)
-        ]
-        if not places:
-            return None
-        block, at = self.random.choice(places)
-        window.select(block, at, at)
-        return block
+        wanted = WHOLE if after is None else re.escape(after) + r"(?!\S)"
+        while True:
+            blocks = window.blocks()
+            places = [
+                (number, found.end())
+                for number, text in enumerate(blocks)
+                for found in re.finditer(wanted, text)
+            ]
+            if not places:
+                return None
+            block, at = self.random.choice(places)
+            if window.select(block, at, at, blocks[block]):
+                return block
 
     def write(self, window: Window) -> None:
         word = f"q{len(self.typed)}z"
@@ -306,20 +314,24 @@ class Desk:
     def join(self, window: Window) -> None:
         blocks = window.blocks()
         block = self.random.randrange(len(blocks))
-        window.select(block, 0, 0)
+        if not window.select(block, 0, 0, blocks[block]):
+            return self.join(window)
         window.page.keyboard.press("Backspace")
         window.last = None
 
     def delete(self, window: Window) -> None:
         """Delete a few words that this window shows."""
+        blocks = window.blocks()
         places = [
             (number, found.start(), found.end())
-            for number, text in enumerate(window.blocks())
+            for number, text in enumerate(blocks)
             for found in WORD.finditer(text)
         ]
         if not places:
             return
-        window.select(*self.random.choice(places))
+        block, start, end = self.random.choice(places)
+        if not window.select(block, start, end, blocks[block]):
+            return self.delete(window)
         selected = window.page.evaluate("getSelection().toString()")
         self.deleted.update(WORD.findall(selected))
         self.begun.update(re.findall(r"q\d+(?![\dz])", selected))

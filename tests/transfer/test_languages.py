@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from transfer.bringing_in import Imports
 from visiting import Visitor
 
@@ -44,7 +44,9 @@ def test_the_command_sets_the_language(world: Any, tmp_path: Any, language: str 
     for name, text in pages(language).items():
         (tmp_path / name).write_text(text)
     organization = world.home["organizationId"]
-    brought = bring(world.context, str(tmp_path), organization_id=organization, title="T", publish=True)
+    brought = import_space(
+        world.context, str(tmp_path), organization_id=organization, title="T", publish=True
+    )
     assert world.get("admin", f"/spaces/{brought.outcome.space}").get("language") == language
     answer = Visitor(world.context).get(
         str(brought.site_url).partition("://")[2].partition("/")[2].join(("/", ""))
@@ -82,7 +84,9 @@ def test_most_letters_of_a_paragraph_determine_its_direction(
 ) -> None:
     (tmp_path / "README.md").write_text(f"# عنوان\n\n{TEXTS['ar']}\n\n{text}\n")
     organization = world.home["organizationId"]
-    brought = bring(world.context, str(tmp_path), organization_id=organization, title="T", publish=True)
+    brought = import_space(
+        world.context, str(tmp_path), organization_id=organization, title="T", publish=True
+    )
     html = Visitor(world.context).get("/" + str(brought.site_url).partition("://")[2].partition("/")[2]).text
     shown = html[html.index(f"<p>{TEXTS['ar']}") + 3 :]
     assert re.search("<p[^>]*>", shown)[0] == f"<p{direction}>"  # type: ignore[index]

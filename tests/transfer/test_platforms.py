@@ -8,7 +8,7 @@ import pytest
 
 from octavo.core.sources import SourceError
 from octavo.interchange.readers.scratch import TemporaryFiles
-from octavo.interchange.transfer.api_client import Absent, TokenRefused
+from octavo.interchange.transfer.api_client import ResourceMissing, TokenRefused
 from octavo.interchange.transfer.confluence import Confluence
 from octavo.interchange.transfer.platforms import platform_at
 from octavo.interchange.transfer.readme import ReadMe
@@ -94,7 +94,7 @@ def test_hidden_people_do_not_stop_an_import(cloud, tmp_path):
 
 
 def test_a_missing_space_is_reported(cloud, tmp_path):
-    with pytest.raises(Absent, match="NONE"):
+    with pytest.raises(ResourceMissing, match="NONE"):
         opened(of_cloud(cloud), "NONE", tmp_path)
 
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec import UNSET
 
 from octavo.errors import BadRequest
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from transfer.bringing_in import PNG
 
 FILES = {
@@ -38,7 +38,7 @@ class TemporaryFiles:
 
     def bring(self, **options):
         imports = self.imports
-        return bring(imports.world.context, str(self.where), space_id=imports.space, **options).outcome
+        return import_space(imports.world.context, str(self.where), space_id=imports.space, **options).outcome
 
 
 @pytest.fixture
@@ -193,11 +193,11 @@ def test_a_moved_source_is_recognized_and_another_one_is_not(imports, folder, tm
     other = tmp_path / "other"
     other.mkdir()
     (other / "guide.md").write_text("# Guide\n\nSomething else.\n")
-    bring(imports.world.context, str(other), space_id=imports.space)
+    import_space(imports.world.context, str(other), space_id=imports.space)
     assert {"Home", "A", "B", "Old"} < set(imports.tree())
     # Both are known from then on.
     (other / "guide.md").write_text("# Guide\n\nSomething new.\n")
-    outcome = bring(imports.world.context, str(other), space_id=imports.space).outcome
+    outcome = import_space(imports.world.context, str(other), space_id=imports.space).outcome
     assert counts(outcome) == (0, 1, 0, 0, 0)
     assert counts(folder.bring()) == (0, 1, 1, 0, 0)
     assert "One of ours." in imports.text("A")

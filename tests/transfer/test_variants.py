@@ -7,7 +7,7 @@ import pytest
 
 from octavo.errors import Forbidden
 from octavo.interchange.transfer import variants
-from octavo.operations.admin.docs_sites import BroughtSite, bring_source
+from octavo.operations.admin.docs_sites import ImportedSite, import_as_site_or_space
 from octavo.operations.admin.import_export import preview
 from readers.test_variants import DOCUSAURUS, with_links
 from transfer.bringing_in import archive
@@ -30,8 +30,8 @@ def test_the_command_creates_a_site_with_variants(world, project):
         ("2.0 · Deutsch", 2),
         ("Canary · English", 2),
     ]
-    made = bring_source(world.context, project, organization_id=organization)
-    assert isinstance(made, BroughtSite) and len(made.spaces) == 6 and made.problems == []
+    made = import_as_site_or_space(world.context, project, organization_id=organization)
+    assert isinstance(made, ImportedSite) and len(made.spaces) == 6 and made.problems == []
     site = f"/orgs/{organization}/sites/{made.site}"
     shown = world.get("admin", f"{site}/site-spaces")["items"]
     assert [one["title"] for one in shown if one["default"]] == ["2.0 · English"]
@@ -40,10 +40,10 @@ def test_the_command_creates_a_site_with_variants(world, project):
     led = {one["source"] for one in world.get("admin", f"{site}/redirects")["items"]}
     assert {"/docs/next/guides/new", "/docs/1.0/intro", "/de/docs/guides/old"} <= led
     # The second import updates the same site, with nothing new.
-    again = bring_source(world.context, project, organization_id=organization)
+    again = import_as_site_or_space(world.context, project, organization_id=organization)
     assert again.site == made.site and [one.outcome.changed for one in again.spaces.values()] == [0] * 6
-    alone = bring_source(world.context, project, organization_id=organization, several=False)
-    assert not isinstance(alone, BroughtSite)
+    alone = import_as_site_or_space(world.context, project, organization_id=organization, several=False)
+    assert not isinstance(alone, ImportedSite)
 
 
 def archived(files=DOCUSAURUS):

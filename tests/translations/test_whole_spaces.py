@@ -23,7 +23,7 @@ from octavo.core.document.reader import read
 from octavo.core.document.writing import write
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from skeletons import skeleton
 from translations.test_translations import TRANSLATIONS, edit, get, markdown, run, sent, shout, work
 from world import World
@@ -104,7 +104,7 @@ def test_everything_but_the_texts_of_a_real_space_is_kept(
     sqlite_world: World, server: ModelServer, corpora: Path, name: str
 ) -> None:
     world = sqlite_world
-    space = bring(
+    space = import_space(
         world.context, str(corpora / name), organization_id=world.home["organizationId"]
     ).outcome.space
     with world_with_model(world, server, llm_daily_tokens=0, llm_seconds=60):

@@ -234,6 +234,10 @@ FIELDS = PageFields(
     tags=("x", {"tag": "y", "primary": True}),
     variables={"a": "b"},
     redirect_from=("/old", "/guides/start"),
+    owner="Platform team",
+    review_every="6 months",
+    verified_on="2026-11-28",
+    verified_by="Mei Tan",
 )
 
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.document import containing
+from octavo.core.document import containing, tag_reader
 from octavo.core.document.evaluating import close_conditions, show_document
 from octavo.core.document.html import render
 from octavo.core.document.json import from_json, to_json
 from octavo.core.document.keys import assign_keys
 from octavo.core.document.nodes import Block
-from octavo.core.document.reader import _TAGS, _VOID_TAGS, read
+from octavo.core.document.reader import read
 from octavo.core.document.references import references
 from octavo.core.document.text import outline, sections, to_text
 from octavo.core.document.typst import to_typst
@@ -27,7 +27,19 @@ from octavo.core.import_plan import TextCheck, plan_import
 from octavo.core.links import resolve
 
 TAGS = sorted(
-    {*_TAGS, *_VOID_TAGS, "tab", "step", "column", "update", "endif", "else", "elif a", "@a/b", "swagger"}
+    {
+        *tag_reader.TAGS,
+        *tag_reader.VOID_TAGS,
+        "tab",
+        "step",
+        "column",
+        "update",
+        "endif",
+        "else",
+        "elif a",
+        "@a/b",
+        "swagger",
+    }
 )
 ATTRIBUTES = [
     *(
@@ -368,8 +380,8 @@ def _explode(*args: object) -> None:
 def test_an_unreadable_block_is_kept_as_source(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, int]] = []
     monkeypatch.setattr(containing, "_reports", [lambda stage, error, count: told.append((stage, count))])
-    monkeypatch.setitem(_TAGS, "hint", _explode)
-    monkeypatch.setitem(_VOID_TAGS, "embed", _explode)
+    monkeypatch.setitem(tag_reader.TAGS, "hint", _explode)
+    monkeypatch.setitem(tag_reader.VOID_TAGS, "embed", _explode)
     text = '# a\n\n{% hint style="info" %}\nkept words\n{% endhint %}\n\n> {% embed url="u" %}\n\nlast\n'
     document = read(text)
     assert write(document) == text

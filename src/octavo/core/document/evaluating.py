@@ -8,7 +8,8 @@ from collections.abc import Callable
 from itertools import chain, repeat
 from typing import Any
 
-from ..expressions import ExpressionError, Shown, is_deterministic
+from ..expression_values import ExpressionError
+from ..expressions import Shown, is_deterministic
 from .guards import hide_unread
 from .nodes import Block, Document, Fragment, Inline, Leaf, Replacement, Text, is_plain, walk
 from .parts import without_comments

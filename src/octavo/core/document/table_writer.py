@@ -12,7 +12,7 @@ from .attributes import SIDES, html_text, quoted, write_attribute, write_attribu
 from .inline_writer import WritingContext, write_html, write_inlines
 from .nodes import Block, Data, Fragment, Inline, Leaf, Text
 from .parts import merged_cells
-from .reader import default_label
+from .tag_reader import default_label
 
 
 def write_table(block: Block, notes: WritingContext) -> str:

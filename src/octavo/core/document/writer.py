@@ -29,9 +29,10 @@ from .inline import HEADING_ID, plain
 from .inline_writer import LABEL, InlineMarkdown, write_html, write_inlines
 from .markdown import label_of, parse_blocks
 from .nodes import Block, Data, Document, Fragment, Inline, Text, walk
-from .reader import API_NAMES, default_label, read_blocks
+from .reader import read_blocks
 from .schema import BLOCKS
 from .table_writer import html_heading, level_of, write_rich_code, write_table
+from .tag_reader import API_NAMES, default_label
 
 
 def marker_of(block: Block, text: str) -> str:

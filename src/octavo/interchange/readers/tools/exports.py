@@ -14,7 +14,8 @@ from urllib.parse import unquote
 from lxml import etree
 from msgspec.structs import replace
 
-from ..formats.html import anchors_of, drop, parse_html
+from ..formats.html import anchors_of, parse_html
+from ..formats.html_content import drop
 from ..formats.html_pages import html_page
 from ..layout import Dialect, Entry, Layout, Place
 from ..markdown.components import callout_kind
