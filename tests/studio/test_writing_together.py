@@ -21,7 +21,7 @@ from playwright.sync_api import expect
 
 from firefox import Firefox, firefox
 from octavo.delivery.studio.serving import find_missing
-from serving import Administrator, Served, octavo_here
+from serving import Administrator, Served, copy_first_start, octavo_here
 from settled import until
 from tools import absent
 
@@ -103,7 +103,11 @@ class Server:
     """Octavo on a database, which is killed and started again at its address."""
 
     def __init__(self, data: Path, database: str) -> None:
-        self.data, self.settings = data, {"OCTAVO_DATABASE_URL": database, "OCTAVO_RATE_LIMIT": "1000000"}
+        self.data, self.settings = data, {"OCTAVO_RATE_LIMIT": "1000000"}
+        if database.startswith("sqlite"):
+            copy_first_start(data)
+        else:
+            self.settings["OCTAVO_DATABASE_URL"] = database
         self.served = self.start()
         self.admin = Administrator(self.served)
 
@@ -453,6 +457,7 @@ def test_a_page_is_written_in_three_windows_for_long(server: Server, browser: An
         write_together(server, browser, rounds=100, kills=2)
 
 
+@pytest.mark.sqlite_first
 def test_letters_and_carets_are_on_the_other_screen_at_once(desk: Desk) -> None:
     first, second, _ = desk.windows
     first.select(0, 5, 5)
@@ -469,6 +474,7 @@ def test_letters_and_carets_are_on_the_other_screen_at_once(desk: Desk) -> None:
     assert block.evaluate("(block) => getComputedStyle(block).contentVisibility") == "visible"
 
 
+@pytest.mark.sqlite_first
 def test_undo_takes_back_what_one_wrote_oneself(desk: Desk) -> None:
     first, second, _ = desk.windows
     first.select(0, 5, 5)
@@ -483,6 +489,7 @@ def test_undo_takes_back_what_one_wrote_oneself(desk: Desk) -> None:
     desk.check()
 
 
+@pytest.mark.sqlite_first
 def test_a_deleted_paragraph_comes_back_with_what_was_typed_in_it_offline(desk: Desk) -> None:
     first, second, _ = desk.windows
     desk.cut(first)
@@ -503,6 +510,7 @@ def test_a_deleted_paragraph_comes_back_with_what_was_typed_in_it_offline(desk: 
     desk.check()
 
 
+@pytest.mark.sqlite_first
 def test_what_a_killed_tab_did_not_send_is_sent_by_the_next(desk: Desk) -> None:
     first, second, _ = desk.windows
     desk.cut(first)
@@ -517,6 +525,7 @@ def test_what_a_killed_tab_did_not_send_is_sent_by_the_next(desk: Desk) -> None:
     desk.check()
 
 
+@pytest.mark.sqlite_first
 def test_others_are_named_and_followed(desk: Desk) -> None:
     first, second, _ = desk.windows
     second.select(15, 5, 5)
@@ -552,6 +561,7 @@ def in_view(window: Window, place: str) -> bool:
     return found is not None and 0 < found["y"] < window.page.viewport_size["height"]
 
 
+@pytest.mark.sqlite_first
 def test_people_in_another_change_request_can_be_joined(desk: Desk, server: Server) -> None:
     server.call("POST", f"{desk.path}/merge")
     made = server.call("POST", f"/spaces/{desk.space}/change-requests", {"subject": "More words"})
@@ -598,6 +608,7 @@ def test_text_that_its_author_may_no_longer_save_stays_with_them(desk: Desk, ser
     desk.check()
 
 
+@pytest.mark.sqlite_first
 def test_titles_and_the_tree_change_live(desk: Desk, server: Server) -> None:
     first, second, _ = desk.windows
     second.page.get_by_role("textbox", name="Title").fill("A new title")
@@ -635,6 +646,7 @@ def title_of(desk: Desk) -> str:
     return str(pages[0]["title"])
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("ends", ["merged", "archived"])
 def test_text_that_came_after_the_end_goes_on_in_a_new_change_request(
     desk: Desk, server: Server, ends: str
