@@ -41,7 +41,7 @@ def _revision(tx, asked: ComputeInput) -> Computed:
         title="Seen",
         slug="seen",
         description=f"Of {seen['revision']}" if seen else None,
-        # What a document is made of is said by its page, with dependencies of its own.
+        # The page of a document names its source, with its own dependencies.
         computed={**msgspec.to_builtins(asked.source), "props": props.get("page", {"text": "Seen."})},
     )
     lost = [Page(id=asked.id("lost"), parent="nowhere", slug="lost")] if "lost" in props else []

@@ -26,6 +26,7 @@ from octavo.delivery.agents.mcp_routes import agent_routes
 from octavo.delivery.agents.site_oauth import SiteOAuth
 from octavo.delivery.reader.api_reference import reference_routes
 from octavo.delivery.reader.app import icon_route, reader_edge
+from octavo.delivery.studio.batches import batch_route
 from octavo.delivery.studio.serving import studio_routes
 from octavo.errors import BadRequest, OctavoError, Unauthorized, Unavailable
 from octavo.kit.context import Context
@@ -235,7 +236,10 @@ def api_app(
         others.append(_metrics_route(counted, context.settings.metrics_token))
     draw = partial(_refusal_page, context.settings.name)
     dispatcher = Dispatcher(context, identify, pool, writers, draw, hub)
-    others += agent_routes(context, dispatcher, writers)
+    others += [
+        *agent_routes(context, dispatcher, writers),
+        batch_route(dispatcher, context.settings.query_limit),
+    ]
     return api_edge(
         dispatcher,
         TABLE.values(),
@@ -262,14 +266,14 @@ def _save_live(context: Context) -> None:
         log.warning("live pages could not be saved: %s", error.message)
 
 
-def spare_collector() -> None:
+def freeze_loaded_objects() -> None:
     """Exclude all loaded objects from garbage collection, which would otherwise scan them repeatedly."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
 
 
-def take_short_turns() -> None:
+def shorten_thread_turns() -> None:
     """Make compute threads release the interpreter sooner, so that the event loop waits less."""
     sys.setswitchinterval(_TURN)
 
@@ -305,8 +309,8 @@ class Runtime:
 
     async def start(self) -> None:
         """Start everything except listening."""
-        spare_collector()
-        take_short_turns()
+        freeze_loaded_objects()
+        shorten_thread_turns()
         if self._worker is not None:
             self._worker.start()
         for seconds, work in (

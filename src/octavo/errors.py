@@ -102,6 +102,12 @@ class ProofRequired(Forbidden):
     reason = "proof_required"
 
 
+class LimitReached(Forbidden):
+    """Raised if an organization has as much as the server's administrator lets it have."""
+
+    reason = "limit_reached"
+
+
 class NotFound(OctavoError):
     status = 404
     reason = "not_found"
@@ -133,7 +139,7 @@ class Conflict(OctavoError):
     reason = "conflict"
 
 
-class NoLongerKept(OctavoError):
+class NoLongerStored(OctavoError):
     """Raised if the state that the request is based on is no longer stored. Start again from the current
     state."""
 
@@ -191,7 +197,7 @@ class Damaged(Unavailable):
         super().__init__("The database is damaged. Nothing was changed; restore it from a backup.")
 
 
-class OutOfReach(Unavailable):
+class TemporarilyUnavailable(Unavailable):
     """Raised if the database or the file store does not respond. The same request may succeed in a moment."""
 
     reason = "temporarily_unavailable"
@@ -200,7 +206,7 @@ class OutOfReach(Unavailable):
         super().__init__(message, **{"retry-after": "5"})
 
 
-class OutOfRoom(OutOfReach):
+class DiskFull(TemporarilyUnavailable):
     """Raised if a disk is full. Reading still works."""
 
     reason = "disk_full"

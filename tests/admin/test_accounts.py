@@ -27,7 +27,7 @@ def audited(world, action):
     return world.get("admin", path, params={"action": action})["items"]
 
 
-def test_deactivated_accounts_lose_their_sessions_and_tokens_and_can_come_back(world):
+def test_deactivated_accounts_lose_sessions_and_tokens_and_can_be_activated(world):
     editor = world.users["editor"]
     headers = world.session("editor")
     with world.context.db.write() as tx:
@@ -72,7 +72,7 @@ def test_last_administrators_and_server_administrators_stay_active(world):
     assert world.digest() == before
 
 
-def test_a_new_email_address_is_verified_and_outdates_links_to_the_old_one(world):
+def test_a_new_email_address_is_verified_and_invalidates_links_to_the_old_one(world):
     editor, settings = world.users["editor"], world.context.settings
     with world.context.db.write() as tx:
         old = accounts.create_sign_in_link(tx, world.context, BY, editor).partition("link=")[2]
@@ -88,7 +88,7 @@ def test_a_new_email_address_is_verified_and_outdates_links_to_the_old_one(world
     assert len(audited(world, "account.email-changed")) == 1
 
 
-def test_sessions_and_two_factor_authentication_end_once(world):
+def test_an_administrator_ends_sessions_and_two_factor_authentication_once(world):
     editor = world.users["editor"]
     with world.context.db.write() as tx:
         sessions.begin(tx, editor, "password", client="", agent="")

@@ -39,7 +39,7 @@ def begun(space: Space) -> str:
 
 
 @pytest.mark.sqlite_first
-def test_saves_in_a_row_are_one_entry_of_the_history(space):
+def test_consecutive_saves_are_one_entry_of_the_history(space):
     before = begun(space)
     count = history(space)["count"]
     one = save(space, before, "One")
@@ -61,7 +61,7 @@ def test_saves_in_a_row_are_one_entry_of_the_history(space):
 
 
 @pytest.mark.sqlite_first
-def test_pages_of_the_history_leave_nothing_out(space):
+def test_the_history_is_paginated_completely(space):
     for round in range(3):
         base = begun(space)
         for number in range(3):
@@ -119,7 +119,7 @@ def test_another_person_a_pause_or_a_missing_base_start_a_new_revision(space, mo
 
 
 @pytest.mark.sqlite_first
-def test_saves_of_a_change_request_know_their_beginning(space):
+def test_consecutive_saves_of_a_change_request_count_from_the_first(space):
     change = space.create()
     base = space.change(change)["revision"]
     one = save(space, base, "One", change=change)

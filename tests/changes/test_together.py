@@ -267,13 +267,13 @@ def prove(data: Path, url: str, *, clients: int, rounds: int, seconds: float = 0
     return session.log
 
 
-def test_a_few_at_once(tmp_path: Path, database_url: str) -> None:
+def test_a_few_people_edit_at_once(tmp_path: Path, database_url: str) -> None:
     log = prove(tmp_path / "data", database_url, clients=6, rounds=4)
     assert len(log.merged) > 3
 
 
 @pytest.mark.slow
-def test_fifty_for_a_minute(tmp_path: Path, database_url: str) -> None:
+def test_fifty_people_edit_for_a_minute(tmp_path: Path, database_url: str) -> None:
     log = prove(tmp_path / "data", database_url, clients=50, rounds=1_000_000, seconds=60, kills=1)
     print(f"{len(log.edits)} change requests, {len(log.merged)} merged, {log.conflicts} conflicts")
     assert len(log.merged) > 100 and log.conflicts > 20

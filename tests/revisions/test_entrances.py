@@ -98,7 +98,7 @@ def _derived(context: Any, space_id: str) -> tuple[Any, ...]:
     return content, [tuple(row) for row in sources], len(meant)
 
 
-def test_every_entrance_causes_the_same(world: Any, tmp_path: Path) -> None:
+def test_every_entry_point_causes_the_same_effects(world: Any, tmp_path: Path) -> None:
     organization = world.home["organizationId"]
     context = world.context
     spaces: dict[str, str] = {}

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 
-def test_people_are_invited_and_given_another_role(app):
+def test_people_are_invited_and_get_another_role(app):
     page = app.open(f"/o/{app.organization}/~/members")
     expect(page.get_by_role("heading", name="Members and access", level=1)).to_have_count(1)
     for name in ("Members", "Guests", "Teams", "Invitations", "Sign-in"):
@@ -44,7 +44,7 @@ def test_people_are_invited_and_given_another_role(app):
 
 
 @pytest.mark.slow
-def test_a_team_is_made_and_deleted(app):
+def test_a_team_is_created_and_deleted(app):
     page = app.open(f"/o/{app.organization}/~/members/teams")
     page.get_by_role("button", name="New team").click()
     dialog = page.get_by_role("dialog", name="New team")
@@ -71,7 +71,7 @@ def test_an_email_domain_shows_its_dns_record(app):
 
 
 @pytest.mark.slow
-def test_explaining_access_and_viewing_as_a_person(app):
+def test_access_is_explained_and_previewed_as_a_person(app):
     collection = app.call("POST", f"/orgs/{app.organization}/collections", {"title": "Operations"})["id"]
     space = app.create_space("Runbooks", parent=collection)
     app.create_space("Handbook")
@@ -171,7 +171,7 @@ def test_server_administrators_merge_accounts_and_add_administrators(app):
 
 
 @pytest.mark.slow
-def test_people_come_into_a_team_by_a_link_and_through_a_provider(app):
+def test_people_join_a_team_by_a_link_and_through_a_provider(app):
     app.colleague("Tomas")
     app.call("PUT", f"/orgs/{app.organization}/teams", {"title": "Platform"})
     page = app.open(f"/o/{app.organization}/~/members/teams")

@@ -1,4 +1,4 @@
-"""Members, methods, and operators of the values of expressions."""
+"""Members, methods, and operators of expression values."""
 
 from __future__ import annotations
 

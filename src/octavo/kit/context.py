@@ -9,7 +9,7 @@ import msgspec
 
 from octavo.core.app_urls import AppAddresses
 from octavo.kit.db.cache import FreshCache, share
-from octavo.kit.scheduling.rates import RateLimiter
+from octavo.kit.scheduling.rates import OrganizationRates, RateLimiter
 from octavo.kit.scheduling.shares import LoopTurns, SharedThreads, Shares
 from octavo.kit.work.maintenance import WriteGate
 
@@ -64,6 +64,8 @@ class Context:
     """Counter of fetches of these documents by the IP address of the client."""
     turns: LoopTurns = field(init=False)
     """Turns on the event loop, shared by the API and sites."""
+    organization_rates: OrganizationRates = field(default_factory=OrganizationRates)
+    """Rate limits of organizations."""
     gate: WriteGate = field(init=False)
     """Gate of changes, closed in maintenance mode."""
 

@@ -26,6 +26,16 @@ export const endAccountSessions = operation.DELETE("/installation/users/{userId}
 export const deleteAccount = operation.DELETE("/installation/users/{userId}");
 export const foreseeAccountDeletion = operation.GET("/installation/users/{userId}/deletion");
 
+const getOrganizationLimits = operation.GET("/installation/organizations/{organizationId}/limits");
+export const setOrganizationLimits = operation.PUT("/installation/organizations/{organizationId}/limits");
+const getOrganizationUsage = operation.GET("/orgs/{organizationId}/usage");
+
+export const limitsOf = (organizationId: string) =>
+  resource(`limits/${organizationId}`, () => getOrganizationLimits({ organizationId }));
+
+export const usageOf = (organizationId: string) =>
+  resource(`usage/${organizationId}`, () => getOrganizationUsage({ organizationId }));
+
 export const jobOf = (id: string) =>
   resource(`installation/jobs/${id}`, () => getInstallationJob({ jobId: id }));
 

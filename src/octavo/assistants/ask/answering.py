@@ -19,7 +19,7 @@ from octavo.core.document.reader import read
 from octavo.core.languages import differ
 from octavo.core.sentences import shorten
 from octavo.errors import OctavoError
-from octavo.kit.scheduling.deadlines import OutOfTime
+from octavo.kit.scheduling.deadlines import DeadlineExceeded
 
 from .retrieving import ENOUGH, Passage
 
@@ -109,7 +109,7 @@ def answer(
         return
     try:
         yield from _write_answer(asked, passages, model, words)
-    except (OctavoError, OutOfTime):
+    except (OctavoError, DeadlineExceeded):
         # The log of calls has the reason; a reader can't do anything about it.
         yield _quote_passages(passages, words, words.no_reply)
 

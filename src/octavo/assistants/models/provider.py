@@ -82,7 +82,7 @@ class ModelProvider(Struct, frozen=True):
     ) -> Iterator[str]:
         """Yield the answer in pieces; ``usage`` is complete at the end. ``schema``: the schema of the
         requested JSON; providers without support for schemas get it as text. Raises ModelFailed,
-        OutOfTime."""
+        DeadlineExceeded."""
         body: JsonObject = {
             "model": self.model,
             "messages": [msgspec.to_builtins(message) for message in messages],
@@ -112,7 +112,7 @@ class ModelProvider(Struct, frozen=True):
 
     def embed(self, texts: Sequence[str], usage: TokenUsage) -> list[list[float]]:
         """Return a vector of length 1 for each text, all of one dimension, and set ``usage``. Raises ModelFailed,
-        OutOfTime."""
+        DeadlineExceeded."""
         body = msgspec.json.encode({"model": self.model, "input": list(texts), "encoding_format": "float"})
         until = time.monotonic() + self.seconds
         attempt = 0

@@ -24,7 +24,7 @@ JOB = "translateSpace"
 _MAX_TITLE = 50
 
 
-class Wanted(NamedTuple):
+class NewTranslation(NamedTuple):
     """Translation to create. ``source``: the space; ``instructions``: the nodes of a document."""
 
     source: str
@@ -50,7 +50,7 @@ def get_translation(
 
 
 @contextmanager
-def prepare(db: Database, org: OrgAccess, wanted: Wanted) -> Iterator[str | None]:
+def prepare(db: Database, org: OrgAccess, wanted: NewTranslation) -> Iterator[str | None]:
     """Prepare a call of ``create`` within the block, like ``prepare_copy``. Raises like ``create``."""
     with db.read() as tx:
         source = _require_source(tx, org, wanted)
@@ -58,7 +58,7 @@ def prepare(db: Database, org: OrgAccess, wanted: Wanted) -> Iterator[str | None
         yield prepared
 
 
-def _require_source(tx: Transaction, org: OrgAccess, wanted: Wanted) -> SpaceAccess:
+def _require_source(tx: Transaction, org: OrgAccess, wanted: NewTranslation) -> SpaceAccess:
     """Return access to the source. Raises NotFound and Forbidden for the source, BadRequest if the translation
     isn't possible."""
     source = space_access(tx, org.actor, Can.ADMIN, wanted.source)
@@ -71,7 +71,7 @@ def _require_source(tx: Transaction, org: OrgAccess, wanted: Wanted) -> SpaceAcc
     return source
 
 
-def create(tx: Transaction, org: OrgAccess, wanted: Wanted, prepared: str | None) -> TranslationRow:
+def create(tx: Transaction, org: OrgAccess, wanted: NewTranslation, prepared: str | None) -> TranslationRow:
     """Create a copy of the source that follows it, and start its first run. It is visible to the same people
     as the source. Raises NotFound and Forbidden for the source, and BadRequest."""
     source = _require_source(tx, org, wanted)

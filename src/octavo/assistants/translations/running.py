@@ -32,7 +32,7 @@ from octavo.core.problems import Problem
 from octavo.errors import OctavoError
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
-from octavo.kit.scheduling.deadlines import OutOfTime
+from octavo.kit.scheduling.deadlines import DeadlineExceeded
 from octavo.kit.work.jobs import LeaseLost, finish, job, renew
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import space_access
@@ -75,7 +75,7 @@ def run_translation(context: Context, translation: str, run: str) -> None:
         return
     except LeaseLost:
         raise
-    except (OctavoError, OutOfTime) as error:
+    except (OctavoError, DeadlineExceeded) as error:
         with context.db.write() as tx:
             if store.end_run(tx, translation, run, notice=f"The last run failed: {error}"):
                 emit(

@@ -108,7 +108,7 @@ class BatchApplication:
         self.uploads, self.started = iter(uploads), started
 
     def finish(self) -> EditedContent:
-        keys, changes = self.documents.settle(), self.draft.changes
+        keys, changes = self.documents.resolve_names(), self.draft.changes
         texts = self.draft.texts_of(changes)
         return EditedContent(changes, texts, keys, self.outcomes, self.files, frozenset(self.named))
 

@@ -102,7 +102,7 @@ _GIVEN: dict[FieldType, Any] = {
     "mapping": GivenVariables,
     "paths": Annotated[list[RedirectPath], Meta(max_length=MAX_PATHS)],
 }
-"""Types of the fields that aren't text, in edits."""
+"""Types that edits use for the fields that aren't text."""
 
 
 def _edited_type(field: Field) -> object:
@@ -110,11 +110,15 @@ def _edited_type(field: Field) -> object:
         return bool | UnsetType
     if field.type in _GIVEN:
         return _GIVEN[field.type] | None | UnsetType
-    return Annotated[str, Meta(max_length=field.max_length)] | None | UnsetType
+    limits: dict[str, Any] = {"max_length": field.max_length}
+    if field.form is not None:
+        valid, described = field.form
+        limits["pattern"] = pattern(rf"^(?:{valid})?\Z", described)
+    return Annotated[str, Meta(**limits)] | None | UnsetType
 
 
 def _stored(field: Field, value: Any, before: Any) -> object:
-    """Return a given value in the form in which pages store it. ``before``: the value that the page has."""
+    """Return a given value in the form in which pages store it. ``before``: the current value of the page."""
     match field.type:
         case "tags":
             return read_given_tags(value or ())

@@ -64,7 +64,8 @@ from .content_wire import (
     VariablesAnswer,
 )
 from .saving import EditedChange, edit_change, edit_main
-from .wire import ChangeRequest, present_change
+from .verifying import verify_page
+from .wire import ChangeRequest, VerifyAnswer, present_change
 
 operation = Area("changes").operation
 
@@ -216,6 +217,23 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
     _name_revisions(answer, made, body.base_revision)
     answer.unread_conditions = unread or UNSET
     return answer
+
+
+@operation(
+    "verifyPage",
+    "POST",
+    "/spaces/{spaceId}/content/page/{pageId}/verify",
+    needs=Can.EDIT,
+    errors=(404, 409),
+)
+def verify(call: Call, space: SpaceAccess, page_id: str) -> VerifyAnswer:
+    """Record that you checked today that a page is still correct. In a locked space, this is a change request that is
+    merged immediately, if you can merge it and all merge rules pass; otherwise it waits for a review."""
+    found = verify_page(call.context, space, page_id)
+    if found.change is None:
+        return VerifyAnswer(merged=True)
+    with call.db.read() as tx:
+        return VerifyAnswer(not found.open, present_change(call, tx, store.get_change(tx, found.change.id)))
 
 
 _NAMED = 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from octavo.content.revisions.computing import ComputedSource, NotYet, Requester, compute_revision
+from octavo.content.revisions.computing import ComputedSource, NotFetchedYet, Requester, compute_revision
 from octavo.content.revisions.states import Layer, State
 from octavo.content.revisions.store import Changes
 from octavo.core.json_types import JsonObject
@@ -43,7 +43,7 @@ def filling_with_source(tx: Transaction, org: OrgAccess, source: ComputedSource)
     BadRequest naming the problem with the source."""
     try:
         compute_revision(tx, Requester("", org.organization_id, org.actor), source, "new")
-    except NotYet:
+    except NotFetchedYet:
         pass  # Its pages appear once they have been computed.
     except BadRequest as error:
         raise BadRequest(error.message.replace("source.", "computedSource.", 1)) from None

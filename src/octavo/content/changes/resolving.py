@@ -59,7 +59,7 @@ def resolve_conflict(
             taken = (
                 EditedValue(read_edited(wanted, choice.value)) if isinstance(choice, EditedValue) else choice
             )
-            others = _Settling(batch, wanted, taken).settle(others)
+            others = _ConflictResolution(batch, wanted, taken).apply_choice(others)
             edited = batch.finish()
         left = {other.key for other in others}
         closed = [wanted, *(one for one in conflicts if one.key != key and one.key not in left)]
@@ -151,11 +151,11 @@ def _as_before(
     return found if len(found) == len(conflicts) else None
 
 
-class _Settling:
+class _ConflictResolution:
     def __init__(self, batch: BatchApplication, conflict: MergeConflict, choice: Choice) -> None:
         self.batch, self.conflict, self.choice = batch, conflict, choice
 
-    def settle(self, others: list[MergeConflict]) -> list[MergeConflict]:
+    def apply_choice(self, others: list[MergeConflict]) -> list[MergeConflict]:
         """Apply the choice and return the ``others`` that remain open."""
         conflict = self.conflict
         kept = self.choice == conflict.kept

@@ -23,7 +23,7 @@ from octavo.core import merge as merging
 from octavo.core.links import app_hosts
 from octavo.errors import Conflict, Forbidden, TooLarge, format_size
 from octavo.kit.context import Context
-from octavo.kit.db.database import TURN_SECONDS, RetryTransaction, Transaction, no_turn
+from octavo.kit.db.database import TURN_SECONDS, RetryTransaction, Transaction, no_turn_error
 from octavo.kit.http.operation import Actor
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import SpaceAccess
@@ -46,8 +46,8 @@ T = TypeVar("T")
 
 
 def retry_on_conflict(attempt: Callable[[], T]) -> T:
-    """Retry an attempt until no concurrent write interferes. After ``TURN_SECONDS``, raises OutOfReach, which
-    tells the client when to try again."""
+    """Retry an attempt until no concurrent write interferes. After ``TURN_SECONDS``, raises TemporarilyUnavailable,
+    which includes the time of the next try."""
     end = time.monotonic() + TURN_SECONDS
     for number in itertools.count(1):
         try:
@@ -56,7 +56,7 @@ def retry_on_conflict(attempt: Callable[[], T]) -> T:
             if time.monotonic() > end:
                 break
             time.sleep(random.uniform(0, _PAUSE) * min(number, _MOST_PAUSES))  # noqa: S311
-    raise no_turn()
+    raise no_turn_error()
 
 
 def require_editable(change: ChangeRow) -> None:

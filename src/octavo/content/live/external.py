@@ -26,7 +26,7 @@ SERVER = "server:"
 """Prefix of the client id of steps that come from a revision."""
 
 
-def take_in(
+def apply_external_edits(
     context: Context, tx: Transaction, key: PageKey, change: ChangeRow, row: LiveRow, page: LivePage
 ) -> tuple[LiveRow, LivePage]:
     """Apply the changes since the revision that a live page contains, as a batch by the author of the last

@@ -163,6 +163,7 @@ _SENTENCES: dict[Reason, str] = {
     "reviewRequested": "{who} requested your review",
     "merged": "{who} merged",
     "edited": "{who} edited",
+    "reviewDue": "Due for review",
     "failed": "Failed",
 }
 _REVIEWED = {

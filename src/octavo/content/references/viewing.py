@@ -184,8 +184,7 @@ class SpaceView:
 
     @cached_property
     def redirects(self) -> Mapping[str, Page]:
-        """The visible pages by the former paths that they redirect from; of two pages with one path, the
-        first."""
+        """The visible pages by the former paths that they redirect from; if two pages have the same path, the first."""
         found: dict[str, Page] = {}
         for page in self.every.all_pages():
             if page.redirect_from and self.tree.page(page.id) is not None:

@@ -8,6 +8,7 @@ from octavo.core.pages import Page
 from octavo.core.paths import unsafe_path
 from octavo.errors import BadRequest, TooLarge, format_size
 from octavo.kit.db.database import Transaction
+from octavo.organization.access.limits import counts
 
 from .bodies import list_oversized
 from .item_versions import Item, ItemKind, count_items, find_items
@@ -120,3 +121,32 @@ def _require_depth(
             depth += bool(level)
         if depth > MAX_DEPTH:
             raise BadRequest(f"page {page.title!r}: would be nested more than {MAX_DEPTH} levels deep")
+
+
+# --- limits of organizations ------------------------------------------------------------
+
+
+@counts("pages")
+def count_all_pages(tx: Transaction, organization_id: str) -> int:
+    """Return the number of pages of all spaces, without drafts and spaces in the trash."""
+    return int(
+        tx.value(
+            """SELECT count(*) FROM spaces s JOIN branches b ON b.id = s.main_branch
+               JOIN page_versions v ON v.branch_id = b.id AND v.from_seq <= b.sequence AND v.to_seq > b.sequence
+               WHERE s.organization_id = :org AND s.deleted_at IS NULL AND v.deleted = 0 AND v.kind = 'document'""",
+            org=organization_id,
+        )
+    )
+
+
+@counts("storage")
+def count_all_bytes(tx: Transaction, organization_id: str) -> int:
+    """Return the size of all files of spaces and drafts. Files that a draft has in common with main count once."""
+    return int(
+        tx.value(
+            """SELECT coalesce(sum(v.size), 0) FROM spaces s JOIN branches b ON b.space_id = s.id
+               JOIN item_versions v ON v.branch_id = b.id AND v.from_seq <= b.sequence AND v.to_seq > b.sequence
+               WHERE s.organization_id = :org AND v.deleted = 0 AND v.kind = 'file'""",
+            org=organization_id,
+        )
+    )

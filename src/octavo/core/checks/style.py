@@ -240,7 +240,8 @@ def _check_existence(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
 
 
 def _is_quoted(text: str, match: re.Match[str]) -> bool:
-    """Return whether a match is all that stands between two quotation marks: the text is about these words."""
+    """Return whether a match is the entire text between two quotation marks, so that the text mentions these words
+    instead of using them."""
     return (
         text[match.start() - 1 : match.start()] in _OPENING
         and text[match.end() : match.end() + 1] in _CLOSING

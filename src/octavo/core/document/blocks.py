@@ -515,7 +515,7 @@ class BlockEdits:
         self._register(nodes, found.slot)
         self._check(found)
 
-    def take_away(self, keys: Sequence[str], field: str) -> list[Block]:
+    def detach(self, keys: Sequence[str], field: str) -> list[Block]:
         """Remove blocks for another page, with their keys, and with their sources if these mean the same
         without the definitions of this page. Raises EditError."""
         taken = self.take(keys, field)
@@ -533,7 +533,7 @@ class BlockEdits:
             nodes.append(node)
         return nodes
 
-    def bring(self, nodes: list[Block], place: BlockPosition) -> list[Block]:
+    def attach(self, nodes: list[Block], place: BlockPosition) -> list[Block]:
         """Insert blocks that were removed from another page. Raises EditError."""
         self.put([_Slot(node, "", None, -1, True) for node in nodes], place)
         return nodes

@@ -57,7 +57,7 @@ def render(document: Document, context: HtmlContext | None = None) -> Html:
     produce nothing. Every link target gets its id, which is written to the document (``mark_places``)."""
     renderer = _DocumentRenderer(context or HtmlContext(), mark_places(document))
     renderer.draw(document.nodes)
-    renderer.failures.tell()
+    renderer.failures.report()
     body = Markup("".join(renderer.out))  # noqa: S704
     return Html(
         body,

@@ -48,7 +48,7 @@ class WritingContext(Protocol):
     def is_strict(self) -> bool: ...
 
     def label(self, fragment: Fragment) -> str:
-        """Keep a fragment's blocks as a footnote, and return the label for references to it."""
+        """Store a fragment's blocks as a footnote, and return the label for references to it."""
 
     def write(self, block: Block) -> str:
         """Write a block as Markdown."""

@@ -11,7 +11,7 @@ from .keys import inner_nodes, keyed_nodes
 from .nodes import Block, Document, Fragment
 
 
-def whereabouts(document: Document) -> dict[str, str]:
+def list_node_positions(document: Document) -> dict[str, str]:
     """Return the position of each node by its key, for a document as it was read."""
     return {node.key: place for place, node in _placed(document) if node.key is not None}
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from msgspec import Struct
@@ -223,7 +224,7 @@ class _Head:
         key = field.keys[0]
         match field.type:
             case "text" | "long text":
-                return self.text(key, field.max_length)
+                return self.text(key, field)
             case "emoji" | "icon":
                 return self.take(key, str)
             case "flag":
@@ -241,12 +242,15 @@ class _Head:
             case "layout":
                 return self.layout()
 
-    def text(self, key: str, max_length: int | None) -> str | None:
+    def text(self, key: str, field: Field) -> str | None:
         text: str | None = self.take(key, str)
-        if text is None or max_length is None or len(text) <= max_length:
+        if text is not None and field.form is not None and not re.fullmatch(field.form[0], text):
+            self.problem(key, f"{key}: must {field.form[1]}; the value is skipped")
+            return None
+        if text is None or field.max_length is None or len(text) <= field.max_length:
             return text
-        self.problem(key, f"{key}: must have at most {max_length} characters; the rest is cut off")
-        return text[:max_length]
+        self.problem(key, f"{key}: must have at most {field.max_length} characters; the rest is cut off")
+        return text[: field.max_length]
 
     def condition(self) -> str | None:
         """Return the condition; an invalid one hides the page from everyone."""
@@ -276,7 +280,7 @@ class _Head:
         value = self.values.pop(key, None)
         if value is None or isinstance(value, kind):
             return value
-        if kind is str and isinstance(value, (int, float)) and not isinstance(value, bool):
+        if kind is str and isinstance(value, (int, float, date)) and not isinstance(value, bool):
             return str(value)
         names = {str: "text", bool: "true or false", dict: "keys and values", list: "a list"}
         self.problem(key, f"{key}: must be {names[kind]}")

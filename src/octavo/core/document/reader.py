@@ -11,7 +11,7 @@ from markdown_it.token import Token
 from msgspec import Struct
 
 from . import markup
-from .containing import DEFECTS, Failures, inert_block, tell_failure
+from .containing import DEFECTS, Failures, inert_block, report_failure
 from .inline import (
     FIXED_ID,
     HEADING_ID,
@@ -425,7 +425,7 @@ def read(markdown: str) -> Document:
     try:
         return _read(markdown)
     except DEFECTS as error:
-        tell_failure("read", error)
+        report_failure("read", error)
         return Document([inert_block(markdown)], ["", ""], [0])
 
 
@@ -447,7 +447,7 @@ def _read(markdown: str) -> Document:
         block.source = markdown[begin:at]
         nodes.append(block)
     gaps.append(markdown[at:])
-    reader.failures.tell()
+    reader.failures.report()
     failed = [markdown.count("\n", 0, lines.begins[start]) for start in reader.failed_lines]
     return Document(nodes, gaps, failed, reader.whole)
 
@@ -466,7 +466,7 @@ def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
         tokens = parse_blocks(lines.text, {})
         pairs = pair(tokens)
     except DEFECTS as error:
-        tell_failure("read", error)
+        report_failure("read", error)
         return []
     found: list[tuple[int, str]] = []
     line, counted = 0, 0
@@ -509,9 +509,9 @@ def read_blocks(markdown: str) -> list[Block]:
         reader = _Reader(lines_of(markdown))
         blocks = reader.run()
     except DEFECTS as error:
-        tell_failure("read", error)
+        report_failure("read", error)
         return [inert_block(markdown)]
-    reader.failures.tell()
+    reader.failures.report()
     return blocks
 
 
@@ -524,7 +524,7 @@ def read_nested(markdown: str) -> list[tuple[Block, str]]:
         reader.nested = []
         reader.run()
     except DEFECTS as error:
-        tell_failure("read", error)
+        report_failure("read", error)
         return []
     texts = lines.text.split("\n")
     return [(one.block, _alone(texts, one)) for one in reader.nested if one.block.type != "list-item"]

@@ -1,4 +1,4 @@
-"""Lines of a source, cut so that a tag of a block begins on a line of its own."""
+"""Lines of a source, split so that each tag of a block begins on a separate line."""
 
 from __future__ import annotations
 

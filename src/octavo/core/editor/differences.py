@@ -10,7 +10,7 @@ from prosemirror.model import Node
 from octavo.core.alignment import align
 from octavo.core.json_types import JsonObject
 
-from .merging import says_same
+from .merging import have_same_content
 from .steps import StepJson
 from .trimming import trimmed
 from .writing import attrs_of, block_key, is_written, write_block
@@ -72,7 +72,7 @@ def block_differences(
             raise UnwritableBlock(key) from None
         if before is None:
             inserted[key] = json = trimmed(written)
-        elif says_same(written, before.json):
+        elif have_same_content(written, before.json):
             json = before.json
         else:
             json = trimmed(written, before.json)

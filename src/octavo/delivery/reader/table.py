@@ -24,7 +24,7 @@ from octavo.sites.insights.queueing import Events
 
 from .answer_cache import ToolResults
 from .cards import Cards
-from .full_text import Whole
+from .full_text import SiteTextCache
 from .pages import PageCaches
 
 Rate = Literal["visits", "questions", "tries"]
@@ -35,17 +35,17 @@ Pool = Literal["visits", "questions", "scripts", "calls", "images"]
 
 
 class View(Struct, frozen=True):
-    """Parameters of a handler other than its visit. ``kept``: the caches of rendered pages. ``cards``: the renderer of
-    their images. ``whole``: the writer of all pages as one text. ``tellings``: the cached results of tools. ``events``:
-    the queue for events of visitors. ``body``: the body of a POST."""
+    """Parameters of a handler other than its visit. ``kept``: the caches of rendered pages. ``cards``: the renderer
+    of their images. ``site_texts``: the cache of the text of whole sites. ``tool_results``: the cached results of
+    tools. ``events``: the queue for events of visitors. ``body``: the body of a POST."""
 
     context: Context
     tx: Transaction
     request: Request
     kept: PageCaches
     cards: Cards
-    whole: Whole
-    tellings: ToolResults
+    site_texts: SiteTextCache
+    tool_results: ToolResults
     events: Events
     body: bytes = b""
 

@@ -21,7 +21,7 @@ from octavo.content.revisions.computing import (
     ComputedSource,
     ComputeInput,
     Computer,
-    NotYet,
+    NotFetchedYet,
     Requester,
     build_input,
     compute_revision,
@@ -188,11 +188,13 @@ def _state(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
 
 
 def _answer(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
-    """Return the stored answer. Raises BadRequest, NotYet."""
+    """Return the stored answer. Raises BadRequest, NotFetchedYet."""
     question = _question(tx, asked, whole)
     found = question.find(tx)
     if found is None:
-        raise NotYet("source.type: the content has not been computed yet. Try again later.", question.fetch)
+        raise NotFetchedYet(
+            "source.type: the content has not been computed yet. Try again later.", question.fetch
+        )
     return found.answer
 
 

@@ -163,7 +163,7 @@ class SyncOutcome(Struct):
     problems: list[Problem] = field(default_factory=list)
 
     @property
-    def did_nothing(self) -> bool:
+    def is_without_changes(self) -> bool:
         return not (self.pushed or self.imported or self.exported or self.conflicts or self.followed)
 
 

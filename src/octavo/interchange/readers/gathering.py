@@ -346,7 +346,7 @@ class _Gathering:
         name, _, fragment = href.partition("#")
         found = self.find(href if href.startswith("/") else f"/{href}", "")
         if (led := self.elsewhere(f"/{name.lstrip('/')}", "", found)) is not None:
-            return self.lead_to(led, unquote(fragment)) or href
+            return self.url_of_other_variant(led, unquote(fragment)) or href
         if found is not None and (place := self.place_of(found)):
             return place
         return self.layout.site.rstrip("/") + "/" + href.lstrip("/") if self.layout.site else href
@@ -618,7 +618,7 @@ class _Gathering:
             for over, _ in self.layout.overlays
         )
 
-    def lead_to(self, led: tuple[_Other, str], fragment: str) -> str | None:
+    def url_of_other_variant(self, led: tuple[_Other, str], fragment: str) -> str | None:
         """Return the URL of a page of another variant, or None if the variant isn't imported and its old URL is
         unknown."""
         (other, path), layout = led, self.layout
@@ -807,7 +807,7 @@ class _Page:
         if led is not None:
             if not led[0].comes:
                 self._tell_variant(href, led[0], line)
-            return gathering.lead_to(led, unquote(fragment)) or written
+            return gathering.url_of_other_variant(led, unquote(fragment)) or written
         place = gathering.place_of(found) if found is not None else None
         if fragment and (known := labels.get(unquote(fragment).casefold())) and known[0] == found:
             fragment = known[1]
@@ -836,7 +836,7 @@ class _Page:
                     return self.link(f"/{gathering.layout.addresses.get(found, key)}{sign}{fragment}", line)
                 if not other.comes:
                     self._tell_variant(path, other, line)
-                return gathering.lead_to((other, found), unquote(fragment)) or path
+                return gathering.url_of_other_variant((other, found), unquote(fragment)) or path
         return self.link(f"/{language}/{path.strip('/').removesuffix('.md')}", line)
 
     def _tell_variant(self, href: str, other: _Other, line: int) -> None:

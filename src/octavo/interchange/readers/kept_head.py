@@ -1,4 +1,4 @@
-"""Front matter of imported pages: what Octavo keeps of the keys of other tools."""
+"""Front matter of imported pages: the keys of other tools that Octavo keeps."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def keep_head(
     *,
     is_hidden: bool,
 ) -> JsonObject:
-    """Return the front matter of a page for its head in the source. ``description``: the description of a page
-    without one; ``fill``: inserts the values of variables; ``is_octavo``: whether the source has Octavo's own
+    """Return the front matter of a page, converted from the head of its source. ``description``: the description of a
+    page without one; ``fill``: inserts the values of variables; ``is_octavo``: whether the source has Octavo's own
     format, with its keys."""
     kept: JsonObject = {}
     for key in ("description", "summary", "subtitle", "excerpt"):

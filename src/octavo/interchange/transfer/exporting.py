@@ -170,7 +170,7 @@ def _configuration(
             tree.entries(before, lambda page: read(page.body) if page.body else ""),
             lambda text: _pages_of_entries(plan(text)),
         )
-    elif summary or not all(map(tree.is_told_by_its_file, tree.pages)):
+    elif summary or not all(map(tree.is_defined_by_file, tree.pages)):
         # A tree that had no SUMMARY.md and that the files alone no longer describe.
         texts[summary_path] = write_summary(Summary(entries=tree.entries(None, lambda page: "")))
     path = root + VARIABLES_PATH
@@ -203,7 +203,7 @@ class _Tree(msgspec.Struct, frozen=True):
     files: dict[str, str]
     root: str
 
-    def is_told_by_its_file(self, page: Page) -> bool:
+    def is_defined_by_file(self, page: Page) -> bool:
         """Return whether a file alone defines the page: its own file, or a Markdown file that can't be a page."""
         led_to = self.files.get((page.target or {}).get("file", ""))
         return page.file_path is not None or (led_to is not None and is_markdown(led_to))

@@ -195,7 +195,7 @@ class _CommandImport:
         """Try to merge once. Raises BranchMoved."""
         with self._context.db.read() as tx:
             state = main_state(tx, self._space_id)
-            brought = self.brought = self._bring(tx, state)
+            brought = self.brought = self._make_update(tx, state)
             space = self._conflict_owner(tx) if brought.conflicts else None
         edited = brought.edited
         with new_revision(
@@ -205,7 +205,7 @@ class _CommandImport:
             self._record(revision.tx, made, space)
         return made, len(edited.changes)
 
-    def _bring(self, tx: Transaction, state: State) -> Update:
+    def _make_update(self, tx: Transaction, state: State) -> Update:
         base = self._find_base(tx)
         if base is not None and find_pages(tx, state, base.pages):
             return update(tx, base, state, self._staged, in_change=False)

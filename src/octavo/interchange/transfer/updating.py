@@ -73,7 +73,7 @@ class Update(Struct, frozen=True):
     problems: Sequence[Problem] = ()
     conflicts: Sequence[MergeConflict] = ()
 
-    def settle(self, tx: Transaction, space: SpaceAccess) -> ImportChanges | None:
+    def create_change_request(self, tx: Transaction, space: SpaceAccess) -> ImportChanges | None:
         """Return the changes, with the change request that this creates for conflicts with main."""
         if not self.conflicts or self.changes is None:
             return self.changes

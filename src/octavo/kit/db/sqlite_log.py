@@ -95,13 +95,13 @@ class SqliteLog:
         self._begin(connection)
         return connection
 
-    def hold(self) -> LogEnd:
-        """Open a read in addition to the current one, and return the current end of the log. Call ``let_go``
+    def open_next_read(self) -> LogEnd:
+        """Open a read in addition to the current one, and return the current end of the log. Call ``end_previous_read``
         after reading everything up to there."""
         self._begin(self._next)
         return self._end()[0]
 
-    def let_go(self) -> None:
+    def end_previous_read(self) -> None:
         """End the earlier one of the two reads."""
         self._held.execute("COMMIT")
         self._held, self._next = self._next, self._held
@@ -143,9 +143,9 @@ class SqliteLog:
         return page, size, f"{first:08x}{second:08x}"
 
     def changed(self, before: LogEnd, end: LogEnd) -> ChangedPages | None:
-        """Return the pages committed between two ends, the second one from ``hold``; None if there are none.
+        """Return the pages committed between two ends, the second one from ``open_next_read``; None if there are none.
 
-        ``before``: the result of the previous ``hold``, or of the same log. Raises LostTrack.
+        ``before``: the result of the previous ``open_next_read``, or of the same log. Raises LostTrack.
         """
         if not end.follows(before):
             raise LostTrack("the log was restarted more than once")

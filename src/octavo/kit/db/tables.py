@@ -122,7 +122,7 @@ class Table(Struct, frozen=True, kw_only=True):
         return self.of_space.format(spaces="(:space)")
 
     @property
-    def goes_along(self) -> bool:
+    def is_exported(self) -> bool:
         """Return whether its rows are part of an exported organization."""
         return not self.derived and not self.stays
 
@@ -135,7 +135,7 @@ def declare(*tables: Table) -> None:
     for table in tables:
         if table.name in TABLES:
             raise ValueError(f"the table {table.name!r} is declared twice")
-        if table.goes_along and not table.rows_of_organization:
+        if table.is_exported and not table.rows_of_organization:
             raise ValueError(
                 f"{table.name}: declare which rows belong to an organization, or why they are kept"
             )

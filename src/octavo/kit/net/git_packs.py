@@ -86,14 +86,14 @@ def fetch(
             )
         if received:
             pack.seek(0)
-            look_over(pack)
+            inspect_pack(pack)
             pack.seek(0)
             store.add_thin_pack(pack.read, None)
     repo.update_shallow(result.new_shallow, result.new_unshallow)
     return result
 
 
-def look_over(pack: IO[bytes]) -> None:
+def inspect_pack(pack: IO[bytes]) -> None:
     """Inspect a pack. Raises GitRefused if its objects are too large or it is not a pack."""
     reading = _Reading(pack)
     head = reading.take(12)

@@ -213,7 +213,7 @@ def end() -> None:
         tracer.close()
 
 
-def are_on() -> bool:
+def is_enabled() -> bool:
     return _tracer is not None
 
 

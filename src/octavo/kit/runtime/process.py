@@ -84,7 +84,7 @@ class HostRequest(Struct, frozen=True):
     redirect: str
 
 
-class Got(Struct, frozen=True):
+class HostResponse(Struct, frozen=True):
     url: str
     status: int
     headers: list[tuple[str, str]]
@@ -95,7 +95,7 @@ class FetchRefused(Exception):
     """Raised if a request was rejected. Scripts see a failed fetch."""
 
 
-Fetch = Callable[[HostRequest], Got]
+Fetch = Callable[[HostRequest], HostResponse]
 
 
 class ScriptFailed(Exception):

@@ -79,19 +79,19 @@ class _Permit:
             if holder is None or time.monotonic() < self._until:
                 return
             self._holder = None
-        self._places.give_back(holder[1])
+        self._places.release(holder[1])
 
     def is_held(self) -> bool:
         holder = self._holder
         return holder is not None and holder[0] == threading.get_ident()
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         with self._lock:
             holder = self._holder
             if holder is None or holder[0] != threading.get_ident():
                 return
             self._holder = None
-        self._places.give_back(holder[1])
+        self._places.release(holder[1])
 
 
 _permit = _Permit()
@@ -103,7 +103,7 @@ def compute(function: Callable[..., T], *arguments: object) -> T:
     try:
         return function(*arguments)
     finally:
-        _permit.give_back()
+        _permit.release()
 
 
 def compute_aside(function: Callable[..., T], *arguments: object) -> T:
@@ -129,7 +129,7 @@ def waiting() -> Iterator[None]:
         yield
         pause()
         return
-    _permit.give_back()
+    _permit.release()
     try:
         yield
     finally:
@@ -139,7 +139,7 @@ def waiting() -> Iterator[None]:
 @contextmanager
 def without() -> Iterator[None]:
     """Run a block that needs no permit, because only one thread at a time runs it and others wait for it."""
-    _permit.give_back()
+    _permit.release()
     _thread.writes = True
     try:
         yield

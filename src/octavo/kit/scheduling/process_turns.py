@@ -42,7 +42,7 @@ class ProcessTurns:
             self._wanted = False
             return self._held
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         with self._changed:
             self._held = False
             _lock(self._turn, fcntl.LOCK_UN)

@@ -81,7 +81,7 @@ def list_backups(tx: Transaction, limit: int) -> list[BackupRun]:
     return [BackupRun(*row) for row in rows]
 
 
-def last_good_backup(tx: Transaction) -> BackupRun | None:
+def last_successful_backup(tx: Transaction) -> BackupRun | None:
     """Return the last successful backup."""
     row = tx.one(
         f"SELECT {_RUN} FROM backup_runs WHERE problem IS NULL ORDER BY ended_at DESC, id DESC LIMIT 1"

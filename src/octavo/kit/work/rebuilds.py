@@ -17,7 +17,7 @@ from octavo.kit.db.tables import Table, declare
 declare(Table(name="rebuilds", stays="the server's own", derived=True))
 
 
-class Left(Struct, frozen=True):
+class Remainder(Struct, frozen=True):
     """Remainder of one part: pending and running rows, and rows that failed permanently."""
 
     waiting: int
@@ -43,7 +43,7 @@ class Rebuild(Struct, frozen=True):
         return f"{said}, {self.failed} failed" if self.failed else said
 
 
-Counting = Callable[[Transaction, int], Left]
+Counting = Callable[[Transaction, int], Remainder]
 _parts: dict[str, Counting] = {}
 
 
@@ -56,7 +56,7 @@ def rebuilds(part: str, count: Counting) -> None:
 def rebuilds_by_job(part: str, kind: str) -> None:
     """Declare a part that jobs of one kind rebuild."""
 
-    def count(tx: Transaction, since: int) -> Left:
+    def count(tx: Transaction, since: int) -> Remainder:
         found: Mapping[str, int] = dict(
             tx.all(
                 """SELECT CASE WHEN state = 'parked' THEN 'failed' ELSE 'waiting' END, count(*) FROM jobs
@@ -65,7 +65,7 @@ def rebuilds_by_job(part: str, kind: str) -> None:
                 since=since,
             )
         )
-        return Left(found.get("waiting", 0), found.get("failed", 0))
+        return Remainder(found.get("waiting", 0), found.get("failed", 0))
 
     rebuilds(part, count)
 

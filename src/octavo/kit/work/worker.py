@@ -23,7 +23,7 @@ import msgspec
 from octavo.kit.clock import now
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.observability import logs, tracing
-from octavo.kit.scheduling.deadlines import OutOfTime, within
+from octavo.kit.scheduling.deadlines import DeadlineExceeded, within
 from octavo.kit.scheduling.owners import done_for
 from octavo.kit.scheduling.permits import compute_aside
 from octavo.kit.scheduling.shares import Shares
@@ -224,7 +224,7 @@ class Worker:
                     if moment > run.deadline.at + self._grace:
                         kind = jobs.kinds[run.kind]
                         run.given_up = True
-                        self._fail(run, kind, OutOfTime(f"not done within {kind.seconds:g} seconds"))
+                        self._fail(run, kind, DeadlineExceeded(f"not done within {kind.seconds:g} seconds"))
                 if runs and moment - renewed >= self._lease / 3000:
                     with self._database.write() as tx:
                         tx.run(

@@ -1,8 +1,8 @@
 """Merge two accounts of one person: one of them gets everything that the other one has, which is then deleted.
 
-Memberships, permissions, teams, and the sign-in with other services move in the transaction that deletes the account.
-A job then moves the authorship of content, which can be any amount. Secrets such as passwords, tokens, and agents never
-move: they would otherwise get the permissions of both accounts.
+Memberships, permissions, teams, and the sign-in with other services move in the transaction that deletes the account. A
+job then moves the authorship of content, which may be large. Secrets such as passwords, tokens, and agents never move:
+they would otherwise get the permissions of both accounts.
 """
 
 from __future__ import annotations
@@ -36,16 +36,17 @@ _END = frozenset(
         "second_factors",
     }
 )
-"""Tables whose rows end with the account, like those of all tables with secrets."""
+"""Tables whose rows are deleted with the account, as in all tables with secrets."""
 _HISTORY = frozenset({"audit_events", "audit_totals"})
-"""Tables that are never changed: who did something is recorded under the account that they used."""
+"""Tables that are never changed: an action remains recorded under the account that performed it."""
 
 
 def merge_accounts(tx: Transaction, context: Context, by: By, source: str, target: str) -> None:
     """Move everything of the account ``source`` to ``target``, and delete ``source``.
 
-    Raises NotFound for an unknown person, BadRequest if both are the same, and Conflict for a server administrator,
-    for an account that an organization manages, and if ``target`` is deactivated, also in an organization of both.
+    Raises NotFound for an unknown person, BadRequest if both are the same, and Conflict for a server administrator, for
+    an account that an organization manages, and if ``target`` is deactivated, on the server or in an organization to
+    which both belong.
     """
     if source == target:
         raise BadRequest("into: must be another account")
@@ -94,7 +95,7 @@ def _require_mergeable(tx: Transaction, context: Context, source: str, target: s
 
 
 def _merge_memberships(tx: Transaction, organization_id: str, source: str, target: str) -> None:
-    """Give ``target`` the higher role of both, if both are members."""
+    """Give ``target`` the higher of both roles, if both are members."""
     theirs = find_membership(tx, organization_id, source)
     own = find_membership(tx, organization_id, target)
     if theirs is None or own is None or theirs.disabled:
@@ -103,7 +104,7 @@ def _merge_memberships(tx: Transaction, organization_id: str, source: str, targe
 
 
 def _columns(schemas: dict[str, Schema]) -> Iterator[tuple[str, Column]]:
-    """Yield all columns with the id of a person that follow an account into another one."""
+    """Yield all columns with the id of a person that change when accounts are merged."""
     for name, schema in schemas.items():
         table = TABLES.get(name)
         if table is None or table.secrets or name in _END or name in _HISTORY:
@@ -112,7 +113,7 @@ def _columns(schemas: dict[str, Schema]) -> Iterator[tuple[str, Column]]:
 
 
 def _moves_at_once(schema: Schema, column: Column) -> bool:
-    """Return whether a column gives a person something; all others only name an author."""
+    """Return whether a column grants a person something; all other columns only identify an author."""
     gives = column.names == ("members.user_id",) or column.path is not None
     return gives or (column.name, "users") in schema.refers
 
@@ -121,7 +122,7 @@ def _move(
     tx: Transaction, schema: Schema, column: Column, source: str, target: str, limit: int | None = None
 ) -> int:
     """Move the rows of one account, at most ``limit``, and return their number. A row is deleted if the other account
-    has its own."""
+    already has the same row."""
     found = f"{column.name} = :source" if column.path is None else f"{column.name} LIKE :like"
     rows = read_rows(tx, schema, f"{found} AND {column.condition}", source=source, like=f"%{source}%")
     keys = [key for key in unique_keys(tx, schema) if column.name in key]

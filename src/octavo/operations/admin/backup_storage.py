@@ -91,7 +91,7 @@ class BackupPlace:
         )
 
     def put(self, name: str, pieces: Iterable[bytes]) -> None:
-        """Store an object. Raises OutOfReach, OutOfRoom."""
+        """Store an object. Raises TemporarilyUnavailable, DiskFull."""
         with store_errors():
             if self._folder is None:
                 obstore.put(self._store, name, _whole_if_small(pieces))
@@ -113,7 +113,7 @@ class BackupPlace:
                 flush_to_disk(folder)
 
     def get(self, name: str) -> Iterator[bytes]:
-        """Yield the bytes of an object. Raises NotFound, OutOfReach."""
+        """Yield the bytes of an object. Raises NotFound, TemporarilyUnavailable."""
         with store_errors():
             for chunk in obstore.get(self._store, name).stream(min_chunk_size=CHUNK):
                 yield bytes(chunk)

@@ -201,7 +201,7 @@ class _Follower:
                 head = read_head(pieces)
         except ValueError:
             return False
-        end = self._log.hold()
+        end = self._log.open_next_read()
         try:
             # If no process has held the log since, it must be the same log. All empty logs look the same.
             if end.salt != head.end.salt or head.end.frame == 0:
@@ -210,7 +210,7 @@ class _Follower:
         except LostTrack:
             return False
         finally:
-            self._log.let_go()
+            self._log.end_previous_read()
         self._generation, self._number = newest.generation, newest.number
         self._at, self._put_end, self._is_new = end, head.end, False
         bases = [each for each in entries if each.kind == "base" and each.generation == newest.generation]
@@ -232,12 +232,12 @@ class _Follower:
 
     def _read_on(self) -> _Segment | None:
         assert self._at is not None
-        end = self._log.hold()
+        end = self._log.open_next_read()
         try:
             segment = self._read(self._at, end)
             self._at = end
         finally:
-            self._log.let_go()
+            self._log.end_previous_read()
         return segment
 
     def _read(self, before: LogEnd, end: LogEnd) -> _Segment | None:
@@ -311,8 +311,8 @@ class _Follower:
         self._put(segment)
 
     def _skip(self) -> None:
-        self._log.hold()
-        self._log.let_go()
+        self._log.open_next_read()
+        self._log.end_previous_read()
 
     def _start_base(self) -> None:
         """Start writing a base of the current database, in a thread in parallel with the chain."""
@@ -322,8 +322,8 @@ class _Follower:
             try:
                 segment = None if self._at is None else self._read_on()
                 if self._at is None:
-                    self._at = self._put_end = self._log.hold()
-                    self._log.let_go()
+                    self._at = self._put_end = self._log.open_next_read()
+                    self._log.end_previous_read()
             except BaseException:
                 source.close()
                 raise

@@ -29,14 +29,14 @@ from . import backup
 from .archives import export_organization, import_organization
 from .backup_storage import BackupPlace
 from .continuous_restore import holds_log, restore_followed
-from .docs_sites import BroughtSite, bring_source, export_site_files
-from .import_export import bring, export_space
+from .docs_sites import ImportedSite, export_site_files, import_as_site_or_space
+from .import_export import export_space, import_space
 from .kept_backups import is_place, opened_backup
 from .lookup import Kind, find_named
 from .reindexing import Progress
 
 
-class HeldPart(Struct, frozen=True):
+class BackupPart(Struct, frozen=True):
     """Organization, space, or site in a backup. ``organization``: the id of its organization. ``pages``: the number of
     pages of a space. ``changed_at``: the time of its last change. ``present``: whether the running server also has
     it."""
@@ -110,14 +110,14 @@ _LIST = """
 """
 
 
-def list_held(context: Context, copy: Context) -> list[HeldPart]:
+def list_backup_parts(context: Context, copy: Context) -> list[BackupPart]:
     """Return the parts of a backup that can be restored separately, by organization."""
     with copy.db.read() as tx:
         rows = tx.all(_LIST)
     with context.db.read() as tx:
         present = {(row[0], row[1]) for row in tx.all(_LIST)}
     return [
-        HeldPart(
+        BackupPart(
             kind=kind,
             id=id,
             title=title,
@@ -161,16 +161,18 @@ def restore_part(
             title = f"{found.title} ({label})"
             if kind == "space":
                 export_space(copy, found.id, files)
-                outcome = bring(
+                outcome = import_space(
                     context, str(files), organization_id=target, title=title, kind="octavo", progress=progress
                 ).outcome
                 part = RestoredPart("space", outcome.space, title, target)
             else:
                 export_site_files(copy, found.id, files)
-                brought = bring_source(
+                brought = import_as_site_or_space(
                     context, str(files), organization_id=target, new_site=True, progress=progress
                 )
-                assert isinstance(brought, BroughtSite), "an exported site has a description of its structure"
+                assert isinstance(brought, ImportedSite), (
+                    "an exported site has a description of its structure"
+                )
                 with context.db.write() as tx:
                     update_site(tx, brought.site, title=title)
                 part = RestoredPart("site", brought.site, title, target)
@@ -191,7 +193,7 @@ def _require_missing(context: Context, organization_id: str) -> None:
         if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=organization_id):
             raise BadRequest(
                 f"--organization: {organization_id!r} is still on this server. Restore its spaces or sites"
-                " beside the present ones, with --space or --site."
+                " next to the current ones, with --space or --site."
             )
 
 

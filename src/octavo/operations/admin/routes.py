@@ -17,14 +17,14 @@ from octavo.kit.db.pagination import Listing, decode_token, present_slice, slice
 from octavo.kit.http.operation import Area, Call
 from octavo.kit.net import mail
 from octavo.kit.work import jobs
-from octavo.kit.work.backup_runs import last_good_backup, list_backups
+from octavo.kit.work.backup_runs import last_successful_backup, list_backups
 from octavo.kit.work.outbox import count_waiting
 from octavo.organization.access.accounts import find_user
 from octavo.organization.access.authorization import SignedIn
 from octavo.organization.access.roles import Can
 from octavo.organization.identity.sessions import require_still_signed_in
 
-from . import account_deletion, accounts, diagnosis, maintenance_routes, store
+from . import account_deletion, accounts, diagnosis, limit_routes, maintenance_routes, store
 from .account_merging import merge_accounts
 from .authorization import OperatorAccess
 from .wire import (
@@ -61,7 +61,7 @@ from .wire import (
 # Only sessions can use it, so there is no scope for tokens.
 operation = Area("access").operation
 
-__all__ = ["maintenance_routes"]
+__all__ = ["limit_routes", "maintenance_routes"]
 
 _checking = Lock()
 _BACKUPS = 14
@@ -86,7 +86,7 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
             jobs.count_jobs(tx), later=jobs.count_later(tx), events=sum(count_waiting(tx).values())
         )
         editing = store.count_editing(tx)
-        backups, good = list_backups(tx, _BACKUPS), last_good_backup(tx)
+        backups, good = list_backups(tx, _BACKUPS), last_successful_backup(tx)
     server = read_address(settings.smtp_url) if settings.smtp_url else None
     sending = InstallationMail(settings.mail_from)
     if server is not None:
@@ -181,7 +181,9 @@ def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
     """Preview the deletion of your account: what will be deleted, in numbers, and whether the deletion is
     possible."""
     with call.db.read() as tx:
-        return present_deletion(account_deletion.foresee(tx, call.settings, caller.user_id), own=True)
+        return present_deletion(
+            account_deletion.preview_account_deletion(tx, call.settings, caller.user_id), own=True
+        )
 
 
 @operation("deleteOwnAccount", "DELETE", "/user", needs=Can.CHANGE_SIGN_IN, errors=(409,))
@@ -201,7 +203,9 @@ def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> Acco
     """Preview the deletion of an account: what will be deleted, in numbers, and whether the deletion is
     possible."""
     with call.db.read() as tx:
-        return present_deletion(account_deletion.foresee(tx, call.settings, user_id), own=False)
+        return present_deletion(
+            account_deletion.preview_account_deletion(tx, call.settings, user_id), own=False
+        )
 
 
 @operation("deleteAccount", "DELETE", "/installation/users/{userId}", needs=Can.CHANGE_SIGN_IN, errors=(409,))
@@ -239,9 +243,9 @@ def update_account(call: Call, operator: OperatorAccess, user_id: str, body: Upd
 )
 def merge_account(call: Call, operator: OperatorAccess, user_id: str, body: MergeAccount) -> HostedPerson:
     """Merge an account into another account of the same person, and delete it. The remaining account gets its
-    memberships, teams, permissions, and content. If both are members of an organization, the higher role
-    applies. Its password, sessions, tokens, agents, and notifications end with it. Returns 409 for server
-    administrators, for accounts managed by an organization, and if the remaining account is deactivated."""
+    memberships, teams, permissions, and content. If both are members of an organization, the higher role applies. Its
+    password, sessions, tokens, agents, and notifications are deleted with it. Returns 409 for server administrators,
+    for accounts managed by an organization, and if the remaining account is deactivated."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         merge_accounts(tx, call.context, operator.actor, user_id, body.into)
@@ -259,7 +263,7 @@ def make_organization_administrator(
     call: Call, operator: OperatorAccess, organization_id: str, user_id: str
 ) -> None:
     """Make a person an administrator of an organization, for example after its last administrator left. The
-    organization's audit log shows it. Returns 409 for a deactivated account."""
+    organization's audit log records it. Returns 409 for a deactivated account."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         accounts.make_administrator(tx, operator.actor, organization_id, user_id)

@@ -5,20 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
 from octavo.kit.work.backup_runs import BackupRun
 from octavo.kit.work.jobs import JobCount, JobRow, State
 from octavo.kit.work.maintenance import NoticeKind, ServerNotice
 from octavo.organization.access.accounts import is_listed_operator
+from octavo.organization.access.limits import (
+    RESOURCES,
+    Resource,
+    ResourceLimits,
+    list_usage,
+    measure,
+    near_limits,
+    read_limits,
+)
 from octavo.organization.access.wire import User, present_user
 from octavo.organization.identity.wire import Email
 from octavo.settings import Settings
 
-from .account_deletion import Foreseen
+from .account_deletion import DeletionPreview
 from .maintaining import forgotten_since
 from .store import OrganizationRow, PersonRow
 
@@ -142,6 +153,67 @@ def present_hosted(row: OrganizationRow) -> HostedOrganization:
         people=row.people,
         spaces=row.spaces,
         sites=row.sites,
+    )
+
+
+Limit = Annotated[int, Meta(ge=0, le=2**53)] | None
+
+
+class OrganizationLimits(Struct):
+    """Limits of an organization; null is unlimited. ``storage``: bytes of files. ``requests``: API requests per
+    minute."""
+
+    members: Limit = None
+    agents: Limit = None
+    pages: Limit = None
+    storage: Limit = None
+    requests: Limit = None
+
+    def read(self) -> ResourceLimits:
+        return ResourceLimits(**{name: getattr(self, name) for name in RESOURCES})
+
+
+class UsedResources(Struct):
+    """Use of an organization. ``storage``: bytes of files, also in drafts."""
+
+    members: int
+    agents: int
+    pages: int
+    storage: int
+
+
+class UsedOnDay(UsedResources):
+    day: str
+
+
+class OrganizationUsage(Struct, kw_only=True):
+    """Use of an organization and its limits. ``days``: the use of the last measured days, oldest first. ``near``: the
+    resources of which it has at least nine tenths of its limit."""
+
+    used: UsedResources
+    limits: OrganizationLimits
+    near: list[Resource]
+    days: list[UsedOnDay]
+    object: Literal["organization-usage"] = "organization-usage"
+
+
+_USAGE_DAYS = 90
+
+
+def present_limits(limits: ResourceLimits) -> OrganizationLimits:
+    return OrganizationLimits(**msgspec.structs.asdict(limits))
+
+
+def present_usage(tx: Transaction, organization_id: str) -> OrganizationUsage:
+    """Measure an organization now."""
+    used, limits = measure(tx, organization_id), read_limits(tx, organization_id)
+    return OrganizationUsage(
+        used=UsedResources(**msgspec.structs.asdict(used)),
+        limits=present_limits(limits),
+        near=near_limits(limits, used),
+        days=[
+            UsedOnDay(**msgspec.structs.asdict(day)) for day in list_usage(tx, organization_id, _USAGE_DAYS)
+        ],
     )
 
 
@@ -290,7 +362,7 @@ class AccountDeletion(Struct, rename="camel", kw_only=True):
     managed_by: str | UnsetType = UNSET
 
 
-def present_deletion(found: Foreseen, *, own: bool) -> AccountDeletion:
+def present_deletion(found: DeletionPreview, *, own: bool) -> AccountDeletion:
     stopped = found.operator or any(left.last_admin for left in found.organizations)
     return AccountDeletion(
         possible=not stopped and not (own and found.managed_by is not None),

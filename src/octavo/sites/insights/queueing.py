@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from octavo.errors import OutOfReach
+from octavo.errors import TemporarilyUnavailable
 from octavo.kit.clock import iso, now
 from octavo.kit.context import Context
 from octavo.kit.http.metrics import Metrics
@@ -85,7 +85,7 @@ class EventQueue:
                             for one in _without_typing(settled)
                         ],
                     )
-            except OutOfReach as error:
+            except TemporarilyUnavailable as error:
                 log.warning("couldn't write views and searches yet, will retry: %s", error.message)
                 typing = waiting
             except Exception:

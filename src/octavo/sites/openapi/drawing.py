@@ -32,7 +32,7 @@ from .blocks import (
 from .code_samples import example_call, list_templates, samples
 from .conventions import Conventions
 from .description import Data, DescribedOperation, list_of, object_of, text_of
-from .operation_drawing import WAYS, OperationDrawer, name_status, scheme_words
+from .operation_drawing import WAYS, OperationRenderer, name_status, scheme_words
 from .words import ENGLISH, ReferenceWords
 
 _SCOPES = 60
@@ -55,7 +55,7 @@ _LANGUAGES = 6
 """Maximum number of languages of a request on this page, if all are shown or if they are in tabs."""
 
 
-class Drawer(OperationDrawer):
+class ApiReferenceRenderer(OperationRenderer):
     """Renderer of one specification: its operations, its schemas, and the parts that apply to all of them."""
 
     def schemas(self, names: Iterable[str], title: str = "") -> list[Block]:

@@ -104,7 +104,7 @@ _FEW_KINDS = 4
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
-class SchemaDrawer:
+class SchemaRenderer:
     """Renderer of the schemas of one specification. ``many``: whether the page has many operations, so that
     each is shown in less detail. ``linked``: the schemas with their own heading on the page, or with their
     own page under ``schemas_at``, whose content is shown only there. ``spec``: the page's name for the

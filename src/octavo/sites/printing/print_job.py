@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from octavo.content.revisions.computing import on_dependency_change
 from octavo.content.revisions.files import store_file
 from octavo.content.revisions.states import revision_state
-from octavo.core.document.containing import tell_failure
+from octavo.core.document.containing import report_failure
 from octavo.errors import NotFound
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -86,7 +86,7 @@ def make_print(context: Context, print_id: str) -> None:
                 jobs.finish(tx)
             return
         for failure in result.contained:
-            tell_failure(failure.stage, FailedApart(failure.error), failure.count)
+            report_failure(failure.stage, FailedApart(failure.error), failure.count)
         if result.plain or result.broken:
             lost = {"print": print_id, "plain": result.plain, "broken": result.broken}
             log.warning("printed with problems", extra=lost)

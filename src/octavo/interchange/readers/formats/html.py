@@ -23,7 +23,7 @@ from octavo.core.document.writing import write
 from .html_building import NodeBuilder, Rewrite, explicit_id
 from .html_content import drop_lead, find_description, find_main_content, find_title, is_shown, take_notes
 from .html_nodes import Node, lift_title, plain_text, squeezed, without_empty
-from .office_pages import canvas_of, understand
+from .office_pages import canvas_of, normalize_markup
 
 MAX_DEPTH = 60
 _SAFE_DEPTH = 16
@@ -58,7 +58,7 @@ def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
     except (etree.LxmlError, ValueError):
         return None
     if tree is not None:
-        understand(tree, text)
+        normalize_markup(tree, text)
     return tree
 
 

@@ -1,4 +1,4 @@
-"""Nodes of a page, with the text of HTML as a browser shows it."""
+"""Nodes of a page, and the text of HTML as browsers display it."""
 
 from __future__ import annotations
 

@@ -416,7 +416,7 @@ class _Storage:
         made = translate(self.markdown[number], self.place, Dialect()).text.strip("\n")
         return "\n".join(f"{indent}{row}" if row else row for row in made.split("\n"))
 
-    def tell(self, code: str, message: str) -> None:
+    def report(self, code: str, message: str) -> None:
         if message not in self.told:
             self.told.add(message)
             self.place.problem(0, code, message[:300])
@@ -474,7 +474,7 @@ class _Storage:
                     # Links to other spaces keep their URLs.
                     return f"{self.export.site}/display/{quote(key)}/{quote_plus(title)}", title
                 if page is None:
-                    self.tell("broken_link", f"{title[:200]} doesn't exist in the export")
+                    self.report("broken_link", f"{title[:200]} doesn't exist in the export")
                     return "", title
                 return "/" + self.export.address(page), title
             if name == "attachment":
@@ -486,7 +486,7 @@ class _Storage:
                     )
                 path = owner.files.get(filename)
                 if path is None:
-                    self.tell("broken_link", f"the attachment {filename[:200]} is missing from the export")
+                    self.report("broken_link", f"the attachment {filename[:200]} is missing from the export")
                 return ("/" + quote(path) if path else ""), filename
             if name == "user":
                 return "", "@" + (child.get("ri:username") or "someone")
@@ -733,7 +733,7 @@ class _Storage:
             element.tag = "span" if within else "p"
             etree.SubElement(element, "a", href=target[0]).text = target[1]
             if "include" in name:
-                self.tell(
+                self.report(
                     "unknown_component",
                     f"the macro {name} shows {target[1][:100]}; it was replaced with a link",
                 )
@@ -754,7 +754,7 @@ class _Storage:
                 etree.SubElement(element, "pre").text = plain.text
             if name not in _SILENT and name not in _WRAPPERS:
                 said = attributes.get("ac:name") or name
-                self.tell(
+                self.report(
                     "unknown_component", f"the macro {said[:100]} isn't supported; its contents were kept"
                 )
 

@@ -1,5 +1,5 @@
-"""Customization as one visitor sees it: without links whose conditions are not met or whose targets the visitor can't
-see."""
+"""Customization as one reader sees it: without links whose conditions the visitor doesn't meet or whose targets they
+can't see, and with the assistant's instructions only for administrators."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ from octavo.kit.http.operation import Visitor
 from .model import ContentLink, ContentRef, Customization, HeaderItem, Links
 
 
+def without_instructions(look: Customization) -> Customization:
+    """Return the customization without the instructions of the assistant."""
+    return replace(look, ai=replace(look.ai, instructions=UNSET))
+
+
 def shown_to(tx: Transaction, visitor: Visitor, look: Customization) -> Customization:
     """Return the customization for a visitor."""
     sees = _TargetVisibility(tx, visitor)
@@ -23,9 +28,11 @@ def shown_to(tx: Transaction, visitor: Visitor, look: Customization) -> Customiz
     announcement = look.announcement
     if announcement is not UNSET and announcement.link is not UNSET and not sees.ref(announcement.link.to):
         announcement = replace(announcement, link=UNSET)
+    target = look.header.primary_link
+    primary = target if target is not UNSET and sees.ref(target) else UNSET
     return replace(
-        look,
-        header=replace(look.header, links=header),
+        without_instructions(look),
+        header=replace(look.header, links=header, primary_link=primary),
         footer=replace(look.footer, groups=[group for group in groups if group.links]),
         announcement=announcement,
     )

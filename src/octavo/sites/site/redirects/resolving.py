@@ -160,8 +160,8 @@ def _config_of(tx: Transaction, state: State) -> Config:
 
 
 def list_space_redirects(tx: Transaction, view: SpaceView) -> list[str]:
-    """List the decoded paths below a space that its pages and its ``.gitbook.yaml`` redirect; ``old/*`` stands
-    for everything below ``old``."""
+    """List the decoded paths below a space that its pages and its ``.gitbook.yaml`` redirect; ``old/*`` represents
+    everything below ``old``."""
     return [*view.redirects, *(unquote(source) for source in _config_of(tx, view.state).redirects)]
 
 
