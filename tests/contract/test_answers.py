@@ -160,10 +160,10 @@ def test_the_answer_has_the_described_shape(world: World, request, operation: Op
     for version, deviations in (("schemas", DEVIATIONS), ("newest_schemas", NEWEST_DEVIATIONS)):
         schemas: Schemas = request.getfixturevalue(version)
         if schemas.has(operation.id, answer.status_code):
-            _compare(operation, answer, schemas, deviations)
+            compare(operation, answer, schemas, deviations)
 
 
-def _compare(
+def compare(
     operation: Operation, answer: httpx.Response, schemas: Schemas, deviations: Collection[str]
 ) -> None:
     """Answers fit a description but for complaints that are listed, at least a part of each."""
