@@ -19,10 +19,12 @@ from .retrieving import retrieve
 
 
 class QuestionAsker(Struct, frozen=True):
-    """Asker of a question. ``user_id``: the user, or empty for a visitor of a site. ``material``: the content
-    for answers. ``words``: the texts of an answer besides passages. ``instructions``: the instructions of the
-    site to the model. ``suggestions``: the questions that the site suggests, or none to suggest questions from
-    its pages. ``recorded``: whether unanswered questions are stored. ``answered``: the function called when an answer is
+    """Asker of a question.
+
+    ``user_id``: the user, or empty for a visitor of a site. ``material``: the content for answers. ``words``: the
+    texts of an answer besides passages. ``instructions``: the instructions of the site to the model.
+    ``suggestions``: the questions that the site suggests, or none to suggest questions from its pages.
+    ``recorded``: whether unanswered questions are stored. ``answered``: the function called when an answer is
     complete."""
 
     organization_id: str
