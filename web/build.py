@@ -255,7 +255,7 @@ _GROUND = (
     r"|:root\[data-theme=\"light\"\] \.only|@media.*\.only-)"
 )
 _WHOLE = ("Icons", "Text", "Horizontally", "Code", "Hints", "Tables", "Images", "Updates")
-_LINES = {"Ground": _GROUND, "Buttons": r"\.button|\.tag", "Page": r"h1|\.lead|\.cover"}
+_LINES = {"Base": _GROUND, "Buttons": r"\.button|\.tag", "Page": r"h1|\.lead|\.cover"}
 
 
 def page_styles(reader: str) -> str:

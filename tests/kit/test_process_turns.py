@@ -1,4 +1,5 @@
-"""Turns of processes to write. The system tells openings of a file apart, so two of them here are as two processes."""
+"""Turns of processes to write. The system distinguishes openings of a file, so two of them in one process are
+like two processes."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def two(tmp_path):
         each.close()
 
 
-def test_one_has_the_turn_at_a_time(two):
+def test_only_one_process_has_the_turn(two):
     first, second = two
     assert first.take(PATIENCE)
     assert not second.take(0.05)
@@ -40,7 +41,7 @@ def test_one_has_the_turn_at_a_time(two):
     second.give_back()
 
 
-def test_a_turn_that_comes_too_late_is_given_on(two):
+def test_a_turn_that_comes_too_late_is_passed_on(two):
     first, second = two
     assert first.take(PATIENCE)
     assert not second.take(0.01)
@@ -81,7 +82,7 @@ def _hold(path: str, holds: Any) -> None:
     time.sleep(PATIENCE)
 
 
-def test_a_process_that_is_killed_leaves_its_turn(tmp_path):
+def test_a_killed_process_releases_its_turn(tmp_path):
     path = str(tmp_path / "octavo.db")
     fork = multiprocessing.get_context("fork")
     holds = fork.Event()

@@ -205,7 +205,7 @@ def value_of(body: Any, path: str) -> Any:
     return body
 
 
-def test_every_setting_changes_the_page_or_says_why_not(site):
+def test_every_setting_changes_the_page_or_has_a_documented_reason(site):
     whole = site.customize(FULL)
     # Responses are complete: with both variants of a color even if only one was changed.
     full = site.page()
@@ -245,7 +245,7 @@ def test_settings_without_effect_are_documented():
     assert {path for path in KEPT if f"`{path}`" not in section} == set()
 
 
-def test_every_class_of_a_look_is_in_the_style_sheet():
+def test_every_class_of_a_style_is_in_the_style_sheet():
     sheet = drawing.find_asset("octavo.css").content.decode()
     for declared in list_settings(Customization):
         css = declared.setting.css
@@ -263,7 +263,7 @@ def test_every_class_of_a_look_is_in_the_style_sheet():
 EVIL = "</style><script>alert(1)</script>\"'><b>"
 
 
-def test_no_word_of_customization_becomes_markup_or_style(site):
+def test_no_text_of_customization_becomes_markup_or_style(site):
     body = copy.deepcopy(FULL)
     body["title"] = body["footer"]["copyright"] = EVIL
     for place in (
@@ -319,7 +319,7 @@ def test_no_url_has_control_characters(site, char):
     site.customize(told)
 
 
-def test_links_that_lead_nowhere_for_a_visitor_are_not_there(site):
+def test_links_that_a_visitor_cannot_open_are_hidden(site):
     refs = [
         {"kind": "user", "user": "x"},
         {"kind": "collection", "collection": "x"},
@@ -342,7 +342,7 @@ def test_a_header_link_to_a_page_follows_it(site, world):
     assert f'href="{site.base}more">There</a>' in text
 
 
-def test_conditions_of_header_links_ask_the_visitor(site, world):
+def test_conditions_of_header_links_depend_on_the_visitor(site, world):
     beta = {"type": "boolean", "description": "Whether they try what is new"}
     unsigned = {
         "type": "object",
@@ -373,7 +373,7 @@ def test_a_space_overrides_and_a_site_without_settings_follows_the_system(site, 
     assert 'data-theme="dark"' in site.shown({"themes": {"default": "dark"}})
 
 
-def test_an_answer_that_is_put_back_changes_nothing(site, world):
+def test_sending_back_a_returned_customization_changes_nothing(site, world):
     def put_back(**changes: Any) -> str:
         answered = world.get("admin", f"{site.path}/customization") | changes
         assert answered | site.customize(answered) | {"updatedAt": ""} == answered | {"updatedAt": ""}
@@ -393,7 +393,7 @@ def test_an_answer_that_is_put_back_changes_nothing(site, world):
 # --- fonts ----------------------------------------------------------------------------------------------
 
 
-def test_every_font_has_its_files_and_licence():
+def test_every_font_has_its_files_and_license():
     named = set(get_args(looks.Font)) | set(get_args(looks.MonospaceFont))
     assert named - {"ABCFavorit"} == set(fonts.FONTS)
     folder = Path(fonts.__file__).parent / "files"
@@ -409,7 +409,7 @@ def test_every_font_has_its_files_and_licence():
     assert all(fonts.read_font(name).startswith(b"wOF2") for name in used)
 
 
-def test_fonts_come_from_the_own_host(site):
+def test_fonts_are_served_from_the_same_host(site):
     text = site.page()
     found = re.search(r'rel="preload" href="([^"]+)"', text)
     assert found is not None
@@ -419,7 +419,7 @@ def test_fonts_come_from_the_own_host(site):
     assert "font-src 'self'" in policy
 
 
-def test_a_font_of_the_organization(site, world):
+def test_a_font_of_the_organization_is_used(site, world):
     fonts_path = world.home.path("/orgs/{organizationId}/fonts")
     font = {
         "id": "nowhere",
@@ -441,7 +441,7 @@ def test_a_font_of_the_organization(site, world):
 # --- languages ------------------------------------------------------------------------------------------
 
 
-def test_every_language_has_every_word_with_its_places():
+def test_every_language_has_every_text_with_its_placeholders():
     english = msgspec.to_builtins(FrameLabels())
     found = locales.read_catalog()
     assert {"en", "de", "fr", "es", "pt", "it", "nl", "ja", "zh", "ko", "ar", "he", "no", "ru"} <= set(found)
@@ -455,11 +455,11 @@ def test_every_language_has_every_word_with_its_places():
 
 
 @pytest.mark.parametrize("name", get_args(looks.Locale))
-def test_every_locale_of_customization_is_there(name):
+def test_every_locale_of_customization_exists(name):
     assert locales.find_locale(name)
 
 
-def test_the_locale_is_that_of_customization_else_of_the_space(site, world):
+def test_the_locale_comes_from_customization_or_the_space(site, world):
     world.call("admin", "PATCH", f"/spaces/{site.space}", json={"language": "ar"})
     text = site.page()
     assert 'lang="ar" dir="rtl"' in text and locales.read_catalog()["ar"].outline not in text
@@ -556,7 +556,7 @@ def test_a_customization_says_when_it_was_changed(site, world):
     assert site.customize(first | {"title": "Another"})["updatedAt"] >= first["updatedAt"]
 
 
-def test_templates_have_no_words_of_their_own():
+def test_templates_contain_no_text():
     for path in (Path(drawing.__file__).parent / "templates").glob("*.html"):
         if path.name == "home.html":
             continue  # It belongs to no site, and so to no language.
@@ -571,7 +571,7 @@ def test_templates_have_no_words_of_their_own():
 PHRASES = {status.phrase for status in HTTPStatus}
 
 
-def test_scripts_have_no_words_of_their_own():
+def test_scripts_contain_no_text():
     """Texts that a script adds come from the page, in its language."""
     static = Path(drawing.__file__).parent / "static"
     for path in static.glob("*.js"):
@@ -594,7 +594,7 @@ def test_scripts_have_no_words_of_their_own():
         assert words <= named | PHRASES, (path.name, words)
 
 
-def test_the_window_of_an_embedded_site_speaks_its_language(site):
+def test_the_window_of_an_embedded_site_is_in_its_language(site):
     site.shown({"internationalization": {"locale": "ja"}})
     script = site.visitor.get(f"{site.base}~embed/script.js").text
     assert f'"{locales.read_catalog()["ja"].embedded}"' in script and "%words%" not in script
@@ -622,7 +622,7 @@ def test_ratings_are_counted(site, world):
     assert site.visitor.post(form[1], body, **headers).status_code == 404
 
 
-def test_a_page_that_is_not_there_suggests_others(site):
+def test_a_missing_page_suggests_others(site):
     answer = site.visitor.get(f"{site.base}old/visitor-tokens")
     assert answer.status_code == 404
     assert f'<a href="{site.base}visitor-tokens">' in answer.text.partition("perhaps")[2]

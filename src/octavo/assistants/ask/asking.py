@@ -19,13 +19,11 @@ from .retrieving import retrieve
 
 
 class QuestionAsker(Struct, frozen=True):
-    """Asker of a question.
-
-    ``user_id``: the user, or empty for a visitor of a site. ``material``: the content for answers. ``words``: the
-    texts of an answer besides passages. ``instructions``: the instructions of the site to the model.
-    ``suggestions``: the questions that the site suggests, or none to suggest questions from its pages.
-    ``recorded``: whether unanswered questions are stored. ``answered``: the function called when an answer is
-    complete."""
+    """Person who asks a question, with the material and settings for its answer. ``user_id``: the user, or empty for a
+    visitor of a site. ``material``: the content for answers. ``words``: the texts of an answer other than passages.
+    ``instructions``: the instructions of the site to the model. ``suggestions``: the questions that the site suggests,
+    or none to suggest questions from its pages. ``recorded``: whether unanswered questions are stored. ``answered``:
+    the function called when an answer is complete."""
 
     organization_id: str
     user_id: str
@@ -38,7 +36,7 @@ class QuestionAsker(Struct, frozen=True):
 
 
 def suggest(tx: Transaction, asker: QuestionAsker) -> list[str]:
-    """Return questions to begin with: those of the site, or questions that pages answer."""
+    """Return suggested questions: those of the site, or questions that its pages answer."""
     return list(asker.suggestions) or recommend(tx, asker.material(tx), asker.words)
 
 

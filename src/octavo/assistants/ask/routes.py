@@ -228,9 +228,9 @@ def _site_asker(
     where: SearchedSpaces,
     space_id: str | None = None,
 ) -> asking.QuestionAsker:
-    """Return the asker at a site: a visitor, or a member with access to some of its spaces. ``named``: the site
-    spaces that the request names, by field. ``where``: the site spaces to answer from; of these, only those of
-    ``space_id`` if it is given. Raises NotFound for a site space or space that they can't see."""
+    """Return the asker for a site: a visitor, or a member with access to some of its spaces. ``named``: the site spaces
+    that the request names, by field. ``where``: the site spaces to answer from; of these, only those of ``space_id`` if
+    it is given. Raises NotFound for a site space or space that they can't see."""
     visitor = site.visitor if isinstance(site, VisitedSite) else None
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)

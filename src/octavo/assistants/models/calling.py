@@ -65,7 +65,7 @@ class Model(Struct, frozen=True):
         judge: Callable[[str], str | None] = lambda answer: None,
     ) -> Iterator[str]:
         """Yield the answer in pieces. ``judge``: the function that returns a whole answer's problem for the
-        log. Raises ModelFailed, TooManyRequests if the organization's budget is spent, and OutOfTime. Don't
+        log. Raises ModelFailed, TooManyRequests if the organization's budget is spent, and DeadlineExceeded. Don't
         call it inside a transaction."""
         sent = [ModelMessage("system", self._system()), *messages]
         sent = [ModelMessage(message.role, mask_secrets(message.content)) for message in sent]

@@ -23,8 +23,9 @@ from .store import ChangeRow
 log = logging.getLogger("octavo.changes")
 
 _READS = 60
-"""Saves per minute that reads can cause in a change request. A client that reads after every save must not
-cause continuous saves. Further reads return the last saved content, which is a few seconds old, and say so."""
+"""Saves per minute that reads can cause in a change request. A client that reads after every save must not cause
+continuous saves. Additional reads return the last saved content, which is a few seconds old, and a header that says
+so."""
 
 
 class Pending(NamedTuple):

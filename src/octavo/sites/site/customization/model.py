@@ -8,7 +8,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from octavo.core.emoji import require_emoji
-from octavo.core.expressions import ExpressionError, parse
+from octavo.core.expression_syntax import parse
+from octavo.core.expression_values import ExpressionError
 from octavo.core.page_fields import declare
 from octavo.kit.http.schema_names import schema_name
 from octavo.kit.texts import NOT_BLANK, TWO_SIGNS, pattern
@@ -754,8 +755,7 @@ class Customization(CustomizationSettings, rename="camel"):
     updated_at: Annotated[str | UnsetType, Setting(site_only=True)] = UNSET
 
     def __post_init__(self) -> None:
-        """Keep the list of page actions consistent with the switches, also if a site space overrides one of
-        them."""
+        """Keep the list of page actions consistent with the switches, even if a site space overrides one of them."""
         super().__post_init__()
         shown = {
             "external-ai": self.page_actions.external_ai,

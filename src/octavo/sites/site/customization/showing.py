@@ -1,5 +1,5 @@
-"""Customization in the form that one reader sees: visitors without links whose conditions are not met or whose
-targets they can't see, and only administrators with the assistant's instructions."""
+"""Customization as one reader sees it: without links whose conditions the visitor doesn't meet or whose targets they
+can't see, and with the assistant's instructions only for administrators."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from octavo.content.references.viewing import load_view
-from octavo.content.revisions.store import shown_state
+from octavo.content.revisions.states import shown_state
 from octavo.core.expressions import Shown
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Visitor

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from octavo.content.revisions.store import FOREVER
+from octavo.content.revisions.states import FOREVER
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.changes.wire import TemplateChoice
-from octavo.core.expressions import ExpressionError, parse
+from octavo.core.expression_syntax import parse
+from octavo.core.expression_values import ExpressionError
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.texts import NOT_BLANK, TWO_SIGNS
 from octavo.kit.urls import HttpUrl
