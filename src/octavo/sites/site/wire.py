@@ -67,7 +67,7 @@ FEATURES = (
 )
 
 
-class SiteUrls(Struct):
+class SiteUrls(Struct, kw_only=True):
     """URLs of a site. ``preview``: the URL that opens a new preview, for people who are signed in and can see
     all spaces of the site. ``login`` and ``logout``: the URLs at which visitors sign in and out, if the site is
     published for authenticated visitors."""
