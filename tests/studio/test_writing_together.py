@@ -82,7 +82,13 @@ _PUT = f"""([number, from, to, shown]) => {{
       return [block, block.childNodes.length ? 1 : 0];
     }};
     document.querySelector('.ProseMirror').focus();
-    getSelection().setBaseAndExtent(...at(from), ...at(to));
+    const now = getSelection();
+    const wanted = [...at(from), ...at(to)];
+    const there = [now.anchorNode, now.anchorOffset, now.focusNode, now.focusOffset];
+    window.isSelected = wanted.every((part, index) => part === there[index]);
+    const tell = () => requestAnimationFrame(() => (window.isSelected = true));
+    document.addEventListener('selectionchange', tell, {{ once: true }});
+    now.setBaseAndExtent(...wanted);
     return true;
 }}"""
 _CARET = f"""() => {{
@@ -182,6 +188,8 @@ class Window:
         part was found: other windows edit it at any time."""
         if not self.run(_PUT, [block, start, end, shown]):
             return False
+        # The editor reads the selection when the browser announces it; before that, keys act on the old one.
+        until(lambda: self.run("() => window.isSelected"))
         self.pause(40)
         return True
 
