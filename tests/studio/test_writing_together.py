@@ -419,8 +419,8 @@ class Desk:
         first, *others = [
             [text.split() for text in window.blocks() if text.strip()] for window in self.windows
         ]
-        shown = {word for text in first for word in WORD.findall(" ".join(text))}
-        return all(each == first for each in others) and shown == set(WORD.findall(self.markdown()))
+        shown = sorted(word for text in first for word in WORD.findall(" ".join(text)))
+        return all(each == first for each in others) and shown == sorted(WORD.findall(self.markdown()))
 
     def tell(self, problem: str) -> str:
         shown = "\n".join(f"{each.name}, {each.state()}: {each.blocks()}" for each in self.windows)
