@@ -115,11 +115,6 @@ class StyleRule:
         return "heading" in self.scopes if heading else bool(self.scopes - {"heading"})
 
 
-def read_rule(name: str, source: str, why: str = "") -> StyleRule:
-    """Return the rule in a YAML text. Raises StyleRuleError."""
-    return StyleRule(name, source, why)
-
-
 def _read(source: str) -> _Given:
     import yaml
 

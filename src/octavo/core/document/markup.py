@@ -64,7 +64,6 @@ _ENDED_BY = {
     "tr": frozenset(["tr", "tbody", "tfoot"]),
     "option": frozenset(["option"]),
 }
-_BARRIERS = {"li": frozenset(["ul", "ol"]), "tr": frozenset(["table"])}
 _SIDES = {"left": "start", "center": "center", "right": "end", "start": "start", "end": "end"}
 _LEVELS = {"h1": 1, "h2": 1, "h3": 2, "h4": 3, "h5": 3, "h6": 3}
 
