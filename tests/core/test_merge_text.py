@@ -3,7 +3,7 @@ from copy import deepcopy
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from merge_cases import edit_text, lines_of, lost_lines, markdown, text
@@ -84,6 +84,18 @@ def test_an_edited_block_is_kept_if_the_other_side_deletes_it(swap):
     deleted = conflict.theirs if swap else conflict.ours
     assert deleted is None
     assert resolve_text(result.text, conflict, deleted).text == sides[0]
+
+
+def test_a_block_cut_to_a_few_of_its_words_is_an_edit():
+    base = "> Kept.\n>\n> Nine other words of the quote are removed here.\n\nLast.\n"
+    for sides in (("> Kept.\n", "New.\n\nLast.\n"), ("New.\n\nLast.\n", "> Kept.\n")):
+        (conflict,) = merge_text(base, *sides).conflicts
+        assert {conflict.ours, conflict.theirs} == {"> Kept.", None}
+
+
+def test_equal_numbers_do_not_make_items_similar():
+    ours = "1. New.\n2. More.\n\n   Kept.\n"
+    assert clean("1. Kept.\n", ours, "1. Changed.\n") == ours.replace("Kept", "Changed")
 
 
 def test_deleting_the_last_block_removes_the_gap_before_it():
@@ -330,8 +342,21 @@ def test_edits_of_different_blocks_never_conflict(seed, end):
     assert clean(written(page, end), written(ours, end), written(theirs, end)) == wanted
 
 
+def examples(*seeds):
+    """Return a decorator that adds these seeds, with both line endings, to the cases of a property."""
+
+    def add(test):
+        for seed in seeds:
+            for end in ("\n", "\r\n"):
+                test = example(seed, end)(test)
+        return test
+
+    return add
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 2**48), st.sampled_from(["\n", "\r\n"]))
+@examples(174, 3449, 4008, 6767, 16477, 16733, 16963, 19239, 19436)
 def test_no_word_in_a_container_is_lost_or_duplicated(seed, end):
     random = Random(seed)
     writer = Writer(random)

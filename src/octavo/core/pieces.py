@@ -73,6 +73,7 @@ _WRAPPED_ITEM = re.compile(r" *(?:[*+-]|\d{1,9}[.)]) {1,4}(?=\S)")
 _WRAPPED_QUOTE = re.compile(r" {0,3}> ?")
 _ELEMENT = re.compile(r"<(/?)([A-Za-z][\w-]*)(?=[\s/>])[^<>]*>")
 _VOID = frozenset("area br col embed hr img input source track wbr".split())
+_MARKERS = re.compile(r"^(?:[ \t>]*(?:[*+-]|\d{1,9}[.)])(?=\s))+", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 
@@ -479,6 +480,9 @@ _UNIFORM = frozenset({"items", "rows", "elements"})
 """Cuts whose pieces are all of one kind."""
 _ALIKE = 0.3
 """Minimum share of common words for which a changed piece counts as edited instead of replaced."""
+_KEPT = 0.5
+"""Minimum share of the words of the shorter piece that the other one contains, for the same: a piece cut to a
+few of its words, or with many words added, was edited too."""
 _RUN_MAX = 400
 """Maximum product of lengths for pairing changed runs by similarity; longer ones are paired by position
 only."""
@@ -519,6 +523,11 @@ def match(old: Cut, new: Cut) -> Match:
     return found
 
 
+def _words(piece: str) -> set[str]:
+    """Return the words of a piece, without the numbers of its list items."""
+    return set(_WORD.findall(_MARKERS.sub("", piece)))
+
+
 def _edited(old: Cut, new: Cut, left: list[int], right: list[int], same_kind: bool) -> list[tuple[int, int]]:
     """Return, within a changed run, the new piece that each old one became."""
     if not left or not right:
@@ -535,27 +544,28 @@ def _edited(old: Cut, new: Cut, left: list[int], right: list[int], same_kind: bo
         )
     if len(left) == len(right) == 1:
         return [(left[0], right[0])] if kin(left[0], right[0]) else []
-    words = {i: set(_WORD.findall(old.pieces[i])) for i in left}
-    there = {j: set(_WORD.findall(new.pieces[j])) for j in right}
+    words = {i: _words(old.pieces[i]) for i in left}
+    there = {j: _words(new.pieces[j]) for j in right}
 
     def likeness(i: int, j: int) -> float:
         if not kin(i, j):
             return 0.0
-        both = len(words[i] & there[j])
-        return both / max(1, len(words[i]) + len(there[j]) - both)
+        both, fewer = len(words[i] & there[j]), min(len(words[i]), len(there[j]))
+        share = both / max(1, len(words[i]) + len(there[j]) - both)
+        return share if share >= _ALIKE or both >= max(1, _KEPT * fewer) else 0.0
 
     # Find the ordered pairing with the greatest total similarity.
     best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
     like = [[likeness(i, j) for j in right] for i in left]
     for x in range(len(left) - 1, -1, -1):
         for y in range(len(right) - 1, -1, -1):
-            taken = best[x + 1][y + 1] + like[x][y] if like[x][y] >= _ALIKE else 0.0
+            taken = best[x + 1][y + 1] + like[x][y] if like[x][y] else 0.0
             best[x][y] = max(best[x + 1][y], best[x][y + 1], taken)
     pairs: list[tuple[int, int]] = []
     x = y = 0
     marks = [(-1, -1)]
     while x < len(left) and y < len(right):
-        if like[x][y] >= _ALIKE and best[x][y] == best[x + 1][y + 1] + like[x][y]:
+        if like[x][y] and best[x][y] == best[x + 1][y + 1] + like[x][y]:
             marks.append((x, y))
             x, y = x + 1, y + 1
         elif best[x][y] == best[x + 1][y]:
