@@ -199,7 +199,7 @@ export class LivePage {
     else this.#tell();
   }
 
-  /** The network is gone. */
+  /** The network is unavailable. */
   offline(): void {
     this.#tell();
   }

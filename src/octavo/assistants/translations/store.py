@@ -504,6 +504,11 @@ def list_entries(tx: Transaction, organization_id: str, limit: int, page: str | 
     return list_page(tx, limit, page, _ENTRY, source, lambda row: EntryRow(*row), org=organization_id)
 
 
+def list_all_entries(tx: Transaction, organization_id: str) -> list[EntryRow]:
+    rows = tx.all(f"SELECT {_ENTRY} FROM glossary_entries WHERE organization_id = :org", org=organization_id)
+    return [EntryRow(*row) for row in rows]
+
+
 def count_entries(tx: Transaction, organization_id: str) -> int:
     count: int = tx.value(
         "SELECT count(*) FROM glossary_entries WHERE organization_id = :org", org=organization_id
