@@ -567,6 +567,64 @@ def test_people_in_another_change_request_can_be_joined(desk: Desk, server: Serv
     second.page.get_by_role("textbox", name="Page content").wait_for()
 
 
+def open_main(server: Server, desk: Desk, *windows: Window) -> None:
+    """Merge the change request, and open the page of main in these windows to edit it."""
+    server.call("POST", f"{desk.path}/merge")
+    desk.path = f"/spaces/{desk.space}"
+    for window in windows:
+        window.page.close()
+        window.address = f"{server.served.url}/s/{desk.space}/~/edit/page"
+        window.open()
+
+
+def test_main_is_written_together_where_the_space_allows_it(desk: Desk, server: Server) -> None:
+    first, second, third = desk.windows
+    open_main(server, desk, first, second)
+    first.select(0, 5, 5)
+    first.page.keyboard.type(" hello")
+    desk.until(lambda: "Words hello that" in second.blocks()[0], "the letters are there", 10)
+    assert second.page.locator(".caret").get_attribute("data-name") == "Admin"
+    second.select(0, 5, 5)
+    second.page.keyboard.type(" both")
+    desk.until(lambda: "Words both hello that" in desk.markdown(), "it is saved in main", 30)
+    # Others see who is editing, and what was saved, without loading the page again.
+    third.page.goto(f"{server.served.url}/s/{desk.space}/page")
+    third.page.get_by_text("Words both hello that").wait_for()
+    told = third.page.locator(".elsewhere", has_text="is editing this page")
+    told.wait_for()
+    first.page.keyboard.type(" more")
+    third.page.get_by_text("hello more that").wait_for(timeout=30_000)
+    told.get_by_role("link", name="Join").click()
+    third.page.get_by_role("textbox", name="Page content").wait_for()
+    third.page.get_by_role("textbox", name="Title").fill("A new title")
+    expect(first.page.get_by_role("textbox", name="Title")).to_have_value("A new title", timeout=30_000)
+    history = server.call("GET", f"/spaces/{desk.space}/revisions")["items"]
+    assert any(len(revision.get("contributors", [])) == 2 for revision in history)
+    third.page.get_by_role("link", name="Done").click()
+    third.page.wait_for_url(lambda url: "/~/edit/" not in url)
+    expect(third.page.get_by_role("button", name="Edit", exact=False).first).to_be_visible()
+
+
+def test_text_in_main_that_came_after_the_space_was_locked_goes_on_in_a_change_request(
+    desk: Desk, server: Server
+) -> None:
+    first, second, _ = desk.windows
+    open_main(server, desk, first, second)
+    first.select(0, 5, 5)
+    first.page.keyboard.type(" early")
+    desk.until(lambda: "Words early that" in second.blocks()[0], "the first word is there", 10)
+    server.call("PATCH", desk.path, {"editMode": "locked"})
+    first.page.keyboard.type(" late")
+    first.page.get_by_role("button", name="Continue in a new change request").click()
+    first.page.wait_for_url("**/~/changes/**")
+    number = first.page.url.split("/changes/")[1].split("/")[0]
+    first.page.get_by_role("textbox", name="Page content").wait_for()
+    # What was accepted before is in main, and the rest is in the change request.
+    desk.until(lambda: "Words early that" in desk.markdown(), "what was accepted is saved", 30)
+    desk.path = f"/spaces/{desk.space}/change-requests/{number}"
+    desk.until(lambda: "late that" in desk.markdown(), "the rest is in the change request", 20)
+
+
 def set_role(server: Server, desk: Desk, email: str, role: str) -> None:
     members = server.call("GET", f"/orgs/{server.admin.organization}/members?search={email}")["items"]
     users = [member["user"]["id"] for member in members]

@@ -118,7 +118,7 @@ class Live {
     this.#reopen();
   }
 
-  /** Subscribe to changes in this page, `{change request}/{page}`, until the returned function is called. */
+  /** Subscribe to changes in this page, `{change request}/{page}` or `{space}/{page}` for main, until the returned function is called. */
   edit(page: string): () => void {
     this.#page = page;
     this.#reopen();
@@ -212,18 +212,21 @@ class Live {
   }
 
   /** Return whether an event is only about the page that is edited here. */
-  #edits({ changeRequestId, pageIds }: News): boolean {
-    return pageIds !== undefined && pageIds.every((page) => this.#page === `${changeRequestId}/${page}`);
+  #edits({ changeRequestId, spaceId, pageIds }: News): boolean {
+    const followed = changeRequestId ?? spaceId;
+    return pageIds !== undefined && pageIds.every((page) => this.#page === `${followed}/${page}`);
   }
 
   #tell(news: News): void {
     const space = `space/${news.spaceId}`;
-    if (news.kind === "revision" && news.changeRequestId === undefined) {
+    if (news.kind === "revision" && news.live && this.#edits(news)) {
+      // The editor refreshes what its own saves change.
+      outdate(`space/${news.spaceId}/revisions`);
+    } else if (news.kind === "revision" && news.changeRequestId === undefined) {
       for (const below of ["/main/", "/revisions"]) outdate(space + below);
       outdate(`${space}/`, { alone: true });
     } else if (news.kind === "revision") {
-      // The editor refreshes what its own saves change.
-      if (!news.live || !this.#edits(news)) outdate(`${space}/changes/`);
+      outdate(`${space}/changes/`);
     } else if (news.kind === "review") {
       for (const below of ["/changes/", "/list"]) outdate(space + below);
       outdate(`${space}/`, { alone: true });
@@ -277,12 +280,13 @@ class Presence {
     };
   }
 
-  /** Return the other people on a page, each once. */
-  at(page: string, change?: string): Visitor[] {
+  /** Return the other people on a page, each once. `change`: the id of a change request; null: only those on main. */
+  at(page: string, change?: string | null): Visitor[] {
     const own = session.user.value?.id;
     const found = new Map<string, Visitor>();
     for (const one of this.visitors) {
-      if (one.page !== page || one.user.id === own || change !== undefined && one.change !== change) continue;
+      if (one.page !== page || one.user.id === own) continue;
+      if (change !== undefined && one.change !== (change ?? undefined)) continue;
       if (!found.get(one.user.id)?.editing) found.set(one.user.id, one);
     }
     return [...found.values()];
