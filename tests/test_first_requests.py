@@ -16,12 +16,12 @@ from contract.samples import sample_of
 from octavo.kit.http.operation import TABLE
 from world import Place, World
 
-# Those that would end the account or the organization of all, and the one that sends what scripts are asked elsewhere.
+# Those that would end the shared account or organization, and the one that sends requests to scripts.
 LEFT_OUT = {"deleteOrganizationById", "deleteAccount", "setIntegrationDevelopmentMode"}
 
 
 class _Names(dict[str, str]):
-    """Ids by name; those that a test would have made first are those of nothing."""
+    """Ids by name; ids that a test would have to create first are unknown ones."""
 
     def __missing__(self, name: str) -> str:
         return name
@@ -52,7 +52,7 @@ def every_request(world: World) -> list[list[dict]]:
             "token": world.token(place.admin),
             "body": sample.body_for(place),
         }
-        # The same asked for by many at once is what finds anything that is made by the first of them.
+        # Many simultaneous identical requests find everything that the first of them creates.
         found.append([request] * (8 if operation.body is not None else 2))
     return found
 
@@ -66,9 +66,7 @@ def pages(site: str) -> list[list[dict]]:
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
-def test_a_fresh_process_lives_through_its_first_requests(
-    sqlite_world: World, tmp_path: Path, seed: int
-) -> None:
+def test_a_fresh_process_survives_its_first_requests(sqlite_world: World, tmp_path: Path, seed: int) -> None:
     data = sqlite_world.install(tmp_path / "data")
     with sqlite3.connect(data / "octavo.db") as database:
         database.execute("UPDATE sites SET published = 1")
@@ -92,7 +90,9 @@ def test_a_fresh_process_lives_through_its_first_requests(
     assert not re.search("Traceback|Segmentation", ran.stderr), ran.stderr[-3000:]
 
 
-def test_bodies_of_each_kind_can_be_read_first_by_many_threads(sqlite_world: World, tmp_path: Path) -> None:
+def test_bodies_of_each_type_can_be_decoded_first_by_many_threads(
+    sqlite_world: World, tmp_path: Path
+) -> None:
     place = _WithOthers(sqlite_world.home)
     bodies = tmp_path / "bodies.json"
     read = {

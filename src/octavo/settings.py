@@ -517,7 +517,7 @@ def load(
 
 
 def keep_addresses(settings: Settings) -> None:
-    """Store the URLs of the running server beside the data, for commands that print links."""
+    """Store the URLs of the running server next to the data, for commands that print links."""
     told = {"url": settings.url, "sites_url": settings.sites_url}
     path = settings.data_folder / _ADDRESSES
     written = path.with_suffix(".new")

@@ -31,7 +31,7 @@ class Site:
         self.world.post("admin", path, {"siteId": self.world.home["siteId"]})
 
     def sends_to(self, below=""):
-        """Where a visitor goes who has no token; None for one who finds nothing."""
+        """Return where a visitor without a token is redirected; None if the page isn't found."""
         answer = visit(self.world, "GET", f"{self.base}{below}")
         if answer.status_code == 404:
             return None
@@ -83,7 +83,7 @@ def test_a_sign_out_notifies_the_integration_that_signed_in(site):
 
 
 def test_only_the_sign_in_integration_answers_at_its_urls(site):
-    """The address of signing out is nobody's where the integration has no such scope."""
+    """Without the scope, an integration doesn't handle the sign-out URL."""
     publish(site.world, script=SCRIPT, scopes=[])
     made = install(site.world)
     path = f"/integrations/chat/installations/{made['id']}/sites"

@@ -53,7 +53,7 @@ def test_people_write_in_main_and_each_save_names_them(main):
     assert listed["author"]["id"] == main.world.users["admin"]
 
 
-def test_main_is_saved_after_a_pause_and_told_as_a_live_save(main):
+def test_followers_of_main_get_steps_carets_and_live_saves(main):
     with listening(
         main.world, "admin", f"/user/events?space={main.space.id}&live={main.space.id}/{main.page}"
     ) as stream:
@@ -113,7 +113,7 @@ def test_people_without_permission_write_nothing_in_main(main, who):
     assert main.call(who, "POST", "/steps", json=client.body(insert("x", 1))).status_code in (403, 404)
 
 
-def test_an_edit_through_the_api_contains_what_was_not_saved_and_comes_in_as_steps(main, monkeypatch):
+def test_an_edit_through_the_api_contains_unsaved_text_and_becomes_steps(main, monkeypatch):
     client = main.open()
     client.type("Typed. ", 1)
     main.space.edit_main(update(main.page, title="Renamed"))
@@ -149,11 +149,17 @@ def test_main_and_a_change_request_are_written_apart(main):
     assert texts(drafted["document"])[0] == "First paragraph of A."
 
 
-def test_pages_of_main_that_no_one_edits_are_forgotten_and_begin_anew(main, monkeypatch):
+def test_pages_of_main_that_no_one_edits_are_deleted_and_get_a_new_epoch(main, monkeypatch):
     client = main.open()
     client.type("Words. ", 1)
     idle = main.open("admin")
     client.type("x", 1)
+    main.save()
+    client.type("unsaved ", 1)
+    with main.world.context.db.write() as tx:
+        tx.run("UPDATE page_live SET touched_at = 1, save_at = NULL")
+    prune_live_pages(main.world.context)
+    client.type("and ", 1)
     main.save()
     with main.world.context.db.write() as tx:
         tx.run("UPDATE page_live SET touched_at = 1")
@@ -162,4 +168,4 @@ def test_pages_of_main_that_no_one_edits_are_forgotten_and_begin_anew(main, monk
     assert client.post(client.body(insert("x", 1))).status_code == 410
     client.load()
     client.type("More. ", 1)
-    assert texts(main.get()["document"])[0] == "More. xWords. First paragraph of A."
+    assert texts(main.get()["document"])[0] == "More. and unsaved xWords. First paragraph of A."

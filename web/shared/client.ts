@@ -1,6 +1,7 @@
 /** The API as typed functions: `const { data, error } = await api.GET("/spaces/{spaceId}", …)`. */
 import createClient, { type ClientPathsWithMethod, type MethodResponse } from "openapi-fetch";
 import type { components, paths } from "../generated/schema.d.ts";
+import { fetchTogether } from "./batching.ts";
 import { t } from "./words.ts";
 
 export type Schemas = components["schemas"];
@@ -34,7 +35,11 @@ export class ApiError extends Error {
   }
 }
 
-export const api = createClient<paths>({ baseUrl: "/v1", credentials: "same-origin" });
+export const api = createClient<paths>({
+  baseUrl: "/v1",
+  credentials: "same-origin",
+  fetch: fetchTogether,
+});
 
 /** The name of the window's event for a change that the server refused because it is read-only. */
 export const MAINTENANCE = "octavo-maintenance";

@@ -37,6 +37,7 @@ export const SETTINGS = [
   "webhooks",
   "tokens",
   "audit",
+  "usage",
   "trash",
 ] as const;
 export type SettingsSection = typeof SETTINGS[number];

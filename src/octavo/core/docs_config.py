@@ -10,7 +10,8 @@ from msgspec import Struct, field
 
 from octavo.core.json_types import JsonObject
 
-from .expressions import ExpressionError, parse
+from .expression_syntax import parse
+from .expression_values import ExpressionError
 from .free_names import free_name
 from .problems import Problem
 from .summary import entry_path

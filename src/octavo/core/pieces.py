@@ -447,7 +447,7 @@ def _rows(piece: str) -> Cut | None:
 
 
 def kind_of(piece: str) -> str:
-    """Return the kind of block of a piece, as far as its first line determines it."""
+    """Return the kind of block of a piece, if its first line determines it."""
     line = piece.lstrip()[:80].split("\n", 1)[0]
     if line.startswith("{%"):
         tag = _TAGS.match(line)

@@ -118,7 +118,10 @@ class Live {
     this.#reopen();
   }
 
-  /** Subscribe to changes in this page, `{change request}/{page}` or `{space}/{page}` for main, until the returned function is called. */
+  /**
+   * Subscribe to changes in this page, `{change request}/{page}` or `{space}/{page}` for main, until the returned
+   * function is called.
+   */
   edit(page: string): () => void {
     this.#page = page;
     this.#reopen();
@@ -212,21 +215,18 @@ class Live {
   }
 
   /** Return whether an event is only about the page that is edited here. */
-  #edits({ changeRequestId, spaceId, pageIds }: News): boolean {
-    const followed = changeRequestId ?? spaceId;
-    return pageIds !== undefined && pageIds.every((page) => this.#page === `${followed}/${page}`);
+  #edits({ changeRequestId, pageIds }: News): boolean {
+    return pageIds !== undefined && pageIds.every((page) => this.#page === `${changeRequestId}/${page}`);
   }
 
   #tell(news: News): void {
     const space = `space/${news.spaceId}`;
-    if (news.kind === "revision" && news.live && this.#edits(news)) {
-      // The editor refreshes what its own saves change.
-      outdate(`space/${news.spaceId}/revisions`);
-    } else if (news.kind === "revision" && news.changeRequestId === undefined) {
+    if (news.kind === "revision" && news.changeRequestId === undefined) {
       for (const below of ["/main/", "/revisions"]) outdate(space + below);
       outdate(`${space}/`, { alone: true });
     } else if (news.kind === "revision") {
-      outdate(`${space}/changes/`);
+      // The editor refreshes what its own saves change.
+      if (!news.live || !this.#edits(news)) outdate(`${space}/changes/`);
     } else if (news.kind === "review") {
       for (const below of ["/changes/", "/list"]) outdate(space + below);
       outdate(`${space}/`, { alone: true });

@@ -49,7 +49,9 @@ def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation)
     Requires the role `create` for the source."""
     instructions = body.instructions if body.instructions is not UNSET else {"nodes": []}
     source = body.source
-    wanted = managing.Wanted(source.space, source.language, body.language, instructions, body.formality)
+    wanted = managing.NewTranslation(
+        source.space, source.language, body.language, instructions, body.formality
+    )
     with managing.prepare(call.db, org, wanted) as prepared, call.db.write() as tx:
         made = managing.create(tx, org, wanted, prepared)
         return _present(call, *managing.get_translation(tx, org, made.id))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import NamedTuple
 
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.errors import OctavoError, TooManyRequests
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -24,8 +24,9 @@ from .store import ChangeRow, get_change
 log = logging.getLogger("octavo.changes")
 
 _READS = 60
-"""Saves per minute that reads can cause in a change request. A client that reads after every save must not
-cause continuous saves. Further reads return the last saved content, which is a few seconds old, and say so."""
+"""Saves per minute that reads can cause in a change request. A client that reads after every save must not cause
+continuous saves. Additional reads return the last saved content, which is a few seconds old, and a header that says
+so."""
 
 
 class Pending(NamedTuple):

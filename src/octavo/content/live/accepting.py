@@ -10,17 +10,19 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from octavo.content.revisions.store import find_page, get_page, get_revision, revision_state
+from octavo.content.revisions.history import get_revision
+from octavo.content.revisions.page_versions import find_page, get_page
+from octavo.content.revisions.states import revision_state
 from octavo.core.editor.differences import key_steps
 from octavo.core.editor.schema import VERSION
 from octavo.core.editor.steps import StepError, StepJson, map_steps
 from octavo.errors import (
     Conflict,
     Forbidden,
-    NoLongerKept,
+    NoLongerStored,
     NotFound,
-    OutOfReach,
     PreconditionFailed,
+    TemporarilyUnavailable,
     TooLarge,
     TooManyRequests,
     Unprocessable,
@@ -47,7 +49,7 @@ from .documents import (
     live_pages,
     load_page,
 )
-from .external import SERVER, take_in
+from .external import SERVER, apply_external_edits
 from .group_commit import GroupCommit
 from .store import BatchRow, CaretRow, LiveRow, PageKey
 
@@ -69,8 +71,8 @@ _NEW_EPOCH = "r"
 
 
 class Behind(Conflict):
-    """Error: the batch is based on an older version, and only its author can rebase it. ``version``: the
-    current version of the page. The batches that the author has not seen are included."""
+    """Raised if the batch is based on an older version, and only its author can rebase it. ``version``: the current
+    version of the page. The batches that the author has not seen are included."""
 
     reason = "behind"
 
@@ -89,13 +91,13 @@ class Accepted(Struct, frozen=True):
 
 
 class OutdatedEditor(PreconditionFailed):
-    """Error: the editor was loaded with another version of the document schema."""
+    """Raised if the editor was loaded with another version of the document schema."""
 
     reason = "schema"
 
 
 class RefusedStep(Unprocessable):
-    """Error: a step does not fit the page."""
+    """Raised if a step does not fit the page."""
 
     reason = "step"
 
@@ -133,7 +135,7 @@ class _Turn:
 
     def page(self, branch: LiveBranch, key: PageKey, epoch: str, version: int) -> tuple[LiveRow, LivePage]:
         """Return a page with all its changes so far. ``version``: the version that its writer has. Raises
-        NoLongerKept for another epoch."""
+        NoLongerStored for another epoch."""
         row = store.lock_live(self.tx, key)
         if row is None:
             editable_page(self.tx, branch.state, key.page_id)
@@ -150,7 +152,7 @@ class _Turn:
         tx = self.tx
         page = self.pages.get(key) or load_page(tx, key, row)
         if row.revision != branch.revision:
-            row, page = take_in(self.context, tx, key, branch, row, page)
+            row, page = apply_external_edits(self.context, tx, key, branch, row, page)
         self.pages[key] = page
         return row, page
 
@@ -172,8 +174,8 @@ class _Turn:
         return store.insert_live(tx, key, epoch, state.revision_id, encode_document(document))
 
 
-def _gone() -> NoLongerKept:
-    return NoLongerKept("epoch: this version of the page is no longer available. Load the page again.")
+def _gone() -> NoLongerStored:
+    return NoLongerStored("epoch: this version of the page is no longer available. Load the page again.")
 
 
 class Accepting:
@@ -195,7 +197,7 @@ class Accepting:
     def accept(self, access: LiveAccess, page_id: str, given: StepsInput) -> Future[Accepted]:
         """Add a batch to a page. A batch that was already added gets the same response again.
 
-        Raises the following errors, directly or through the future: Behind, NoLongerKept, OutdatedEditor,
+        Raises the following errors, directly or through the future: Behind, NoLongerStored, OutdatedEditor,
         RefusedStep, TooLarge, TooManyRequests, and the errors of an edit of the change request.
         """
         self._posts.check(access.user_id)
@@ -257,7 +259,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
             **{"retry-after": str(_PRESENT // 1000)},
         )
     if row.held_until > now():
-        raise OutOfReach("This change request is being merged. Try again in a moment.")
+        raise TemporarilyUnavailable("This change request is being merged. Try again in a moment.")
     missed = (
         batches_after(tx, key, page, given.version, _BATCHES_AT_ONCE)
         if given.version <= page.version

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from octavo.content.changes.authorization import enter_change
 from octavo.content.changes.store import Author, get_change
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Call, enters

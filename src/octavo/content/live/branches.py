@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from octavo.content.changes.saving import require_editable, require_live
 from octavo.content.changes.store import ChangeRow, get_change, lock_change
-from octavo.content.revisions import store as revisions
-from octavo.content.revisions.store import State, main_state
+from octavo.content.revisions import states
+from octavo.content.revisions.states import State, main_state
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import space_access
@@ -55,7 +55,7 @@ def lock_branch(tx: Transaction, space_id: str, change_id: str | None) -> LiveBr
     """Lock the branch of a change request, or main, until the transaction ends, and return it. Raises
     NotFound."""
     if change_id is None:
-        revisions.lock_branch(tx, main_state(tx, space_id).layers[0].branch_id)
+        states.lock_branch(tx, main_state(tx, space_id).layers[0].branch_id)
         return LiveBranch(main_state(tx, space_id))
     return _of_change(lock_change(tx, change_id))
 

@@ -6,9 +6,9 @@ from concurrent.futures import Future
 
 import msgspec
 
-from octavo.content.revisions.store import get_page
+from octavo.content.revisions.page_versions import get_page
 from octavo.core.editor.schema import VERSION
-from octavo.errors import Conflict, NoLongerKept
+from octavo.errors import Conflict, NoLongerStored
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -115,8 +115,8 @@ def _known_page(tx: Transaction, access: LiveAccess, page_id: str) -> PageKey:
     return key
 
 
-def _gone() -> NoLongerKept:
-    return NoLongerKept("after: this version of the page is no longer available. Load the page again.")
+def _gone() -> NoLongerStored:
+    return NoLongerStored("after: this version of the page is no longer available. Load the page again.")
 
 
 @operation(

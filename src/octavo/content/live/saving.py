@@ -30,8 +30,10 @@ from octavo.content.changes.store import (
     set_fields,
     was_written_live,
 )
+from octavo.content.revisions.history import find_continued_saves, get_revision
 from octavo.content.revisions.revising import changed_pages, new_revision
-from octavo.content.revisions.store import BranchMoved, State, find_continued_saves, get_revision
+from octavo.content.revisions.states import State
+from octavo.content.revisions.store import BranchMoved
 from octavo.core.editor.differences import (
     BlockDifferences,
     SavedBlock,

@@ -375,7 +375,8 @@ def remove_finished(tx: Transaction, before: int) -> None:
     tx.run(
         """DELETE FROM page_live WHERE touched_at < :before AND (
              branch_id IN (SELECT branch_id FROM change_requests WHERE status = 'merged')
-             OR save_at IS NULL AND epoch <> 'r' || revision AND branch_id IN (SELECT main_branch FROM spaces))""",
+             OR saved_version = version AND epoch <> 'r' || revision
+             AND branch_id IN (SELECT main_branch FROM spaces))""",
         before=before,
     )
 

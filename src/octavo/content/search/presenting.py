@@ -8,13 +8,8 @@ from typing import TypeVar
 from msgspec import UNSET
 
 from octavo.content.revisions.expanding import expand
-from octavo.content.revisions.store import (
-    State,
-    list_branch_content,
-    list_tagged_pages,
-    main_state,
-    trace_pages,
-)
+from octavo.content.revisions.page_versions import list_tagged_pages, trace_pages
+from octavo.content.revisions.states import State, list_branch_content, main_state
 from octavo.core.pages import Page
 from octavo.core.tags import has_tag
 from octavo.kit.db.database import Transaction

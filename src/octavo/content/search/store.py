@@ -94,8 +94,8 @@ class SourceHashes(Struct, frozen=True):
 
 
 class IndexedPage(Struct, array_like=True):
-    """Page in the form that is written to the index: its sections as rows, and its different words.
-    ``draws``: whether it has blocks rendered from other data. ``made``: the hashes of a derived page."""
+    """Page as written to the index: its sections as rows, and its different words. ``draws``: whether it has blocks
+    rendered from other data. ``made``: the hashes of a derived page."""
 
     page_id: str
     titles: str
@@ -716,8 +716,7 @@ def _phrases(term: Term, heads: bool) -> list[_Phrase]:
 
 
 class Window(Struct, frozen=True):
-    """Part of the matches. ``after``: the last section in it. ``is_last``: whether there are no further
-    matches."""
+    """Part of the matches. ``after``: the last section in it. ``is_last``: whether there are no more matches."""
 
     rows: list[SectionMatch]
     after: int

@@ -37,7 +37,7 @@ _LEAVES = frozenset(name for name, type in SCHEMA.nodes.items() if type.is_leaf 
 
 
 class StepError(Exception):
-    """Error: a step can't be applied. ``index``: its index among the given steps."""
+    """Raised if a step can't be applied. ``index``: its index among the given steps."""
 
     def __init__(self, index: int, message: str) -> None:
         super().__init__(message)

@@ -230,7 +230,7 @@ def list_builtin_integrations(call: Call, org: OrgAccess) -> Listing[BuiltinInte
     return Listing(found, len(found))
 
 
-def _present_builtin(one: builtin.Offered) -> BuiltinIntegration:
+def _present_builtin(one: builtin.BuiltinStatus) -> BuiltinIntegration:
     given = msgspec.json.decode(one.builtin.body, type=PublishIntegration)
     return BuiltinIntegration(
         name=one.builtin.name,

@@ -1,7 +1,7 @@
 """Read redirects from the files of other platforms: tables, ``_redirects``, ``netlify.toml``, ``vercel.json`` and
 other JSON, ``.gitbook.yaml``, ``mkdocs.yml``, ``.htaccess``, and configurations written in JavaScript.
 
-Sources and destinations come out in one form: a path without a slash at its end, or a URL; ``*`` at the end of a
+Sources and destinations are returned in one form: a path without a slash at its end, or a URL; ``*`` at the end of a
 source matches everything below. Lines that mean something else, such as rewrites and conditions, are reported.
 """
 
@@ -47,9 +47,9 @@ _BY_CONTENT: tuple[tuple[str, Format], ...] = (
 _PERMANENT = (301, 308)
 _TEMPORARY = (302, 303, 307)
 _REST = re.compile(r"/(?::\w+(?:\*|\(\.\*\))|\(\.\*\)|\*)$|/:splat$")
-"""What stands for everything below a path at the end of a source."""
+"""Endings of a source that match everything below a path."""
 _CARRIED = re.compile(r"/?(?::splat|:\w+\*?|\$1|\$\{?path\}?)$")
-"""What stands for the matched rest at the end of a destination."""
+"""Endings of a destination that are replaced with the matched rest."""
 _FILE_END = re.compile(r"(?:(?:^|/)(?:README|readme|index))?\.mdx?(?=$|#)")
 
 
@@ -225,7 +225,7 @@ def _read_value(found: object) -> Iterator[GivenRedirect]:
 
 
 def _of_plugin(plugin: object) -> Iterator[object]:
-    """Yield the redirects in the settings of a plugin, which stand behind its name or in a map by it."""
+    """Yield the redirects in the settings of a plugin, which follow its name in a list or are its value in a map."""
     if isinstance(plugin, list) and len(plugin) > 1 and "redirects" in str(plugin[0]):
         yield mapping(plugin[1]).get("redirects")
     named = mapping(mapping(plugin).get("redirects")) if isinstance(plugin, dict) else {}

@@ -1,4 +1,4 @@
-"""Links between imported spaces: the ids that they name, and the spaces here that these stand for."""
+"""Links between imported spaces: the ids that they contain, and the local spaces that these refer to."""
 
 from __future__ import annotations
 

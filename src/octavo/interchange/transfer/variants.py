@@ -91,7 +91,7 @@ class Variants:
         """Return a variant whose links to the others point to their spaces."""
         return with_ids(part, self.spaces, self._hosts)
 
-    def bring(self, progress: Callable[[int, int], None]) -> None:
+    def import_others(self, progress: Callable[[int, int], None]) -> None:
         """Import all variants except the one that goes into the target."""
         self._brand = store_brand(self._context, self._source.brand)
         for key, identity in self._identities.items():

@@ -48,11 +48,11 @@ _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 
 
 class FetchError(BadGateway):
-    """Error: a fetch was rejected or failed. The message names the host and the reason."""
+    """Raised if a fetch was rejected or failed. The message names the host and the reason."""
 
 
 class FetchTimeout(FetchError):
-    """Error: a fetch was not answered in time."""
+    """Raised if a fetch was not answered in time."""
 
 
 class ByteAllowance:
@@ -207,8 +207,8 @@ class Fetcher:
         body: bytes | None = None,
         limits: Limits = _LIMITS,
     ) -> Iterator[Streamed]:
-        """Return a response that is read as it arrives. Redirects are not followed. Raises FetchError, also
-        while its chunks are read."""
+        """Return a response that is read as it arrives. Redirects are not followed. Raises FetchError, including while
+        its chunks are read."""
         deadlines.check()
         deadline = time.monotonic() + deadlines.remaining(limits.seconds)
         sent = {k: v for k, v in (headers or {}).items() if k.lower() not in _OWN_HEADERS}

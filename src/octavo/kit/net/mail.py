@@ -32,7 +32,7 @@ def allow(tx: Transaction, settings: Settings, address: str) -> None:
     spend(tx, "mails", address.strip().lower(), most, message)
 
 
-def give_back(tx: Transaction, address: str) -> None:
+def uncount(tx: Transaction, address: str) -> None:
     """Subtract an email that was counted but could not be sent."""
     count_more(tx, key_of("day", "mails", address.strip().lower()), DAY, -1)
 

@@ -194,7 +194,7 @@ def configure(
     # These log every request they send, with its whole URL.
     for noisy in ("httpx", "httpcore"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # Every attempt to connect while a server is away is logged once by Octavo.
+    # The pool logs every attempt to connect to an unreachable server; Octavo logs the outage once.
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 
 

@@ -105,7 +105,7 @@ class JobCount(Struct, frozen=True):
 
 
 class LeaseLost(Exception):
-    """Error: another worker has taken over the job, and this run must have no effect."""
+    """Raised if another worker has taken over the job, and this run must have no effect."""
 
 
 class Leased:

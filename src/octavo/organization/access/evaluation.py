@@ -129,7 +129,7 @@ class EvaluatedRole(NamedTuple):
 
 
 def evaluate_steps(member_role: str | None, said: Sequence[StepGrants]) -> EvaluatedRole:
-    """Evaluate a member's role from the grants to them, from the object outwards."""
+    """Evaluate a member's role from the grants to them, from the object outward."""
     decision = decide(member_role, [one.rung for one in said])
     if decision.by != "team" or decision.rung is None:
         return EvaluatedRole(decision)

@@ -195,7 +195,7 @@ def parse_time(name: str, text: str | None) -> int | None:
 
 
 _LABELS = ("title", "displayName", "name", "label", "slug", "email")
-"""Fields of a state that name what has it."""
+"""Fields of a state that contain the name of its object."""
 
 
 def present_audit_event(to: Recipient, organization_id: str, row: AuditRow) -> AuditEvent:

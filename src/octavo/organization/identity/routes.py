@@ -421,7 +421,7 @@ def _require_code(call: Call, user_id: str, code: str) -> None:
     with call.db.write() as tx:
         if not factors.accept(tx, call.context.sealer, user_id, code):
             raise Forbidden("code: incorrect or already used")
-        attempts.forgive(tx, counters)
+        attempts.uncount(tx, counters)
 
 
 @operation(

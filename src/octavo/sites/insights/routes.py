@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from octavo.content.revisions.store import find_pages, main_state
+from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.states import main_state
 from octavo.core.url_parts import host_of
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction

@@ -1,4 +1,4 @@
-"""HTML pages of Google Docs and SharePoint, rewritten so that the markup says what the styles show."""
+"""HTML pages of Google Docs and SharePoint, rewritten so that the markup expresses the meaning of the styles."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def canvas_of(text: str) -> str:
     )
 
 
-def understand(tree: object, text: str) -> None:
+def normalize_markup(tree: object, text: str) -> None:
     """Rewrite the tree of a page from Google Docs or SharePoint. Other pages stay unchanged."""
     if "data-sp-" in text:
         _sharepoint(tree)
