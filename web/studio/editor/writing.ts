@@ -12,7 +12,7 @@ import { readBytes } from "../state/contents.svelte.ts";
 import { live } from "../state/live.svelte.ts";
 import { session } from "../state/session.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
-import type { About, Base, PageHandle, SaveState } from "./base.ts";
+import { type About, type Base, editedBase, IN_MAIN, type PageHandle, type SaveState } from "./base.ts";
 import { beginnings, type Kept } from "./emptypage.ts";
 import { uniqueKeys } from "./blockkeys.ts";
 import { carets, nameOf, showCaret, tellCarets, whereIs } from "./carets.ts";
@@ -67,6 +67,7 @@ export function pageSubject(space: string, page: string): Subject {
 
 export interface WritingOptions {
   space: string;
+  /** The number of the change request, or `IN_MAIN`. */
   change: number;
   subject: Subject;
   loaded: LoadedPage;
@@ -132,7 +133,7 @@ const WORSE: Record<SaveState["kind"], number> = {
 
 export async function startWriting(options: WritingOptions): Promise<Writing> {
   const { space, change, subject, loaded } = options;
-  const base: Base = { kind: "change", number: change };
+  const base = editedBase(change);
   const onproblem = (problem: Error): void => {
     if (problem instanceof ApiError && problem.status === 401) sessionEnded();
     else options.onproblem?.(problem);
@@ -234,7 +235,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const livePage = opened && new LivePage({
     ...place,
     ...common,
-    changeId: loaded.change!,
+    followed: loaded.change ?? space,
     opened,
     onproblem,
     onend: end,
@@ -444,8 +445,10 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         ? [
           blockHandle({
             ...tools,
-            reuse: (target) =>
-              makeReusable(target, space, change, () => options.lookup.forget()).catch(onproblem),
+            ...(change === IN_MAIN ? {} : {
+              reuse: (target: EditorView) =>
+                makeReusable(target, space, change, () => options.lookup.forget()).catch(onproblem),
+            }),
           }),
         ]
         : []),

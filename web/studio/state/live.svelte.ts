@@ -118,7 +118,10 @@ class Live {
     this.#reopen();
   }
 
-  /** Subscribe to changes in this page, `{change request}/{page}`, until the returned function is called. */
+  /**
+   * Subscribe to changes in this page, `{change request}/{page}` or `{space}/{page}` for main, until the returned
+   * function is called.
+   */
   edit(page: string): () => void {
     this.#page = page;
     this.#reopen();
@@ -277,12 +280,13 @@ class Presence {
     };
   }
 
-  /** Return the other people on a page, each once. */
-  at(page: string, change?: string): Visitor[] {
+  /** Return the other people on a page, each once. `change`: the id of a change request; null: only those on main. */
+  at(page: string, change?: string | null): Visitor[] {
     const own = session.user.value?.id;
     const found = new Map<string, Visitor>();
     for (const one of this.visitors) {
-      if (one.page !== page || one.user.id === own || change !== undefined && one.change !== change) continue;
+      if (one.page !== page || one.user.id === own) continue;
+      if (change !== undefined && one.change !== (change ?? undefined)) continue;
       if (!found.get(one.user.id)?.editing) found.set(one.user.id, one);
     }
     return [...found.values()];
