@@ -6,7 +6,8 @@ import { address } from "../addresses.ts";
 import type { Changes } from "../state/changing.ts";
 import { type Location, placeOf } from "../state/contents.svelte.ts";
 import { h } from "./dom.ts";
-import { readReusable } from "./reusing.ts";
+import { mountPage } from "./mounting.ts";
+import { readReusable } from "./sharing.ts";
 import { saysState } from "./states.ts";
 import type { InPlace, InPlaceOptions } from "./surroundings.ts";
 import { startWriting, type Subject } from "./writing.ts";
@@ -107,7 +108,7 @@ export async function writeInPlace(options: InPlaceOptions): Promise<InPlace> {
     },
     onproblem: (told) => (problem.textContent = told.message),
   });
-  const view: EditorView = around.mount(place, {
+  const view: EditorView = mountPage(place, {
     doc: writing.doc,
     lookup,
     plugins: writing.plugins,

@@ -3,7 +3,6 @@
  * elements and classes. Plain DOM with the reader's classes. Everything except text isn't editable and handles its own events.
  */
 import { DOMSerializer, type Mark, type Node } from "prosemirror-model";
-import { NodeSelection } from "prosemirror-state";
 import type {
   EditorView,
   MarkViewConstructor,
@@ -94,8 +93,7 @@ abstract class Drawn implements NodeView {
   protected select(): void {
     const at = this.position();
     if (at === undefined || !this.editable) return;
-    this.view.dispatch(this.view.state.tr.setSelection(NodeSelection.create(this.view.state.doc, at)));
-    this.view.focus();
+    this.around.select(this.view, at);
   }
 }
 
