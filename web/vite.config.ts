@@ -36,7 +36,7 @@ function compressed(): Plugin {
 }
 
 /** The screens that show the text of pages. */
-const PAGES = /\/screens\/(Page|Review|Conflicts|History|Preview|Reusable|Talk)Screen\.svelte$/;
+const PAGES = /\/screens\/(Page|Review|Conflicts|History|Preview|Reusable|Discussion)Screen\.svelte$/;
 const SCREEN = /\/screens\/\w+\.svelte$/;
 
 interface Imports {
@@ -93,5 +93,11 @@ export default defineConfig({
   },
   server: { fs: { allow: [join(here, "..")] } },
   resolve: process.env.VITEST ? { conditions: ["browser"] } : {},
-  test: { root: here, include: ["{shared,studio,reader,portal}/**/*.test.ts"], environment: "happy-dom" },
+  test: {
+    root: here,
+    include: ["{shared,studio,reader,portal}/**/*.test.ts"],
+    environment: "happy-dom",
+    // Tests don't depend on the speed of the machine.
+    testTimeout: 120_000,
+  },
 });

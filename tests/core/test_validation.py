@@ -29,6 +29,7 @@ class Body(Struct):
     status: Literal["open", "closed"] | None = None
     changes: list[Add | Move] = []
     by_name: dict[str, Literal["read", "edit"]] = {}
+    by_slug: dict[Annotated[str, Meta(pattern=SLUG)], int] = {}
 
 
 @pytest.mark.parametrize(
@@ -52,6 +53,7 @@ class Body(Struct):
         ),
         ({"changes": [{"operation": "move"}]}, "changes[0].to", "this field is required"),
         ({"by_name": {"a": "own"}}, "by_name[...]", "'own' is not an allowed value. Use one of edit, read"),
+        ({"by_slug": {"A": 1}}, "by_slug", "each name must be lower case"),
         ([], "", "must be an object, not an array"),
     ],
 )

@@ -23,7 +23,7 @@ def open_settings(page):
     return page.get_by_role("dialog", name="Page settings")
 
 
-def test_every_field_that_edits_set_has_its_control(app, space):
+def test_every_editable_field_has_a_control(app, space):
     page = app.open(f"/s/{space}/guides")
     dialog = open_settings(page)
     expect(dialog.get_by_label("Title", exact=True)).to_be_focused()
@@ -34,7 +34,7 @@ def test_every_field_that_edits_set_has_its_control(app, space):
     page.context.close()
 
 
-def test_settings_are_saved_refused_at_their_field_and_undone(app, space):
+def test_settings_are_saved_validated_at_their_field_and_undone(app, space):
     page = app.open(f"/s/{space}/guides/install")
     dialog = open_settings(page)
     path = dialog.get_by_label("Path", exact=True)

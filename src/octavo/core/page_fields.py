@@ -16,11 +16,15 @@ from octavo.core.json_types import JsonObject
 
 PageKind = Literal["document", "group", "link", "computed"]
 FieldType = Literal[
-    "text", "long text", "emoji", "icon", "flag", "condition", "mapping", "tags", "cover", "layout"
+    "text", "long text", "emoji", "icon", "flag", "condition", "mapping", "tags", "paths", "cover", "layout"
 ]
 """Type of a field, which determines how it is read from and written to front matter (`document/page.py`), and
 the control that a form shows."""
 
+INTERVAL = r"[1-9]\d{0,3} (?:day|week|month|year)s?"
+"""Pattern of the time between two reviews, such as ``6 months``."""
+DATE = r"\d{4}-\d{2}-\d{2}"
+"""Pattern of a date."""
 MAX_DESCRIPTION = 1000
 """Maximum number of characters of a page's description."""
 
@@ -42,12 +46,22 @@ class LayoutOptions(Struct, frozen=True, omit_defaults=True):
 
 
 class Cover(Struct, frozen=True, omit_defaults=True):
-    """Cover of a page. ``light`` and ``dark``: references in their original form: a path or a URL."""
+    """Cover of a page. ``light`` and ``dark``: references in their original form: a path or a URL. ``y``: how
+    far the image is shifted down from its middle, in its own pixels."""
 
     light: str
     dark: str | None = None
     y: float = 0
     height: int | None = None
+
+    def focus(self, width: int, height: int, box_width: int, box_height: int) -> int:
+        """Return the vertical position of an image of this size in a box that it covers, in percent: 0 shows
+        its top."""
+        scale = max(box_width / width, box_height / height)
+        reach = (height * scale - box_height) / 2
+        if reach <= 0:
+            return 50
+        return round(50 - 50 * max(-1.0, min(1.0, self.y * scale / reach)))
 
 
 class Field(Struct, frozen=True, kw_only=True):
@@ -55,7 +69,8 @@ class Field(Struct, frozen=True, kw_only=True):
 
     ``label``: its English label in forms and reviews. ``wire``: its name in the API, if that is not its own
     name in camel case. ``keys``: its front-matter keys; empty for fields outside front matter. ``kinds``: the
-    kinds of pages that return it. ``max_length``: the maximum number of characters. ``edited``: whether
+    kinds of pages that return it. ``max_length``: the maximum number of characters. ``form``: the pattern of valid
+    texts, and how to describe it after "must". ``edited``: whether
     `update_page` and `insert_page` set it. ``shown``: the people to whom the API returns it. ``navigation``:
     whether navigation depends on it.
     """
@@ -66,9 +81,15 @@ class Field(Struct, frozen=True, kw_only=True):
     keys: tuple[str, ...] = ()
     kinds: tuple[PageKind, ...] = ("document",)
     max_length: int | None = None
+    form: tuple[str, str] | None = None
     edited: bool = False
     shown: Literal["everyone", "members", "nobody"] = "everyone"
     navigation: bool = False
+
+    @property
+    def is_single(self) -> bool:
+        """Return whether edits always replace the whole value."""
+        return not self.is_struct and self.type != "mapping"
 
     @property
     def is_struct(self) -> bool:
@@ -77,7 +98,12 @@ class Field(Struct, frozen=True, kw_only=True):
     @property
     def is_named_by_people(self) -> bool:
         """Return whether people choose the names of its elements."""
-        return self.type in ("mapping", "tags")
+        return self.type == "mapping" or self.is_list
+
+    @property
+    def is_list(self) -> bool:
+        """Return whether it is a list that is compared and merged by element."""
+        return self.type in ("tags", "paths")
 
 
 class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
@@ -161,14 +187,57 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
             navigation=True,
         ),
     ] = None
-    layout: Annotated[LayoutOptions, Field(label="Layout", type="layout", keys=("layout",))] = LayoutOptions()
+    layout: Annotated[LayoutOptions, Field(label="Layout", type="layout", keys=("layout",), edited=True)] = (
+        LayoutOptions()
+    )
     cover: Annotated[
-        Cover | None, Field(label="Cover", type="cover", keys=("cover", "coverY", "coverHeight"))
+        Cover | None, Field(label="Cover", type="cover", keys=("cover", "coverY", "coverHeight"), edited=True)
     ] = None
     tags: Annotated[tuple[Any, ...], Field(label="Tags", type="tags", keys=("tags",), edited=True)] = ()
     variables: Annotated[
-        dict[str, Any], Field(label="Variables", type="mapping", keys=("vars",), shown="members")
+        dict[str, Any],
+        Field(label="Variables", type="mapping", keys=("vars",), shown="members", edited=True),
     ] = {}
+    redirect_from: Annotated[
+        tuple[str, ...],
+        Field(label="Redirects", type="paths", keys=("redirectFrom",), shown="members", edited=True),
+    ] = ()
+    owner: Annotated[
+        str | None,
+        Field(
+            label="Owner",
+            keys=("owner",),
+            kinds=("document", "group"),
+            max_length=200,
+            edited=True,
+            shown="members",
+        ),
+    ] = None
+    review_every: Annotated[
+        str | None,
+        Field(
+            label="Review every",
+            keys=("reviewEvery",),
+            kinds=("document", "group"),
+            max_length=20,
+            form=(INTERVAL, "be a number of days, weeks, months, or years, such as `6 months`"),
+            edited=True,
+            shown="members",
+        ),
+    ] = None
+    verified_on: Annotated[
+        str | None,
+        Field(
+            label="Verified on",
+            keys=("verifiedOn",),
+            max_length=10,
+            form=(DATE, "be a date such as 2026-01-31"),
+            edited=True,
+        ),
+    ] = None
+    verified_by: Annotated[
+        str | None, Field(label="Verified by", keys=("verifiedBy",), max_length=200, edited=True)
+    ] = None
     meta_links: Annotated[
         dict[str, Any] | None, Field(label="Related links", type="mapping", shown="members")
     ] = None

@@ -24,7 +24,7 @@ _SHOWN = 80
 """Maximum length of an invalid value that is shown."""
 _LISTED = 30
 """Maximum number of allowed values that are listed."""
-_WHERE = re.compile(r"^(.*?)(?: - at `\$(.*?)`)?$", re.S)
+_WHERE = re.compile(r"^(.*?)(?: - at (?:`(key)` in )?`\$(.*?)`)?$", re.S)
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(?:\d+|\.\.\.)\]")
 _MISSING = re.compile(r"Object missing required field `(.*)`")
 _LENGTH = re.compile(r"Expected `(str|array|object)` of length (>=|<=|)\s?(\d+)")
@@ -53,10 +53,11 @@ def describe_problem(
     """
     match = _WHERE.match(str(error))
     assert match is not None
-    what, field = match[1], (match[2] or "").lstrip(".")
+    what, field = match[1], (match[3] or "").lstrip(".")
     if missing := _MISSING.match(what):
         return FieldProblem(f"{field}.{missing[1]}".lstrip("."), "this field is required", is_missing=True)
-    return FieldProblem(field, _say(what, field, type, expected))
+    text = _say(what, field, type, expected)
+    return FieldProblem(field, f"each name {text}" if match[2] else text)
 
 
 def _say(what: str, field: str, type: object, expected: Mapping[str, str]) -> str:
@@ -85,8 +86,8 @@ def _say(what: str, field: str, type: object, expected: Mapping[str, str]) -> st
 
 
 def _allowed(kind: models.Type, steps: list[str | None]) -> set[str]:
-    """Return the values that the field at a path can have, as JSON. A step is the name of a field; None
-    stands for an item of an array, or for a value of an object with free keys."""
+    """Return the values that the field at a path can have, as JSON. A step is the name of a field; None represents an
+    item of an array, or a value of an object with free keys."""
     if isinstance(kind, models.Metadata):
         return _allowed(kind.type, steps)
     if isinstance(kind, models.UnionType):

@@ -3,7 +3,7 @@ import { EditorState, NodeSelection } from "prosemirror-state";
 import { type EditorProps, EditorView } from "prosemirror-view";
 import { highlighting } from "./highlighting.ts";
 import type { Lookup } from "./lookup.ts";
-import { remarks } from "./remarks.ts";
+import { remarks } from "./threadmarks.ts";
 import type { MountOptions, Surroundings } from "./surroundings.ts";
 import { tableViews } from "./tables.ts";
 import { markViews, nodeViews } from "./views.ts";
@@ -18,7 +18,7 @@ export function viewsOf(lookup: Lookup): Pick<EditorProps, "markViews" | "nodeVi
       view.focus();
     },
     // The code for editing is large, and reusable content is rarely edited in place.
-    writeInPlace: async (options) => (await import("./inplace.ts")).writeInPlace(options),
+    writeInPlace: async (options) => (await import("./inplace.ts")).writeInPlace(options, mountPage),
   };
   return { nodeViews: { ...nodeViews(around), ...tableViews(around) }, markViews: markViews(around) };
 }

@@ -9,7 +9,9 @@ import msgspec
 from msgspec.structs import replace
 
 from octavo.content.revisions.bodies import body_hash, get_body
-from octavo.content.revisions.store import Item, State, find_items, find_pages
+from octavo.content.revisions.item_versions import Item, find_items
+from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.states import State
 from octavo.core.alignment import align
 from octavo.core.document.page import split_page
 from octavo.core.merge import MergeConflict
@@ -116,6 +118,6 @@ def _value(entry: Page | Item, field: str) -> object:
     value = getattr(entry, name)
     if not element:
         return value
-    if name in FIELDS and FIELDS[name].type == "tags":
+    if name in FIELDS and FIELDS[name].is_list:
         return by_slug(value).get(element)
     return dict(msgspec.to_builtins(value) or {}).get(element)

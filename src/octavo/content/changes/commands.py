@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.pages.tag_wire import GivenPageTags, GivenTag, TagSlug, read_given_tags
 from octavo.content.pages.wire import VariableName
 from octavo.core.document.description import DocumentBlocks, DocumentObject
+from octavo.core.document.urls import safe_url
 from octavo.core.emoji import require_emoji
 from octavo.core.json_types import JsonObject
-from octavo.core.page_fields import EDITED_FIELDS, Field, declare, wire_name
+from octavo.core.page_fields import EDITED_FIELDS, Field, FieldType, LayoutOptions, declare, wire_name
+from octavo.core.redirects import MAX_PATHS, MAX_SOURCE, PATH, read_paths
 from octavo.core.tags import MAX_TAGS
 from octavo.kit.texts import NOT_BLANK, pattern
 
@@ -39,16 +43,102 @@ class DocumentInput(Struct):
             raise ValueError("provide either `markdown` or `document`")
 
 
+class GivenLayout(Struct, rename="camel", forbid_unknown_fields=True):
+    """Layout options to set. Other options remain unchanged."""
+
+    width: Literal["default", "wide", "landing"] | UnsetType = UNSET
+    cover: bool | UnsetType = UNSET
+    cover_size: Literal["hero", "full"] | UnsetType = UNSET
+    cover_mask: Literal["none", "radial"] | UnsetType = UNSET
+    title: bool | UnsetType = UNSET
+    description: bool | UnsetType = UNSET
+    table_of_contents: bool | UnsetType = UNSET
+    outline: bool | UnsetType = UNSET
+    pagination: bool | UnsetType = UNSET
+    metadata: bool | UnsetType = UNSET
+    tags: bool | UnsetType = UNSET
+    actions: bool | UnsetType = UNSET
+    anchors: bool | UnsetType = UNSET
+
+
+class CoverFile(Struct, tag_field="kind", tag="file", forbid_unknown_fields=True):
+    """File of the same space."""
+
+    file: Annotated[str, Meta(min_length=1, max_length=100)]
+
+
+class CoverUrl(Struct, tag_field="kind", tag="url", forbid_unknown_fields=True):
+    """Image at a URL."""
+
+    url: Annotated[str, Meta(min_length=1, max_length=2048)]
+
+    def __post_init__(self) -> None:
+        if safe_url(self.url) is None:
+            raise ValueError("url: this kind of URL is not allowed")
+
+
+class GivenCover(Struct, rename="camel", forbid_unknown_fields=True):
+    """Cover of a page. ``y_pos``: how far the image is shifted down from its middle, in its own pixels."""
+
+    ref: CoverFile | CoverUrl
+    ref_dark: CoverFile | CoverUrl | UnsetType = UNSET
+    y_pos: Annotated[float, Meta(ge=-100_000, le=100_000)] = 0
+    height: Annotated[int, Meta(ge=10, le=700)] | UnsetType = UNSET
+
+
+VariableValue = Annotated[str, Meta(max_length=256)] | bool | int | float | None
+GivenVariables = Annotated[dict[VariableName, VariableValue], Meta(max_length=500)]
+RedirectPath = Annotated[
+    str,
+    Meta(
+        max_length=MAX_SOURCE,
+        pattern=pattern(rf"^{PATH}/?\Z", "be a path, such as /guides/install, without a query or fragment"),
+    ),
+]
+_GIVEN: dict[FieldType, Any] = {
+    "tags": GivenPageTags,
+    "layout": GivenLayout,
+    "cover": GivenCover,
+    "mapping": GivenVariables,
+    "paths": Annotated[list[RedirectPath], Meta(max_length=MAX_PATHS)],
+}
+"""Types that edits use for the fields that aren't text."""
+
+
 def _edited_type(field: Field) -> object:
     if field.type == "flag":
         return bool | UnsetType
-    if field.type == "tags":
-        return GivenPageTags | None | UnsetType
-    return Annotated[str, Meta(max_length=field.max_length)] | None | UnsetType
+    if field.type in _GIVEN:
+        return _GIVEN[field.type] | None | UnsetType
+    limits: dict[str, Any] = {"max_length": field.max_length}
+    if field.form is not None:
+        valid, described = field.form
+        limits["pattern"] = pattern(rf"^(?:{valid})?\Z", described)
+    return Annotated[str, Meta(**limits)] | None | UnsetType
+
+
+def _stored(field: Field, value: Any, before: Any) -> object:
+    """Return a given value in the form in which pages store it. ``before``: the current value of the page."""
+    match field.type:
+        case "tags":
+            return read_given_tags(value or ())
+        case "paths":
+            return read_paths(value or ())[0]
+        case "layout" if value is None:
+            return LayoutOptions()
+        case "layout":
+            given = {name: one for name, one in msgspec.structs.asdict(value).items() if one is not UNSET}
+            return msgspec.structs.replace(before, **given)
+        case "mapping":
+            left = {} if value is None else dict(before or {}) | value
+            return {name: one for name, one in left.items() if one is not None or name not in (value or {})}
+        case _:
+            return None if value == "" else value
 
 
 class EditedPageFields(Struct, rename="camel"):
-    """The ``title``, the ``slug``, and the fields of ``EDITED_FIELDS``."""
+    """The ``title``, the ``slug``, and the fields of ``EDITED_FIELDS``. In ``variables``, null removes a variable, and
+    others remain unchanged."""
 
     title: PageTitle | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
@@ -56,17 +146,21 @@ class EditedPageFields(Struct, rename="camel"):
         declare(vars(), {name: _edited_type(field) for name, field in EDITED_FIELDS.items()}, UNSET)
 
     def __post_init__(self) -> None:
-        for name, value in self.edited().items():
+        for name, value in self._given().items():
             if EDITED_FIELDS[name].type == "emoji":
                 require_emoji(value, wire_name(name))
 
-    def edited(self) -> dict[str, object]:
-        """Return the values given for ``EDITED_FIELDS``, in the form in which pages store them."""
-        found = {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
-        tags = {
-            name: read_given_tags(found[name] or ()) for name in found if EDITED_FIELDS[name].type == "tags"
+    def _given(self) -> dict[str, object]:
+        return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
+
+    def edited(self, before: Mapping[str, object]) -> dict[str, object]:
+        """Return the values given for ``EDITED_FIELDS``, as pages store them, except covers, whose files depend
+        on the page. ``before``: the values that the page has."""
+        return {
+            name: _stored(EDITED_FIELDS[name], value, before[name])
+            for name, value in self._given().items()
+            if EDITED_FIELDS[name].type != "cover"
         }
-        return found | tags
 
 
 class UpdatePage(EditedPageFields, tag_field="operation", tag="update_page", kw_only=True):
@@ -138,8 +232,8 @@ class MoveBlocks(BlockPlace, kw_only=True, rename={"from_": "from"}):
 
 
 class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=True):
-    """Edit individual blocks of a page by key; an Octavo extension. The lists apply in this order: set,
-    insert, move, delete. The rest of the page stays byte for byte the same."""
+    """Edit individual blocks of a page by key; an Octavo extension. The lists apply in this order: set, insert, move,
+    delete. The rest of the page remains the same, byte for byte."""
 
     page: str
     set: Annotated[list[SetBlock], Meta(max_length=MAX_BLOCKS)] = []
@@ -252,9 +346,6 @@ class DeleteReusableContent(
     reusable_content: str
 
 
-VariableValue = Annotated[str, Meta(max_length=256)] | bool | int | float | None
-
-
 class SetTags(Struct, tag_field="operation", tag="set_tags"):
     """Define tags of the space by slug; an Octavo extension. Null removes a tag from the space, but not from
     its pages."""
@@ -270,7 +361,7 @@ class SetTags(Struct, tag_field="operation", tag="set_tags"):
 class SetVariables(Struct, tag_field="operation", tag="set_variables"):
     """Set variables; an Octavo extension. Null removes a variable."""
 
-    variables: Annotated[dict[VariableName, VariableValue], Meta(max_length=500)]
+    variables: GivenVariables
 
 
 ContentChange = (

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 from msgspec.structs import replace
 
 from octavo.content.references.lookup import Owner
@@ -31,15 +31,16 @@ from octavo.core.document.page import below_title, front_keys, read_head, split_
 from octavo.core.document.reader import may_be_cut
 from octavo.core.document.references import Reference, references, rewrite
 from octavo.core.document.writing import rewritten, write
-from octavo.core.expressions import ExpressionError, parse
+from octavo.core.expression_syntax import parse
+from octavo.core.expression_values import ExpressionError
 from octavo.core.import_plan import head_fields
 from octavo.core.json_types import JsonObject
 from octavo.core.links import relative_href, space_href
-from octavo.core.page_fields import EDITED_FIELDS, wire_name
+from octavo.core.page_fields import EDITED_FIELDS, Cover, wire_name
 from octavo.core.pages import Page
 from octavo.errors import BadRequest, NotFound, TooLarge
 
-from .commands import DocumentInput, EditedPageFields
+from .commands import CoverFile, CoverUrl, DocumentInput, EditedPageFields
 from .written import WrittenReferences
 
 _BY_REF = re.compile(r"\./([A-Za-z0-9_-]{1,100})\.md(#.*)?", re.DOTALL)
@@ -58,7 +59,7 @@ class BatchDocuments:
         """Pages and reusable content whose source this batch creates. The value is the document with keys if
         all of it was provided as nodes, or the index of the source if only some of its blocks were."""
         self._copied_from: dict[str, Document] = {}
-        self._unsettled: dict[str, None] = {}
+        self._unresolved: dict[str, None] = {}
         """Owners whose whole document this batch sets, in order."""
         self._open_refs: defaultdict[str, set[str]] = defaultdict(set)
         """Names that blocks of a page link to and that a later change of this batch may assign to a page."""
@@ -88,11 +89,11 @@ class BatchDocuments:
         """Let the blocks of a text that was copied from a document of another state keep their keys."""
         self._copied_from[owner_id] = document
 
-    def settle(self) -> list[KeptKeys]:
+    def resolve_names(self) -> list[KeptKeys]:
         """Replace links by name with links by path, once the whole batch has been applied, and return the
         keys that blocks keep."""
         named = self._page_refs.keys()
-        for owner_id in [*self._unsettled, *(id for id, refs in self._open_refs.items() if refs & named)]:
+        for owner_id in [*self._unresolved, *(id for id, refs in self._open_refs.items() if refs & named)]:
             self._settle_links(owner_id)
         return [kept for owner_id, given in self._given.items() if (kept := self._keys(owner_id, given))]
 
@@ -112,7 +113,7 @@ class BatchDocuments:
         """Return the new source of a page or reusable content. Raises BadRequest, TooLarge."""
         source, document = self._source(owner, body, given)
         self._given[owner.id] = document
-        self._unsettled[owner.id] = None
+        self._unresolved[owner.id] = None
         return source
 
     def _source(self, owner: Owner, body: str | None, given: DocumentInput) -> tuple[str, Document | None]:
@@ -312,13 +313,11 @@ class BatchDocuments:
         return KeptKeys(owner_id, body, keys) if keys else None
 
     def with_fields(self, page: Page, change: EditedPageFields) -> Page:
-        given = change.edited()
+        given = change.edited(structs.asdict(page))
         for name, value in given.items():
-            if value == "":
-                given[name] = None
-            elif EDITED_FIELDS[name].type == "condition" and value is not None:
+            if EDITED_FIELDS[name].type == "condition" and value is not None:
                 try:
-                    parse(value)
+                    parse(str(value))
                 except ExpressionError as error:
                     raise BadRequest(f"{wire_name(name)}: {error}") from None
         if change.title is not UNSET:
@@ -326,6 +325,30 @@ class BatchDocuments:
             if not title:
                 raise BadRequest("title: must not be blank.")
             given["title"] = title
+        return self._with(page, given)
+
+    def with_cover(self, page: Page, change: EditedPageFields) -> Page:
+        """Return a page, which has its path, with the given cover."""
+        given = getattr(change, "cover", UNSET)
+        if given is UNSET:
+            return page
+        if given is None:
+            return self._with(page, {"cover": None})
+        cover = Cover(
+            light=self._cover_file(page, given.ref),
+            dark=None if given.ref_dark is UNSET else self._cover_file(page, given.ref_dark),
+            y=given.y_pos,
+            height=None if given.height is UNSET else given.height,
+        )
+        return self._with(page, {"cover": cover})
+
+    def _cover_file(self, page: Page, ref: CoverFile | CoverUrl) -> str:
+        if isinstance(ref, CoverUrl):
+            return ref.url
+        item = self.draft.get_item(ref.file, "file")
+        return relative_href(item.path or item.name, page.file_path or "")
+
+    def _with(self, page: Page, given: dict[str, object]) -> Page:
         given = {name: value for name, value in given.items() if getattr(page, name) != value}
         changed = replace(page, **given)
         if given and page.kind == "document":

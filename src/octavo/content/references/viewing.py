@@ -8,24 +8,22 @@ the tree, and only the visible parts of a document are returned.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Generic, TypeVar
 
 import msgspec
 
 from octavo.content.revisions.bodies import read_source
 from octavo.content.revisions.expanding import Expansion, computed_document, expand
-from octavo.content.revisions.store import (
+from octavo.content.revisions.item_versions import (
     Item,
     ItemKind,
-    State,
     find_items,
-    find_pages,
-    list_changed,
     list_items,
-    list_pages,
     list_variables,
-    shown_state,
 )
+from octavo.content.revisions.page_versions import find_pages, list_pages
+from octavo.content.revisions.states import State, list_changed, shown_state
 from octavo.content.revisions.tags import list_tags
 from octavo.core.document.anchors import Anchors, DocumentPlace, anchors, list_places
 from octavo.core.document.evaluating import close_conditions
@@ -34,6 +32,7 @@ from octavo.core.expressions import NOBODY, Shown
 from octavo.core.layered_mapping import Layered
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
+from octavo.core.redirects import compare_key
 from octavo.core.tags import Tag
 from octavo.errors import BadRequest
 from octavo.kit.db.cache import OwnCache
@@ -182,6 +181,16 @@ class SpaceView:
         if ref.get("kind") not in ("page", "anchor") or not isinstance(page, str):
             return False
         return ref.get("space") in (None, self.state.space_id) and self.tree.page(page) is None
+
+    @cached_property
+    def redirects(self) -> Mapping[str, Page]:
+        """The visible pages by the former paths that they redirect from; if two pages have the same path, the first."""
+        found: dict[str, Page] = {}
+        for page in self.every.all_pages():
+            if page.redirect_from and self.tree.page(page.id) is not None:
+                for path in page.redirect_from:
+                    found.setdefault(compare_key(path), page)
+        return found
 
     def item(self, item_id: str, kind: ItemKind) -> Item | None:
         item = self.items.get(item_id)

@@ -1,8 +1,8 @@
 """Several reads of the API in one request, for the app: a screen loads with one round trip instead of one for
 each part of it.
 
-Each part is answered by the dispatcher as a request of its own, with the same authentication, permission check,
-rate limit, and turn. There is no other way to the data.
+The dispatcher handles each part as a separate request, with the same authentication, permission check, rate limit, and
+turn, so a batch never bypasses any of them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TYPE = "text/plain; charset=utf-8"
 
 
 class BatchPart(Struct, frozen=True):
-    """A read. ``path``: its path below ``/v1``, with the query. ``etag``: the entity tag of the app's copy."""
+    """Read in a batch. ``path``: its path below ``/v1``, with the query. ``etag``: the entity tag of the app's copy."""
 
     path: str
     etag: str = ""
@@ -51,7 +51,7 @@ class ReadBatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PartHead(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """The line before the body of a part. ``alone``: the part has to be requested by itself."""
+    """The line before the body of a part. ``alone``: whether the part has to be requested by itself."""
 
     status: int = 200
     etag: str = ""
@@ -64,8 +64,8 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def _is_part(operation: Operation) -> bool:
-    """Return whether an operation can be part of a batch: a read whose response is JSON, and that waits for
-    nothing outside the server."""
+    """Return whether an operation can be part of a batch: it must be a read with a JSON response, and must not wait for
+    other servers."""
     return (
         operation.method == "GET"
         and operation.media_type == "application/json"
@@ -121,7 +121,7 @@ def batch_route(dispatcher: Dispatcher, query_limit: int) -> Route:
     async def answer(request: Request) -> Answer:
         kind = request.header(b"content-type").partition(";")[0].strip().lower()
         if kind != "application/json":
-            # Pages of other sites can't send this type with the person's cookie.
+            # Pages of other sites can't send this content type with the person's cookie.
             raise BadRequest("Content-Type: must be application/json")
         try:
             batch = _DECODER.decode(await request.read(_BODY_LIMIT))

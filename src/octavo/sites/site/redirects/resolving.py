@@ -15,9 +15,11 @@ from msgspec import Struct
 
 from octavo.content.references.viewing import SpaceView, load_view
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.store import State, find_item_by_path, shown_state
+from octavo.content.revisions.item_versions import find_item_by_path
+from octavo.content.revisions.states import State, shown_state
 from octavo.core.document.urls import safe_url
 from octavo.core.hosts import spell_host
+from octavo.core.redirects import compare_key
 from octavo.core.space_config import CONFIG_PATH, Config, read_config
 from octavo.core.space_config import match_redirect as match_space_redirect
 from octavo.core.summary import entry_path
@@ -67,7 +69,7 @@ def resolve_redirect(
         ):
             continue
         if not _is_left(outline, left):
-            # Another space is there now: pages that neither space has are missing there.
+            # Another space now has this path. Redirect only to pages that it has.
             tree = _view_of(tx, outline, claims, shown).tree
             page = tree.find(below.removesuffix(".md")) if below else None
             if page is None or tree.first_document(page) is None:
@@ -157,10 +159,10 @@ def _config_of(tx: Transaction, state: State) -> Config:
     return _read_config(get_body(tx, item.content) if known and item.content else "")  # type: ignore[union-attr]
 
 
-def list_space_redirects(tx: Transaction, state: State) -> list[str]:
-    """List the decoded paths below a space that its ``.gitbook.yaml`` redirects; ``old/*`` stands for
+def list_space_redirects(tx: Transaction, view: SpaceView) -> list[str]:
+    """List the decoded paths below a space that its pages and its ``.gitbook.yaml`` redirect; ``old/*`` represents
     everything below ``old``."""
-    return [unquote(source) for source in _config_of(tx, state).redirects]
+    return [*view.redirects, *(unquote(source) for source in _config_of(tx, view.state).redirects)]
 
 
 def _of_space(
@@ -172,10 +174,15 @@ def _of_space(
     rest: str,
     sites_url: str,
 ) -> str | None:
-    """Return the URL to which the ``.gitbook.yaml`` of a space redirects a visitor: a page of the space that
-    they can see, or a URL on another host, so that redirects are never chained."""
+    """Return the URL to which a page or the ``.gitbook.yaml`` of a space redirects a visitor: a page of the
+    space that they can see, or a URL on another host, so that redirects are never chained."""
     state = shown_state(tx, outline.drafted, shown.space_id)
     config = _config_of(tx, state)
+    view = _view_of(tx, outline, claims, shown)
+    page = view.redirects.get(compare_key(rest))
+    if page is not None:
+        first = view.tree.first_document(page)
+        return quote(f"{outline.base(shown)}{view.tree.url_path(first)}") if first is not None else None
     target = match_space_redirect(config, rest)
     if target is None:
         return None
@@ -185,7 +192,6 @@ def _of_space(
     inside = entry_path(path.lstrip("/"))
     if inside is None:
         return None
-    view = _view_of(tx, outline, claims, shown)
     tree = view.tree
     found = view.page_of_file(f"{config.root}{inside}".strip("/"))
     page = tree.page(found) if found is not None else tree.find(unquote(inside).removesuffix(".md"))
@@ -210,6 +216,6 @@ def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
     if parts is None:
         return False
     host = spell_host(parts.host)
-    # Next to the path at which a proxy shows the site, the owner has other pages.
+    # The owner has other pages outside the path at which a proxy shows the site.
     below_proxy = f"{host}{parts.path}/".startswith(f"{site.proxy}/") if site.proxy else False
     return bool(host) and not below_proxy and host not in (site.hostname, own_address(sites_url).host)

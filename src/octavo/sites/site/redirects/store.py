@@ -8,12 +8,13 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from octavo.core.redirects import MAX_SOURCE
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 
-from .types import MAX_SOURCE, WILDCARD, Destination, ToExternal, ToPage, ToSection, ToSiteSpace
+from .types import WILDCARD, Destination, ToExternal, ToPage, ToSection, ToSiteSpace
 
 MAX_REDIRECTS = 10_000
 OrderBy = Literal["createdAt", "updatedAt", "source"]

@@ -6,15 +6,13 @@ from typing import Literal, assert_never
 
 from msgspec import Struct
 
+from octavo.core.redirects import PATH
 from octavo.kit.texts import pattern
 from octavo.kit.urls import HttpUrl
 
 Kind = Literal["site-section", "site-space", "site-page", "url"]
-SEGMENT = r"(?:[A-Za-z0-9._~+-]|%[0-9A-Fa-f]{2})+"
-MAX_SOURCE = 512
-"""Maximum number of characters of a source path."""
 SOURCE_PATTERN = pattern(
-    rf"^/{SEGMENT}(?:/{SEGMENT})*(?:/?\*)?\Z",
+    rf"^{PATH}(?:/?\*)?\Z",
     "be a path, such as /guides/install, /old/*, or /old*, without a query or fragment",
 )
 WILDCARD = "*"

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from octavo.core.redirects import MAX_SOURCE
 from octavo.errors import BadRequest, Conflict, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
@@ -17,7 +18,6 @@ from octavo.organization.access.authorization import SiteAccess
 from .editing import RedirectEditor, RedirectFields
 from .store import RedirectRow, destination_of
 from .types import (
-    MAX_SOURCE,
     SOURCE_PATTERN,
     GivenDestination,
     ToExternal,

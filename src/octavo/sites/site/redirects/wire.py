@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.core.redirects import MAX_SOURCE, PATH
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.texts import pattern
@@ -13,7 +14,7 @@ from octavo.kit.texts import pattern
 from .editing import RedirectFields
 from .store import OrderBy, RedirectRow, destination_of
 from .suggesting import SuggestedRedirect
-from .types import MAX_SOURCE, SEGMENT, SOURCE_PATTERN, Destination, GivenDestination, ToExternal
+from .types import SOURCE_PATTERN, Destination, GivenDestination, ToExternal
 from .upserting import MAX_UPSERTS, UpsertedRedirect, UpsertResult
 
 Source = Annotated[
@@ -21,7 +22,7 @@ Source = Annotated[
     Meta(
         max_length=MAX_SOURCE,
         pattern=pattern(
-            rf"^/{SEGMENT}(?:/{SEGMENT})*\Z",
+            rf"^{PATH}\Z",
             "be a path, such as /guides/install, without a query or fragment",
         ),
     ),
