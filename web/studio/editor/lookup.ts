@@ -4,7 +4,7 @@ import { safeUrl, urlOf } from "../document/drawing.ts";
 import type { Ref } from "../document/types.ts";
 import type { DocumentJson } from "../document/types.ts";
 import type { Base } from "./base.ts";
-import { readReusable, readShared, type Shared } from "./reusing.ts";
+import { readReusable, readShared, type Shared } from "./sharing.ts";
 
 export interface Target {
   title?: string;

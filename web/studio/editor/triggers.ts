@@ -9,7 +9,8 @@ import { findEmoji } from "./emoji.ts";
 import { drawIcon } from "./icons.ts";
 import { findInserts, type Insert } from "./inserts.ts";
 import type { Finders, FindPages, Found } from "./linking.ts";
-import { reusableBlock, type Shared } from "./reusing.ts";
+import { reusableBlock } from "./reusing.ts";
+import type { Shared } from "./sharing.ts";
 import { keyName } from "./toolbar.ts";
 import { words } from "./words.ts";
 
