@@ -23,12 +23,13 @@ from figures import figure
 from octavo.assistants.ask.material import MemberMaterial
 from octavo.assistants.ask.retrieving import retrieve
 from octavo.content.revisions.bodies import read_source
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.core.document.text import sections
 from octavo.core.sentences import content_words, sentences, stems
 from octavo.kit.context import Context
 from octavo.operations.admin.first_start import token_for
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, load_packages, open_context
 from octavo.organization.access.accounts import find_user_by_email
 from octavo.organization.orgs.creating import create_organization
@@ -134,7 +135,7 @@ def main() -> None:
             user = find_user_by_email(tx, "bench@example.com")
             assert user is not None
             org = create_organization(tx, user.id, "Bench").id
-        spaces = [bring(context, str(folder), organization_id=org).outcome.space for folder in folders]
+        spaces = [import_space(context, str(folder), organization_id=org).outcome.space for folder in folders]
         told = read_all(context, spaces)
         asked = questions(told, random.Random(SEED))
         right: Counter[str] = Counter()

@@ -21,7 +21,7 @@ from octavo.content.changes.merging import merge
 from octavo.content.changes.saving import create, edit_change
 from octavo.kit.context import Context
 from octavo.kit.http.operation import Person
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, load_packages, open_context
 from octavo.organization.access.accounts import insert_user
 from octavo.organization.access.authorization import space_access
@@ -43,7 +43,7 @@ class Bench:
 
     def space(self, folder: Path, size: int) -> tuple[str, list[str]]:
         source = make_source(folder / str(size), size)
-        space = bring(self.context, str(source), organization_id=self.org).outcome.space
+        space = import_space(self.context, str(source), organization_id=self.org).outcome.space
         with self.context.db.read() as tx:
             line = tx.value("SELECT main_branch FROM spaces WHERE id = :id", id=space)
             rows = tx.all(

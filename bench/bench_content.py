@@ -18,7 +18,7 @@ from figures import figure
 
 from octavo.app import api_app
 from octavo.kit.http.edge import Edge
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, open_context
 from octavo.organization.access.accounts import insert_user
 from octavo.organization.access.tokens import create_token
@@ -64,7 +64,7 @@ def main() -> None:
             token = create_token(tx, user.id, name="bench")
         for named in sys.argv[1:]:
             before = time.process_time()
-            outcome = bring(context, named, organization_id=org).outcome
+            outcome = import_space(context, named, organization_id=org).outcome
             took = time.process_time() - before
             figure(
                 f"import of {named}, {outcome.pages} pages",
@@ -76,14 +76,14 @@ def main() -> None:
         for size in (SMALL, LARGE):
             source = make_source(folder / str(size), size)
             before = time.process_time()
-            outcome = bring(context, str(source), organization_id=org).outcome
+            outcome = import_space(context, str(source), organization_id=org).outcome
             took = time.process_time() - before
             spaces[size] = outcome.space
             figure(f"import of {size} pages", size / took, "pages per CPU second", least=40)
         for size in (SMALL, LARGE):
             (folder / str(size) / "page-7.md").write_text("# Page 7\n\nChanged.\n")
             before = time.process_time()
-            outcome = bring(
+            outcome = import_space(
                 context, str(folder / str(size)), organization_id=org, space_id=spaces[size]
             ).outcome
             what = f"import again, one of {size} pages changed, {outcome.changed} row"

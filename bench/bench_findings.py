@@ -18,7 +18,7 @@ from figures import figure
 from octavo.assistants.findings.scanning import scan_site
 from octavo.assistants.findings.store import count_open, insert_scan
 from octavo.kit.context import Context
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, open_context
 from octavo.organization.access.accounts import insert_user
 from octavo.organization.orgs.creating import create_organization
@@ -59,7 +59,9 @@ def main() -> None:
                 user = insert_user(tx, "ines@example.org", "Ines", verified=True)
                 organization = create_organization(tx, user.id, "Tidewater").id
             write_pages(source, pages, count)
-            made = bring(context, str(pages), organization_id=organization, title="Manual", publish=True)
+            made = import_space(
+                context, str(pages), organization_id=organization, title="Manual", publish=True
+            )
             with context.db.read() as tx:
                 site = find_site_of_space(tx, made.outcome.space)
             assert site is not None
@@ -67,7 +69,9 @@ def main() -> None:
             figure(f"first scan of {count} pages", first, "s", most=MOST_SECONDS * count / 1000)
             few = max(1, count // 100)
             write_pages(source, pages, count, few)
-            bring(context, str(pages), organization_id=organization, space_id=made.outcome.space, whole=True)
+            import_space(
+                context, str(pages), organization_id=organization, space_id=made.outcome.space, whole=True
+            )
             figure(f"scan after {few} pages changed", scan(context, site, organization), "s")
             figure("scan without changes", scan(context, site, organization), "s")
             with context.db.read() as tx:

@@ -33,8 +33,10 @@ from msgspec.structs import replace
 from gitsync.developers import Developer
 from gitsync.servers import http_server
 from octavo.content.revisions.bodies import body_hash
+from octavo.content.revisions.page_versions import list_pages
 from octavo.content.revisions.revising import prepare_main, revise_main
-from octavo.content.revisions.store import Changes, list_pages, main_state
+from octavo.content.revisions.states import main_state
+from octavo.content.revisions.store import Changes
 from octavo.interchange.gitsync import store
 from octavo.interchange.gitsync.remotes import RemoteConnection
 from octavo.interchange.gitsync.repository import Repository

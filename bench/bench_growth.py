@@ -26,14 +26,16 @@ from msgspec.structs import replace
 
 from octavo.app import api_app
 from octavo.content.revisions.bodies import put_bodies
+from octavo.content.revisions.page_versions import get_page, list_pages
 from octavo.content.revisions.revising import commit, prepare_commit, prepare_main, revise_main
-from octavo.content.revisions.store import Changes, branch_state, get_page, list_pages, main_state
+from octavo.content.revisions.states import branch_state, main_state
+from octavo.content.revisions.store import Changes
 from octavo.core.pages import Page, ranks
 from octavo.delivery.reader.app import reader_edge
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.ids import new_id
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.organization.access.members import upsert_member
 from octavo.organization.access.tokens import create_token
 from octavo.organization.orgs.creating import create_organization
@@ -101,7 +103,9 @@ class Site:
     def __init__(self, bench: Bench, folder: Path, pages: int) -> None:
         write_folder(folder, pages)
         self.context = context = bench.context
-        brought = bring(context, str(folder), organization_id=bench.org, title=f"Space {pages}", publish=True)
+        brought = import_space(
+            context, str(folder), organization_id=bench.org, title=f"Space {pages}", publish=True
+        )
         assert brought.site_url is not None
         self.space, self.number = brought.outcome.space, pages // 20 * 20 - 20
         self._address = f"{urlsplit(brought.site_url).path}p{self.number}"
@@ -391,7 +395,7 @@ def siblings(context: Context, folder: Path, pages: int) -> Iterator[Row]:
         (source / "SUMMARY.md").write_text("".join(f"* [Page {n}](p{n}.md)\n" for n in range(count)))
         pids = servers(context)
         began = spent(pids)
-        space = bring(context, str(source), organization_id=org).outcome.space
+        space = import_space(context, str(source), organization_id=org).outcome.space
         cost.append((spent(pids) - began) * 1000 / count)
         with context.db.read() as tx:
             longest.append(max(len(page.rank) for page in list_pages(tx, main_state(tx, space))))

@@ -23,7 +23,7 @@ from octavo.app import api_app
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.context import Context
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, open_context
 from octavo.organization.access.accounts import insert_user
 from octavo.organization.access.tokens import create_token
@@ -104,7 +104,9 @@ def main() -> None:
             user = insert_user(tx, "bench@example.com", "Bench", verified=True)
             org = create_organization(tx, user.id, "Bench").id
             token = create_token(tx, user.id, name="bench")
-        space = bring(context, str(pages_of(Path(folder) / "pages", 4000)), organization_id=org).outcome.space
+        space = import_space(
+            context, str(pages_of(Path(folder) / "pages", 4000)), organization_id=org
+        ).outcome.space
         alone = asyncio.run(merges(context, space, token))
         figure("merge without watchers", alone, "ms of CPU")
         watch(context, space)

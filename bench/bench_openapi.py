@@ -25,7 +25,7 @@ from figures import figure
 
 from octavo.content.revisions.bodies import put_bodies
 from octavo.delivery.reader.app import reader_edge
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, open_context
 from octavo.organization.access.accounts import insert_user
 from octavo.organization.orgs.creating import create_organization
@@ -101,7 +101,7 @@ def measure_pages(context: Any, org: str, slug: str, data: bytes, grouping: str,
     source.mkdir()
     (source / "README.md").write_text("# Home\n")
     (source / "SUMMARY.md").write_text(ENTRY.format(slug=slug, grouping=grouping))
-    brought = bring(context, str(source), organization_id=org, title=slug, publish=True)
+    brought = import_space(context, str(source), organization_id=org, title=slug, publish=True)
     assert brought.site_url
     base = urlsplit(brought.site_url).path
     reader = reader_edge(context)

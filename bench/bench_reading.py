@@ -22,7 +22,7 @@ from figures import figure
 from octavo.app import api_app
 from octavo.content.pages.wire import Revision
 from octavo.delivery.reader.app import reader_edge
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, open_context
 from octavo.organization.access.accounts import insert_user
 from octavo.organization.access.tokens import create_token
@@ -85,7 +85,9 @@ def main() -> None:
             user = insert_user(tx, "bench@example.com", "Bench", verified=True)
             org = create_organization(tx, user.id, "Bench").id
             token = create_token(tx, user.id, name="bench")
-        brought = bring(context, str(make_source(folder / "docs", PAGES)), organization_id=org, publish=True)
+        brought = import_space(
+            context, str(make_source(folder / "docs", PAGES)), organization_id=org, publish=True
+        )
         assert brought.site_url
         asyncio.run(compare(context, brought.outcome.space, brought.site_url, token))
         close_context(context)

@@ -34,7 +34,7 @@ from playwright.sync_api import TimeoutError as NotReadable
 
 from octavo.content.revisions.bodies import put_bodies
 from octavo.delivery.reader.app import reader_edge
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, open_context
 from octavo.organization.access.accounts import insert_user
 from octavo.organization.orgs.creating import create_organization
@@ -111,7 +111,7 @@ def publish(folder: Path, spec: bytes) -> tuple[Give, str, str]:
     source.mkdir()
     (source / "README.md").write_text("# Home\n")
     (source / "SUMMARY.md").write_text(ENTRY.format(slug="api", grouping="by-tag"))
-    brought = bring(context, str(source), organization_id=org, title="api", publish=True)
+    brought = import_space(context, str(source), organization_id=org, title="api", publish=True)
     assert brought.site_url
     reader = reader_edge(context)
     thread = ThreadPoolExecutor(1)

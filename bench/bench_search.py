@@ -28,11 +28,12 @@ import psycopg
 from figures import figure
 from Stemmer import Stemmer
 
-from octavo.content.revisions.store import get_page, main_state
+from octavo.content.revisions.page_versions import get_page
+from octavo.content.revisions.states import main_state
 from octavo.content.search import store
 from octavo.content.search.querying import search_pages, with_snippets
 from octavo.kit.context import Context
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, load_packages, open_context
 from octavo.organization.access.accounts import insert_user
 from octavo.organization.orgs.creating import create_organization
@@ -263,7 +264,7 @@ class Octavo:
         self.keys: dict[tuple[str, str], Key] = {}
         self.spaces = []
         for folder in folders:
-            space = bring(context, str(folder), organization_id=self.org).outcome.space
+            space = import_space(context, str(folder), organization_id=self.org).outcome.space
             self.spaces.append(space)
             with context.db.read() as tx:
                 rows = tx.all(

@@ -32,13 +32,15 @@ from octavo.app import api_app
 from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.authorization import change_access
 from octavo.content.changes.saving import revise_change
-from octavo.content.revisions.store import Changes, State, list_pages
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import State
+from octavo.content.revisions.store import Changes
 from octavo.core.pages import Page
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Person
 from octavo.kit.work.worker import Worker
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.reindexing import reindex
 from octavo.operations.installation import close_context, load_packages, open_context
 from octavo.organization.access.accounts import insert_user
@@ -145,11 +147,11 @@ def measure(context: Context, folder: Path, pages: int) -> None:
 
     write_folder(folder, pages)
     space = turns.measure(
-        "import of new pages", lambda: bring(context, str(folder), organization_id=org, title="Large")
+        "import of new pages", lambda: import_space(context, str(folder), organization_id=org, title="Large")
     ).outcome.space
     for file in folder.glob("p*.md"):
         file.write_text(file.read_text() + "\nMore.\n")
-    turns.measure("import of changed pages", lambda: bring(context, str(folder), space_id=space))
+    turns.measure("import of changed pages", lambda: import_space(context, str(folder), space_id=space))
     turns.measure("their jobs", run_jobs)
     path = f"/spaces/{space}"
     first = call("GET", f"{path}/revisions?limit=2")["items"][1]["id"]

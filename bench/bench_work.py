@@ -25,13 +25,13 @@ from urllib.parse import urlsplit
 import in_process
 from figures import figure
 
-from octavo.app import api_app, spare_collector
+from octavo.app import api_app, freeze_loaded_objects
 from octavo.core.document.page import split_page
 from octavo.core.document.reader import read
 from octavo.delivery.reader.app import reader_edge
 from octavo.kit.context import Context
 from octavo.kit.http.edge import Edge
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, open_context
 from octavo.organization.access.accounts import insert_user
 from octavo.organization.access.tokens import create_token
@@ -96,7 +96,9 @@ def page_text(n: int, size: int, said: str) -> str:
 async def changes(context: Context, org: str, token: str, folder: Path, size: int) -> dict[str, float]:
     """Return the median seconds for creating, editing, and merging a change request of one page of about this many
     characters."""
-    space = bring(context, str(pages_of(folder / f"edited{size}", size)), organization_id=org).outcome.space
+    space = import_space(
+        context, str(pages_of(folder / f"edited{size}", size)), organization_id=org
+    ).outcome.space
     api = api_app(context)
     tree = json.loads(await ask(api, "GET", f"/v1/spaces/{space}/content/pages", token))
     page = tree["pages"][1]["id"]
@@ -140,11 +142,11 @@ def main() -> None:
             user = insert_user(tx, "bench@example.com", "Bench", verified=True)
             org = create_organization(tx, user.id, "Bench").id
             token = create_token(tx, user.id, name="bench")
-        spare_collector()
+        freeze_loaded_objects()
         pages, seconds, views = 0, 0.0, []
         for folder in folders:
             before = time.process_time()
-            brought = bring(context, str(folder), organization_id=org, publish=True)
+            brought = import_space(context, str(folder), organization_id=org, publish=True)
             took = time.process_time() - before
             pages, seconds = pages + brought.outcome.pages, seconds + took
             assert brought.site_url is not None

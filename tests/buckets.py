@@ -1,4 +1,4 @@
-"""A server that speaks S3, with a bucket `docs`, for tests of what is kept there."""
+"""S3 server with a bucket `docs`, for tests of object storage."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ import pytest
 
 
 def binaries() -> Path:
-    """Of an installed server: the one that comes as a package of Python copies no other."""
+    """Return the folder of an installed server: the Python package has no base backups."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_basebackup"))
     if not found:
         pytest.skip("no server of PostgreSQL is installed with its tools")
@@ -57,7 +57,7 @@ class Server:
         self.run("initdb", "-D", "data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
 
     def copy_of(self, other: Server, *more: str) -> None:
-        """Takes a base backup of another server."""
+        """Take a base backup of another server."""
         self.run(
             "pg_basebackup", "-h", str(other.folder), "-U", "postgres", "-D", "data", "-c", "fast", *more
         )
@@ -75,7 +75,7 @@ class Server:
             return row[0] if row else None
 
     def set(self, **settings: str) -> None:
-        """Changes settings of a running server."""
+        """Change settings of a running server."""
         for name, value in settings.items():
             self.ask(f"ALTER SYSTEM SET {name} = '{value}'")
         self.ask("SELECT pg_reload_conf()")
@@ -91,7 +91,7 @@ class Server:
         self.run("pg_ctl", "-D", "data", "-w", "promote")
 
     def kill(self) -> None:
-        """As a machine that is gone: nothing is finished or written."""
+        """Stop the server like a lost machine: nothing is finished or written."""
         self.run("pg_ctl", "-D", "data", "-m", "immediate", "-w", "stop")
 
     def is_running(self) -> bool:
@@ -100,7 +100,7 @@ class Server:
 
 @contextmanager
 def servers(count: int) -> Iterator[list[Server]]:
-    """Servers that are not created yet; none runs afterwards."""
+    """Return servers that aren't created yet; none runs afterward."""
     folder = Path(tempfile.mkdtemp(prefix="postgresql-", dir="/tmp"))  # paths of sockets are short
     folder.chmod(0o755)
     made = []

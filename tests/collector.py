@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class Collector(Metrics):
-    """``answer``: the status it answers with; None: it never does. What is posted anywhere but to ``/v1/traces`` is in
-    ``others``, as path and headers. It counts what became of spans."""
+    """Collector. ``answer``: the status of its responses; None to never respond. Requests to other paths than
+    ``/v1/traces`` are in ``others``, as path and headers. It counts the outcomes of spans."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,12 +52,12 @@ class Collector(Metrics):
         ]
 
     def named(self, name: str) -> Span:
-        """The one span of a name."""
+        """Return the only span with a name."""
         (found,) = [span for span in self.spans if span.name == name]
         return found
 
     def flush(self) -> list[Span]:
-        """Ends tracing, and gives all spans that have come."""
+        """End tracing, and return all spans that arrived."""
         tracing.end()
         return self.spans
 
@@ -74,7 +74,7 @@ def values_of(attributes: Any) -> dict[str, Any]:
 
 @contextmanager
 def collecting() -> Iterator[Collector]:
-    """A collector that listens. What the test begins of tracing ends with it."""
+    """Yield a listening collector. Tracing that the test starts ends with it."""
     # Not needed by most runs of tests.
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from octavo.content.revisions.computing import Computed, ComputeInput, Computer, register_computer
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.document.nodes import Document
 from octavo.core.document.reader import read
 from octavo.core.pages import Page
@@ -41,7 +41,7 @@ def _revision(tx, asked: ComputeInput) -> Computed:
         title="Seen",
         slug="seen",
         description=f"Of {seen['revision']}" if seen else None,
-        # What a document is made of is said by its page, with dependencies of its own.
+        # The page of a document names its source, with its own dependencies.
         computed={**msgspec.to_builtins(asked.source), "props": props.get("page", {"text": "Seen."})},
     )
     lost = [Page(id=asked.id("lost"), parent="nowhere", slug="lost")] if "lost" in props else []

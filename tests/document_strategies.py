@@ -30,7 +30,7 @@ marks = st.lists(st.one_of(simple_marks.map(Mark), color), max_size=2, unique_by
 
 
 def merged(nodes: list[Any]) -> list[Any]:
-    """Neighbouring texts as one node, neighbouring leaves of one kind as one leaf."""
+    """Merge adjacent text nodes, and adjacent leaves with the same marks."""
     out: list[Any] = []
     for node in nodes:
         if isinstance(node, Text) and out and isinstance(out[-1], Text):
@@ -207,7 +207,7 @@ voids = st.one_of(
 
 @st.composite
 def tables(draw: st.DrawFn) -> Block:
-    """A table of any column kinds; ids are those reading gives."""
+    """Generate a table with columns of any kinds, with the ids that parsing gives."""
     kinds = ["text", "number", "checkbox", "files", "select", "content-ref", "image", "rating", "users"]
     chosen = draw(st.lists(st.sampled_from(["text", "text", *kinds]), min_size=1, max_size=3))
     definition: dict[str, Any] = {}

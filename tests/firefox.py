@@ -41,7 +41,8 @@ class Firefox:
         self.ask("browsingContext.setViewport", context=self._window, viewport={"width": 1440, "height": 900})
 
     def ask(self, method: str, seconds: float = _SECONDS, **parameters: Any) -> Any:
-        """The result of a command of WebDriver BiDi. Raises RuntimeError for one that Firefox refuses, TimeoutError."""
+        """Return the result of a WebDriver BiDi command. Raises RuntimeError if Firefox refuses it, and
+        TimeoutError."""
         self._number += 1
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
         until = time.monotonic() + seconds
@@ -86,7 +87,7 @@ class Firefox:
         self.ask("network.setExtraHeaders", headers=[header])
 
     def wait_for(self, selector: str) -> dict[str, Any]:
-        """As ``select``, once it is there."""
+        """Wait for an element, then return it like ``select``."""
         until = time.monotonic() + _SECONDS
         while not (found := self._locate("css", selector)):
             assert time.monotonic() < until, f"no {selector} at {self.address}: {self.text()}"
@@ -94,16 +95,16 @@ class Firefox:
         return found[0]
 
     def select(self, selector: str) -> dict[str, Any]:
-        """The first element of a CSS selector, for those that have no role or, as fields of passwords, none of ARIA."""
+        """Return the first element of a CSS selector, for elements without a role, such as password fields."""
         return self._locate("css", selector)[0]
 
     def find(self, role: str, name: str | None = None) -> dict[str, Any] | None:
-        """The first element of this role and exactly this accessible name."""
+        """Return the first element with this role and exactly this accessible name."""
         found = self._locate("accessibility", {"role": role, **({"name": name} if name is not None else {})})
         return found[0] if found else None
 
     def wait(self, role: str, name: str | None = None) -> dict[str, Any]:
-        """As ``find``, once it is there."""
+        """Wait for an element, then return it like ``find``."""
         until = time.monotonic() + _SECONDS
         while (found := self.find(role, name)) is None:
             assert time.monotonic() < until, f"no {role} {name!r} at {self.address}: {self.text()}"
@@ -140,7 +141,7 @@ class Firefox:
         self.click_at(self.wait(role, name))
 
     def click_at(self, node: dict[str, Any]) -> None:
-        """Clicks into the middle of an element, with the pointer."""
+        """Click in the middle of an element, with the pointer."""
         self.call("node => node.scrollIntoView({ block: 'center' })", node)
         origin = {"type": "element", "element": {"sharedId": node["sharedId"]}}
         actions = [
@@ -151,12 +152,12 @@ class Firefox:
         self._act({"type": "pointer", "id": "mouse", "actions": actions})
 
     def type(self, words: str) -> None:
-        """Presses a key for each letter."""
+        """Press a key for each letter."""
         for letter in words:
             self._press(letter)
 
     def press(self, *keys: str) -> None:
-        """Presses keys: a letter, or a name of ``KEYS``."""
+        """Press keys: a letter, or a name in ``KEYS``."""
         for key in keys:
             self._press(KEYS.get(key, key))
 
@@ -209,7 +210,7 @@ def firefox(profile: Path) -> Iterator[Firefox]:
 
 
 def _listening(process: subprocess.Popen[bytes], log: Path) -> str:
-    """The address that a browser that just started says it listens on."""
+    """Return the address at which a browser that just started listens."""
     until = time.monotonic() + 2 * _SECONDS
     while time.monotonic() < until and process.poll() is None:
         found = re.search(r"WebDriver BiDi listening on (ws://\S+)", log.read_text())

@@ -53,7 +53,7 @@ def main(data: str, requests: str, seed: str) -> None:
     with open(requests) as file:
         wanted = json.load(file)
     random.Random(seed).shuffle(wanted)
-    # Threads give way after nearly every instruction, so that what is not safe is met at once.
+    # Threads switch after nearly every instruction, so that unsafe code fails at once.
     sys.setswitchinterval(1e-6)
     for line in asyncio.run(ask_all(context, [request for requests in wanted for request in requests])):
         print(line)

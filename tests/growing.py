@@ -1,7 +1,7 @@
-r"""Texts that grow: each pattern makes a text of about as many characters as it is asked for.
+r"""Texts that grow: each pattern creates a text of about the requested number of characters.
 
-``PAGES`` are pages (Markdown with front matter), ``LISTINGS`` code for the highlighter. Parsing and rendering
-must take time proportional to the length of each of them, because users can submit them.
+``PAGES`` are pages (Markdown with front matter), ``LISTINGS`` are code for the highlighter. Parsing and
+rendering must take time proportional to the length of each of them, because users can submit them.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ def doubled(first: str, second: str, middle: str = "x") -> Pattern:
 
 
 def chained(*patterns: Pattern) -> Pattern:
-    """Some of each, one behind the other."""
+    """Return some of each, one after another."""
     return lambda size: "".join(pattern(size // len(patterns)) for pattern in patterns)
 
 
 def _stairs(unit: str, step: str, between: str = "\n") -> Pattern:
-    """Lines that are each indented by one ``step`` more, up to the size; the lines' number grows as its root."""
+    """Return lines that are each indented by one more ``step``, up to the size; the number of lines grows as
+    its square root."""
 
     def make(size: int) -> str:
         lines: list[str] = []
@@ -57,7 +58,7 @@ def _stairs(unit: str, step: str, between: str = "\n") -> Pattern:
 
 
 def _table(columns: int | None, rows: int | None, cell: str = "x", align: str = "---") -> Pattern:
-    """A pipe table; the side that is None grows."""
+    """Return a pipe table; the side that is None grows."""
 
     def make(size: int) -> str:
         wide = columns or max(1, size // (max(1, rows or 1) + 1) // (len(cell) + 3))
@@ -82,7 +83,8 @@ def _front(form: str) -> Pattern:
 
 
 def _square(outer: str, inner: str) -> Pattern:
-    """As many of ``outer`` as of ``inner``, behind each other: what looks for each in all of the other is slow."""
+    """Return as many of ``outer`` as of ``inner``, one after another: searching for each in all of the other
+    is slow."""
     return lambda size: outer * max(1, size // 2 // len(outer)) + inner * max(1, size // 2 // len(inner))
 
 
@@ -560,7 +562,7 @@ LISTINGS: dict[str, Pattern] = {
 
 
 def _lines_of(line: Pattern) -> Pattern:
-    """Lines of 1,900 characters each, as long as the one who reads takes."""
+    """Yield lines of 1,900 characters each, until the caller stops."""
     return lambda size: (line(1900)[:1950] + "\n") * max(1, size // 1900)
 
 

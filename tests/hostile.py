@@ -30,8 +30,8 @@ SCHEMES = (None, "http", "https", "mailto", "tel")
 
 
 def scheme_a_browser_sees(address: str) -> str | None:
-    """As the URL standard reads it: ends stripped of controls and spaces, tabs and breaks dropped everywhere;
-    and stricter, any other invisible character dropped as well, as old readers do."""
+    """Return the scheme of a URL as the URL standard parses it, without controls and spaces at the ends,
+    tabs, and line breaks; and stricter, without any other invisible character, as old clients do."""
     bare = "".join(c for c in address if unicodedata.category(c) not in ("Cc", "Cf", "Zl", "Zp", "Zs"))
     match = re.match(r"([a-zA-Z][a-zA-Z0-9+.-]*):", bare)
     return match[1].lower() if match else None
@@ -185,7 +185,7 @@ def filled(kind: str, vector: str) -> Any:
 
 
 def every_node(vector: str) -> Document:
-    """A document in which the vector is in every field of every type, in every text and every fragment."""
+    """Return a document with the vector in every field of every type, in every text, and in every fragment."""
     inlines: list[Any] = [
         text(vector),
         text(vector, Mark(vector), Mark("color", {"text": vector, "background": vector})),
@@ -275,7 +275,7 @@ def tables(vector: str) -> list[Block]:
 
 
 def wrapped(vector: str) -> list[str]:
-    """The vector in Markdown, as a person would plant it."""
+    """Return the vector in Markdown, as a person would submit it."""
     one = vector.replace("\n", " ")
     return [
         vector,

@@ -1,6 +1,6 @@
-"""Two SAML identity providers of different make, each running behind HTTP: pysaml2 signing with xmlsec, and
-flask-saml2, which signs on its own. And keys, certificates and hand-made responses for what no honest provider sends.
-"""
+"""Two SAML identity providers by different authors, each behind HTTP: pysaml2 signing with xmlsec, and
+flask-saml2, which signs by itself. Also keys, certificates, and crafted responses that no honest provider
+sends."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Keys:
 
 @contextmanager
 def served(app: Any) -> Iterator[str]:
-    """A WSGI application on a free port; its URL."""
+    """Serve a WSGI application on a free port, and return its URL."""
     server = werkzeug.serving.make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
@@ -82,7 +82,7 @@ def served(app: Any) -> Iterator[str]:
 
 
 def posted_form(page: str) -> tuple[str, dict[str, str]]:
-    """Where the form of a page goes, and what is in it: what a browser posts by itself."""
+    """Return the target and fields of the form on a page, as a browser submits it."""
     form = re.search(r"<form[^>]*>", page, re.I)
     assert form is not None, page
     action = re.search(r'action="([^"]*)"', form[0])
@@ -95,11 +95,9 @@ def posted_form(page: str) -> tuple[str, dict[str, str]]:
 
 
 class Provider(NamedTuple):
-    """A running identity provider: what Octavo must know of it, and what one does with it.
-
-    ``log_in(url)``: a browser signs in there and gets the form it is to post to Octavo: where, and the fields.
-    ``trust(metadata)``: the provider is told of Octavo. ``who``: whom pysaml2 speaks of.
-    """
+    """Running identity provider: the data that Octavo needs, and functions. ``log_in(url)``: sign in there
+    with a browser and return the form to submit to Octavo, as its target and fields. ``trust(metadata)``:
+    tell the provider about Octavo. ``who``: the person whom pysaml2 asserts."""
 
     entity_id: str
     sso_url: str
@@ -125,7 +123,7 @@ def _signed(statement: Any, key_file: str, node_id: str) -> str:
 
 @contextmanager
 def pysaml2_provider(folder: Path) -> Iterator[Provider]:
-    """Speaks of whom ``who`` says: ``name_id`` and ``attributes``."""
+    """Run a provider that asserts ``who``: ``name_id`` and ``attributes``."""
     # Takes a second to import, which only those who use it spend.
     from saml2 import sigver
     from saml2.config import IdPConfig
@@ -208,7 +206,7 @@ def pysaml2_provider(folder: Path) -> Iterator[Provider]:
 
 @contextmanager
 def flask_saml2_provider() -> Iterator[Provider]:
-    """One user, ada@example.org, with a password."""
+    """Run a provider with one user, ada@example.org, with a password."""
     import flask
     from flask_saml2.idp import IdentityProvider, SPHandler
     from flask_saml2.signing import RsaSha256Signer, Sha256Digester
@@ -323,7 +321,8 @@ def sign(
     canonical: Any = xmlsec.constants.TransformExclC14N,
     secret: bytes | None = None,
 ) -> etree._Element:
-    """The document with an enveloped signature on one element; ``secret``: HMAC with these bytes as the key."""
+    """Return the document with an enveloped signature of one element; ``secret``: use HMAC with these bytes
+    as the key."""
     root = etree.fromstring(xml)
     signed = root if element == "p:Response" else root.find(element, NS)
     assert signed is not None

@@ -1,5 +1,5 @@
-"""Events to many receivers, one of which never answers, with workers that are killed on the way: nothing is lost, and
-everything comes in order."""
+"""Events for many receivers, one of which never responds, with workers that are killed: nothing is lost, and
+everything arrives in order."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Receiver:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def count(self) -> int:
-        """How many different events came."""
+        """Return the number of different events that arrived."""
         return sum(len(set(got)) for got in list(self.got.values()))
 
     def close(self) -> None:
@@ -71,7 +71,7 @@ def receiving() -> Iterator[Receiver]:
 
 
 def emit_revisions(context: Context, organization_id: str, spaces: list[str], count: int) -> None:
-    """As many events, in turn of the spaces, each with the next number as its revision."""
+    """Emit this number of events for the spaces in turn, each with the next number as its revision."""
     for number in range(count):
         with context.db.write() as tx:
             emit(
@@ -84,7 +84,7 @@ def emit_revisions(context: Context, organization_id: str, spaces: list[str], co
 
 
 def deliver(settings: dict[str, str], receiver: Receiver, *, count: int, kills: int) -> None:
-    """Runs workers until so many different events came; each but the last is killed when its share has come."""
+    """Run workers until so many different events arrived; each but the last is killed after its share."""
     for worker_number in range(1, kills + 2):
         worker = subprocess.Popen(
             [OCTAVO, "worker"], env={**os.environ, **settings}, stderr=subprocess.DEVNULL
@@ -107,8 +107,8 @@ def _wait_for(receiver: Receiver, count: int, worker: subprocess.Popen[bytes], s
 def check_deliveries(
     receiver: Receiver, spaces: list[str], *, receivers: int, events: int, kills: int
 ) -> None:
-    """Each receiver but the one that never answers got all revisions of each space in order, and what was on its way
-    at a kill at most once more."""
+    """Require that each receiver except the unresponsive one got all revisions of each space in order, and
+    repeats only what was in transit during a kill."""
     assert len(receiver.got) == receivers - 1
     for got in receiver.got.values():
         once = list(dict.fromkeys(got))

@@ -44,8 +44,8 @@ class _Answer(httpx.Response):
 
 
 class LightClient:
-    """``base``: scheme and host of addresses that begin with a slash. ``address``: that of the client.
-    ``cookies`` are what it was given and sends again, where it keeps any."""
+    """HTTP client. ``base``: scheme and host of URLs that start with a slash. ``address``: that of the
+    client. ``cookies``: received cookies, which it sends again if it keeps any."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class LightClient:
         self._host = httpx.URL(base)
 
     def ask(self, method: str, url: str, **options: Any) -> httpx.Response:
-        """As ``request``, for who waits."""
+        """Send a request like ``request``, for coroutines."""
         loop = self._loop or _of_thread.loop
         return loop.run_until_complete(self.request(method, url, **options))
 
@@ -84,7 +84,8 @@ class LightClient:
         params: Any = None,
         **body: Any,
     ) -> httpx.Response:
-        """The whole answer. ``body``: one of httpx's ``json``, ``content``, ``data`` and ``files``. Raises CutOff."""
+        """Return the whole response. ``body``: one of httpx's ``json``, ``content``, ``data``, and ``files``.
+        Raises CutOff."""
         given = {
             **_HEADERS,
             **{

@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.merge import MergeResult, Tree, Versions, merge
 from octavo.core.pages import Page, rank_between
 
@@ -41,7 +41,7 @@ def text(random: Random) -> str:
 
 
 def edit_text(random: Random, source: str) -> str:
-    """One to three edits: blocks removed, added, moved, or lines changed anywhere."""
+    """Make one to three edits: blocks removed, added, moved, or lines changed anywhere."""
     for _ in range(random.randint(1, 3)):
         blocks = source.split("\n\n")
         at = random.randrange(len(blocks))
@@ -67,13 +67,14 @@ def edit_text(random: Random, source: str) -> str:
 
 
 def lines_of(source: str) -> set[str]:
-    """Lines by what they say: tables may be padded anew, and a merged row is said by its cells."""
+    """Return lines by their content: the padding of tables is ignored, and a merged row is represented by its
+    cells."""
     return {" ".join(line.split()) for line in source.splitlines()} - {""}
 
 
 def lost_lines(base: str, side: str, held: set[str]) -> set[str]:
-    """Lines a side has and base has not that are not in ``held``. Table rows merge cell by cell, so of a row only
-    its new cells count."""
+    """Return lines of a side that aren't in the base or in ``held``. Table rows are merged cell by cell, so
+    only the new cells of a row count."""
     before = lines_of(base)
     known, old = _cells(held), _cells(before)
     missing = lines_of(side) - before - held
@@ -239,7 +240,7 @@ class Case:
         return result, merged
 
     def check(self) -> None:
-        """Everything a merge promises, for this case."""
+        """Check everything that a merge promises, for this case."""
         result, merged = self.merge(self.base, self.ours, self.theirs)
         assert is_tree(merged), "not a tree with unique slugs, ranks and paths"
         self.check_nothing_lost(result, merged)

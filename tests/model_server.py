@@ -1,4 +1,4 @@
-"""A provider of language models for tests: a real HTTP server that speaks the protocol, and says what it is told to.
+"""Language model provider for tests: a real HTTP server that speaks the protocol and sends the given responses.
 
 with model_server() as server, world_with_model(world, server):
     server.answer = lambda request: "Hello"
@@ -27,9 +27,9 @@ KEY = "sk-the-key-of-the-provider-0123"
 
 
 class ModelServer:
-    """``requests``: the bodies that came in. ``answer``: what is said to a request; raw bytes are sent as
-    they are. ``embed``: the vector of a text. ``failures``: (status, body) that the next requests are
-    answered with. ``hang``: seconds before anything is said."""
+    """Language model server. ``requests``: received bodies. ``answer``: the response to a request; raw bytes
+    are sent unchanged. ``embed``: the vector of a text. ``failures``: (status, body) of the next responses.
+    ``hang``: seconds before any response."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
@@ -44,7 +44,7 @@ class ModelServer:
 
     @property
     def embedded(self) -> list[str]:
-        """All texts whose vectors were asked for."""
+        """Return all texts whose vectors were requested."""
         return [text for request in self.requests for text in request.get("input", [])]
 
     @property
@@ -54,7 +54,8 @@ class ModelServer:
 
 
 def embed_words(text: str) -> list[float]:
-    """The sum of a random vector for each word that says something: texts are alike as far as they share words."""
+    """Return the sum of a random vector for each meaningful word: texts are as similar as the words they
+    share."""
     found = [0.0] * DIMENSIONS
     for word in set(stems(text)):
         dice = random.Random(word)
@@ -111,7 +112,7 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 self.end_headers()
                 self.wfile.write(body)
             except OSError:
-                # Whoever asked is gone.
+                # The client has disconnected.
                 pass
 
     return Handler
@@ -136,7 +137,7 @@ def model_server() -> Iterator[ModelServer]:
 
 @contextmanager
 def world_with_model(world: World, server: ModelServer, **settings: Any) -> Iterator[None]:
-    """The settings of a world that name this provider."""
+    """Run a world whose settings name this provider."""
     kept = world.context.settings
     given: dict[str, Any] = {
         "llm_url": server.url,
@@ -155,7 +156,8 @@ def world_with_model(world: World, server: ModelServer, **settings: Any) -> Iter
 
 @pytest.fixture(name="server")
 def quick_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    """A provider that is asked again without a pause. What it says, a module sets in a fixture over this one."""
+    """Return a provider that is retried without a pause. A module sets its responses in a fixture that uses
+    this one."""
     monkeypatch.setattr(provider, "PAUSE", 0.001)
     with model_server() as found:
         yield found

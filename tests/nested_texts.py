@@ -20,7 +20,7 @@ class Block(Struct):
     word: str = ""
 
     def render(self) -> str:
-        """The Markdown of the block."""
+        """Return the Markdown of the block."""
         parts = [child.render() for child in self.children]
         inside = "\n\n".join(parts)
         match self.kind:
@@ -76,7 +76,7 @@ class Writer:
         return Block(kind, word=self.word())
 
     def part(self, kind: str, depth: int) -> Block:
-        """A new child for a block of this kind."""
+        """Return a new child for a block of this type."""
         if kind in ("row", "ul"):
             return self.leaf("cell")
         if kind == "table":
@@ -98,7 +98,7 @@ class Writer:
         return Block(kind, self.some(kind, depth - 1))
 
     def page(self) -> Block:
-        """A page that ends with a paragraph."""
+        """Return a page that ends with a paragraph."""
         blocks: list[Block] = []
         for _ in range(self.random.randint(1, 4)):
             blocks += [self.block(3), self.leaf()]
@@ -129,7 +129,7 @@ class Writer:
 
 
 def apart(block: Block, writer: Writer) -> Block:
-    """Put a paragraph between two neighbours that would be read as one block."""
+    """Put a paragraph between two adjacent blocks that would be parsed as one."""
     joined = ("quote", "list", "numbers", "table", "cells")
     found: list[Block] = []
     for child in block.children:

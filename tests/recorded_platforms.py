@@ -10,8 +10,8 @@ import msgspec
 
 
 class Serving:
-    """``answers``: what is answered to a path with or without its query, an object or bytes. ``instead``: statuses and
-    headers that a path is answered first, each once."""
+    """Server with recorded responses. ``answers``: the response for a path with or without its query, an
+    object or bytes. ``instead``: statuses and headers of the first responses for a path, each used once."""
 
     def __init__(self, answers):
         self.answers, self.instead, self.asked, self.told = answers, {}, [], set()

@@ -53,7 +53,7 @@ def reference(world: RightsWorld, user: str, thing: str) -> str | None:
 
 
 def evaluated(world: RightsWorld, user: str, thing: str) -> str | None:
-    """The same by the evaluator."""
+    """Return the same, as the evaluator computes it."""
     rungs, at = [], thing
     while at is not None:
         rungs.append(
@@ -80,7 +80,7 @@ def draw_world(
     spaces: int = 5,
     sites: int = 2,
 ) -> RightsWorld:
-    """A world from ``number(n)``, which gives any of 0 to n-1."""
+    """Generate a world from ``number(n)``, which returns any of 0 to n-1."""
     world = RightsWorld()
     for u in range(users):
         if number(8):

@@ -33,7 +33,7 @@ OCTAVO = str(Path(sys.executable).parent / "octavo")
 
 
 def octavo(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs the command as a person does, with no settings but those given."""
+    """Run the command as a person does, with only the given settings."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("OCTAVO_")}
     return subprocess.run(
         [OCTAVO, *arguments],
@@ -47,7 +47,7 @@ def octavo(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
 
 
 def octavo_here(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """As ``octavo``, without a process of its own, of which most of the time is its start."""
+    """Run the command like ``octavo``, without a separate process, whose start takes most of the time."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("OCTAVO_")}
     output, errors = io.StringIO(), io.StringIO()
     mask = os.umask(0o077)
@@ -67,7 +67,7 @@ def octavo_here(*arguments: str, **environment: str) -> subprocess.CompletedProc
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on just now."""
+    """Return ports that are currently unused."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for one in sockets:
@@ -79,7 +79,7 @@ def free_ports(count: int) -> list[int]:
 
 
 class Served:
-    """A running ``octavo serve``: where it answers, and its process, which leads a group of its own."""
+    """Running ``octavo serve``: its URLs, and its process, which leads a group."""
 
     def __init__(
         self,
@@ -124,7 +124,8 @@ class Served:
         raise AssertionError(f"not ready after {_START_SECONDS} seconds: {self.output.read_text()}")
 
     def stop(self, number: int = signal.SIGTERM) -> int:
-        """Sends the signal and gives the exit code; raises subprocess.TimeoutExpired where it never ends."""
+        """Send the signal and return the exit code. Raises subprocess.TimeoutExpired if the process doesn't
+        end."""
         self.process.send_signal(number)
         return self.process.wait(timeout=PATIENCE)
 
@@ -146,7 +147,7 @@ class Served:
         return running
 
     def processes(self) -> list[str]:
-        """The command lines of all processes of its group that still run."""
+        """Return the command lines of all running processes of its group."""
         return list(self._group().values())
 
     def workers(self, folder: Path | None = None) -> list[int]:
@@ -165,7 +166,7 @@ class Served:
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
                 if int(fields[2]) == self.process.pid and fields[0] != "Z":
                     found[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
-            except (OSError, ValueError):  # it ended meanwhile
+            except (OSError, ValueError):  # The process ended in the meantime.
                 continue
         return found
 
@@ -193,7 +194,8 @@ def serving(
 
 
 def install_version(folder: Path, version: str, *, whole: bool = True) -> None:
-    """A folder of its own with the command of a version, which is this program; one that is not ``whole`` lacks it."""
+    """Create a folder with the command of a version, which is this program; without ``whole``, the command is
+    missing."""
     EnvBuilder(symlinks=True).create(folder)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
     others = sysconfig.get_path("purelib")
@@ -212,8 +214,8 @@ first_starts: list[Path] = []
 
 @cache
 def _first_started(admin_email: str) -> Path:
-    """A data folder as a first start leaves it, with the manual published and all of its jobs done; made once
-    in a run."""
+    """Return a data folder as a first start leaves it, with the manual published and all of its jobs done;
+    created once per run."""
     (folder,) = first_starts
     data = folder / (admin_email or "nobody")
     with (folder / "lock").open("w") as lock:
@@ -226,8 +228,13 @@ def _first_started(admin_email: str) -> Path:
     return data
 
 
+def copy_first_start(data: Path, admin_email: str = "") -> None:
+    """Create a data folder, with its SQLite database, as a first start leaves it."""
+    shutil.copytree(_first_started(admin_email), data)
+
+
 def _wait_for_jobs(database: Path) -> None:
-    """Else each copy of an installation would do them anew."""
+    """Wait for all jobs. Otherwise, each copy of the server would do them again."""
     until = time.monotonic() + _START_SECONDS
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         while connection.execute("SELECT count(*) FROM jobs").fetchone() != (0,):
@@ -239,7 +246,7 @@ def _wait_for_jobs(database: Path) -> None:
 def serving_new(data: Path, *arguments: str, **environment: str | None) -> Iterator[Served]:
     """Octavo serving a new installation: a first start took place, which no test looks at and none waits for."""
     if "OCTAVO_DATABASE_URL" not in environment:  # which is not in the folder
-        shutil.copytree(_first_started(environment.get("OCTAVO_ADMIN_EMAIL") or ""), data)
+        copy_first_start(data, environment.get("OCTAVO_ADMIN_EMAIL") or "")
     with serving(data, *arguments, **environment) as served:
         yield served
 
@@ -255,7 +262,7 @@ class Administrator:
         self.organization = str(self.call("GET", "/orgs")["items"][0]["id"])
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer to a request that must succeed, decoded; None for an empty one."""
+        """Return the decoded response to a request that must succeed; None for an empty one."""
         answer = self.client.request(method, path, json=body)
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json() if answer.content else None
@@ -264,7 +271,7 @@ class Administrator:
         return str(self.call("POST", f"/orgs/{self.organization}/spaces", {"title": title, **more})["id"])
 
     def merge_page(self, space_id: str, markdown: str) -> None:
-        """Puts a page into the space, at ``page``, by a change request."""
+        """Add a page to the space, at ``page``, with a change request."""
         changes = f"/spaces/{space_id}/change-requests"
         change = f"{changes}/{self.call('POST', changes, {'subject': 'A page'})['id']}"
         page = {
@@ -277,18 +284,18 @@ class Administrator:
         self.call("POST", f"{change}/merge")
 
     def create_site(self, space_id: str) -> str:
-        """The path of a new site of the space."""
+        """Create a site with the space, and return its path."""
         sites = f"/orgs/{self.organization}/sites"
         site = f"{sites}/{self.call('POST', sites, {'title': 'Book'})['id']}"
         self.call("POST", f"{site}/site-spaces", {"spaceId": space_id})
         return site
 
     def publish(self, site: str) -> str:
-        """Where the site is read from now on."""
+        """Publish the site, and return its URL."""
         return str(self.call("POST", f"{site}/publish")["urls"]["published"])
 
     def install(self, name: str, manifest: dict[str, Any]) -> str:
-        """The path of the installation, in the organization, of a new integration of it."""
+        """Publish and install a new integration, and return the path of the installation in the organization."""
         made = {**manifest, "organization": self.organization, "runtime": "v2"}
         self.call("POST", f"/integrations/{name}", made)
         installations = f"/integrations/{name}/installations"
@@ -298,7 +305,7 @@ class Administrator:
 
 
 def import_site(served: Served, docs: Path, *arguments: str) -> str:
-    """Imports a folder with the command and publishes it; the address of the site, with a slash at the end."""
+    """Import a folder with the command and publish it; return the URL of the site, with a slash at the end."""
     where = ["--data", str(served.data), "--org", Administrator(served).organization]
     settings = {"OCTAVO_URL": served.url, "OCTAVO_SITES_URL": served.reader_url}
     done = octavo_here("import", str(docs), *where, "--json", "--publish", "--quiet", *arguments, **settings)

@@ -9,11 +9,11 @@ class SetClock:
     """The value of the ``clock`` fixture."""
 
     def set(self, moment: int) -> None:
-        """From here on it is this moment, in milliseconds since 1970."""
+        """Set the time, in milliseconds since 1970."""
         CLOCK.read = lambda: moment
 
     def advance(self, milliseconds: int) -> int:
-        """From here on it is so much later than just now; the moment it is set to."""
+        """Advance the time, and return it."""
         moment = CLOCK.read() + milliseconds
         self.set(moment)
         return moment

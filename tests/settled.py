@@ -30,7 +30,7 @@ def settle(database: Database, url: str) -> None:
         return
     before = database.generation()
     with psycopg.connect(url) as connection:
-        connection.execute("NOTIFY octavo_changed, 'a test'")  # notices come in the order of commits
+        connection.execute("NOTIFY octavo_changed, 'a test'")  # Notices arrive in the order of commits.
     until(lambda: database.generation() != before and not database._has_news())
     # Nor does an answer to the thread that listens: it has no reason to ask for a while.
     database._heard_until = time.monotonic() + 60

@@ -1,5 +1,4 @@
-"""More than one server of PostgreSQL: one that is lost with a standby beside it, and one that is restored to
-a moment."""
+"""Several PostgreSQL servers: one that is lost and has a standby, and one that is restored to a moment."""
 
 from __future__ import annotations
 
@@ -86,7 +85,7 @@ def until(condition: Any, seconds: float = 240) -> None:
         time.sleep(0.02)
 
 
-def test_a_primary_is_lost_under_load(tmp_path: Path) -> None:
+def test_losing_a_primary_under_load_loses_no_data(tmp_path: Path) -> None:
     """Its standby is promoted: within ten seconds writes are acknowledged again by themselves, with none of those lost
     that were acknowledged before."""
     with servers(2) as (first, second):
@@ -138,8 +137,8 @@ def _url(*group: Server, attributes: str) -> str:
 
 
 def _fail_over(standbys: Sequence[Server]) -> Server:
-    """As the manual says, once the primary is gone: the one that has received most is promoted, the others
-    follow it."""
+    """Fail over as the manual says after the loss of the primary: promote the most advanced standby, and let
+    the others follow it."""
     ahead = max(standbys, key=lambda one: one.ask("SELECT pg_last_wal_receive_lsn() - '0/0'"))
     ahead.promote()
     for other in standbys:
@@ -148,7 +147,7 @@ def _fail_over(standbys: Sequence[Server]) -> Server:
     return ahead
 
 
-def test_one_server_after_another_is_lost_and_comes_back(tmp_path: Path) -> None:
+def test_losing_one_server_after_another_loses_no_data(tmp_path: Path) -> None:
     """Fail over among three servers. A lost server follows the promoted one until that is lost in turn; a
     replica answers reads each time."""
     with servers(3) as group, ExitStack() as stack:
@@ -199,13 +198,13 @@ def test_one_server_after_another_is_lost_and_comes_back(tmp_path: Path) -> None
             gaps = [min(at for at in writer.acknowledged if at > moment) - moment for writer in writers]
             print(f"acknowledged again after {max(gaps):.1f} seconds")
             assert max(gaps) < FAILOVER_SECONDS, gaps
-            # It has what nobody else got: that is taken back, and it follows.
+            # It has changes that no other server received: these are undone, and it follows.
             source = f"host={primary.folder} user=postgres dbname=postgres"
             primary.ask("CHECKPOINT")
             lost.run("pg_rewind", "-D", "data", "-R", f"--source-server={source}", "--no-sync")
             lost.start()
             primary.wait_for("SELECT count(*) = 2 FROM pg_stat_replication WHERE sync_state = 'quorum'")
-            # Else a replica says what it has seen after up to five minutes.
+            # Otherwise, a replica reports its position after up to five minutes.
             for server in group:
                 server.ask("CHECKPOINT")
         replica_answers()
@@ -220,7 +219,7 @@ def test_one_server_after_another_is_lost_and_comes_back(tmp_path: Path) -> None
         assert done.stdout == "No problems found\n", done.stdout + done.stderr
 
 
-def test_a_server_is_restored_to_a_moment(tmp_path: Path) -> None:
+def test_a_server_is_restored_to_a_point_in_time(tmp_path: Path) -> None:
     """As the manual says: a base backup, the archive of its log, and a moment at which it stops."""
     with servers(2) as (first, second):
         archive = first.folder / "archive"
@@ -268,8 +267,9 @@ def test_a_server_is_restored_to_a_moment(tmp_path: Path) -> None:
         assert done.stdout == "No problems found\n", done.stdout + done.stderr
 
 
-def test_a_replica_answers_reads(tmp_path: Path) -> None:
-    """People read what they wrote, and who was removed is out, while the replica follows, stands still and is gone."""
+def test_a_replica_serves_reads(tmp_path: Path) -> None:
+    """People read their own writes, and removed people lose access, while the replica follows, pauses, and
+    fails."""
     with servers(2) as (first, second):
         first.create()
         first.start()
@@ -290,14 +290,14 @@ def test_a_replica_answers_reads(tmp_path: Path) -> None:
                 return _replica_reads(watched, outcome)
 
             def use(number: int) -> None:
-                """Each write is in the next read, over the API and at the site."""
+                """Check that each write is in the next read, over the API and on the site."""
                 title = f"Replicated {number}"
                 administrator.call("PATCH", f"/spaces/{space}", {"title": title})
                 assert administrator.call("GET", f"/spaces/{space}")["title"] == title
                 administrator.call("PATCH", site, {"title": title})
                 page = reader.get(f"{published}page", follow_redirects=True)
                 assert page.status_code == 200 and title in page.text
-                # After a pause, as people make them: the replica has followed meanwhile.
+                # After a pause, as people make them: the replica has caught up in the meantime.
                 time.sleep(0.05)
                 administrator.call("GET", f"{organization}/spaces?limit={number % 50 + 1}")
                 assert reader.get(f"{published}page?n={number}", follow_redirects=True).status_code == 200

@@ -39,7 +39,7 @@ READING = [
 
 
 @pytest.mark.parametrize("arguments", READING, ids=lambda arguments: " ".join(arguments[:2]))
-def test_reading_makes_no_installation(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_reading_commands_create_no_data(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     data = tmp_path / "data"
     done = octavo_here(*arguments, "--data", str(data))
     assert done.returncode == (0 if arguments == ("check",) else 1)
@@ -61,7 +61,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("environment", "arguments"), WRONG)
-def test_mistakes_get_a_sentence(
+def test_mistakes_are_reported_in_a_sentence(
     sqlite_world: World, tmp_path: Path, environment: dict[str, str], arguments: tuple[str, ...]
 ) -> None:
     data = sqlite_world.install(tmp_path / "data")
@@ -74,19 +74,19 @@ def test_mistakes_get_a_sentence(
 @pytest.mark.parametrize(
     "arguments", [(), ("no-such-command",), ("serve", "--port", "70000"), ("serve", "--reader-port", "x")]
 )
-def test_wrong_usage(arguments: tuple[str, ...]) -> None:
+def test_wrong_usage_is_reported(arguments: tuple[str, ...]) -> None:
     done = octavo_here(*arguments)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
 
 
-def test_version_and_completion() -> None:
+def test_version_and_completion_are_printed() -> None:
     assert octavo("--version").stdout.startswith("octavo 0.")
     for shell in ("bash", "fish", "zsh", "tcsh"):
         assert "octavo" in octavo_here("completion", shell).stdout
 
 
-def test_completion_in_fish_knows_every_command_and_option() -> None:
+def test_completion_in_fish_covers_every_command_and_option() -> None:
     script = octavo_here("completion", "fish").stdout
     assert "-n 'not __fish_seen_subcommand_from serve api " in script
     assert (
@@ -124,7 +124,7 @@ def test_mistyped_commands_get_suggestions(arguments: tuple[str, ...], meant: st
     assert meant is None or f"did you mean {meant}?" in done.stderr
 
 
-def test_numbers_of_things_and_names_in_json(sqlite_world: World, tmp_path: Path) -> None:
+def test_counts_and_names_are_formatted_and_json_uses_api_names(sqlite_world: World, tmp_path: Path) -> None:
     data = str(sqlite_world.install(tmp_path / "data"))
     assert "2 organizations" in octavo_here("check", "--data", data).stdout
     assert (counted(1, "file"), counted(0, "file"), counted(2, "file")) == ("1 file", "0 files", "2 files")
@@ -141,9 +141,7 @@ def test_comparing_missing_files_is_not_a_breaking_change(tmp_path: Path) -> Non
         assert done.returncode == 2 and str(tmp_path) in done.stderr
 
 
-def test_a_name_of_a_space_and_a_site_means_the_space_when_files_are_wanted(
-    sqlite_world: World, tmp_path: Path
-) -> None:
+def test_an_ambiguous_name_means_the_space_for_files(sqlite_world: World, tmp_path: Path) -> None:
     data = str(sqlite_world.install(tmp_path / "data"))
     (tmp_path / "Twins").mkdir()
     (tmp_path / "Twins" / "README.md").write_text("# Twins\n")
@@ -159,7 +157,7 @@ def test_a_name_of_a_space_and_a_site_means_the_space_when_files_are_wanted(
 
 
 @pytest.mark.parametrize("name", ["page.html", "page.htm", "page.md", "PAGE.HTML"])
-def test_a_single_file_is_a_page(sqlite_world: World, tmp_path: Path, name: str) -> None:
+def test_a_single_file_is_imported_as_a_page(sqlite_world: World, tmp_path: Path, name: str) -> None:
     data = str(sqlite_world.install(tmp_path / "data"))
     content = "# Hello\n\nWorld.\n" if name.endswith(".md") else "<h1>Hello</h1><p>World.</p>"
     (tmp_path / name).write_text(content)
@@ -189,7 +187,7 @@ def test_empty_and_invalid_sources_are_not_imported(sqlite_world: World, tmp_pat
         assert "Traceback" not in done.stderr
 
 
-def test_the_reader_alone_listens_at_its_port(sqlite_world: World, tmp_path: Path) -> None:
+def test_only_the_reader_listens_at_its_port(sqlite_world: World, tmp_path: Path) -> None:
     parsed = create_command_parser().parse_args(["reader", "--port", "9000"])
     assert parsed.reader_port == 9000
     assert create_command_parser().parse_args(["reader", "--reader-port", "9001"]).reader_port == 9001
@@ -197,7 +195,7 @@ def test_the_reader_alone_listens_at_its_port(sqlite_world: World, tmp_path: Pat
     assert (both.port, both.reader_port) == (9000, 8001)
 
 
-def test_tables_have_headings_and_json_has_none(sqlite_world: World, tmp_path: Path) -> None:
+def test_tables_have_headers_and_json_has_none(sqlite_world: World, tmp_path: Path) -> None:
     data = str(sqlite_world.install(tmp_path / "data"))
     email = "admin@example.org"
     for arguments in (("token", "list", "--email", email), ("operations",), ("check",)):
@@ -206,7 +204,7 @@ def test_tables_have_headings_and_json_has_none(sqlite_world: World, tmp_path: P
         assert isinstance(json.loads(octavo_here(*arguments, "--data", data, "--json").stdout), list)
 
 
-def test_links_are_those_of_the_running_server(sqlite_world: World, tmp_path: Path) -> None:
+def test_links_use_the_url_of_the_running_server(sqlite_world: World, tmp_path: Path) -> None:
     data = sqlite_world.install(tmp_path / "data")
     source = tmp_path / "pages"
     source.mkdir()
@@ -222,7 +220,7 @@ def test_links_are_those_of_the_running_server(sqlite_world: World, tmp_path: Pa
         assert json.loads(again.stdout)["space"] == space
 
 
-def test_publishing_to_a_folder(sqlite_world: World, tmp_path: Path) -> None:
+def test_a_site_is_published_to_a_folder(sqlite_world: World, tmp_path: Path) -> None:
     data, out = sqlite_world.install(tmp_path / "data"), tmp_path / "www"
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "README.md").write_text("# Home\n")
@@ -267,7 +265,7 @@ def test_a_first_start_that_was_killed_is_completed(tmp_path: Path) -> None:
     assert killed >= 2
 
 
-def test_the_wheel_has_everything_that_serving_needs(tmp_path: Path) -> None:
+def test_the_wheel_contains_everything_for_serving(tmp_path: Path) -> None:
     uv = ROOT / ".uv" / "bin" / "uv"
     if not uv.exists():
         absent("uv, which `make setup` installs")
@@ -284,7 +282,7 @@ def test_the_wheel_has_everything_that_serving_needs(tmp_path: Path) -> None:
     where = [sys.executable, "-c", "import octavo; print(octavo.__file__)"]
     found = subprocess.run(where, env=environ, capture_output=True, text=True, check=True).stdout
     assert found.startswith(str(installed))
-    # The wheel comes before the source that these tests run on; the dependencies are those of the tests.
+    # The wheel takes precedence over the source that these tests run on; the dependencies are those of the tests.
     with serving(tmp_path / "data", PYTHONPATH=str(installed)) as served:
         headers = {"authorization": f"Bearer {(tmp_path / 'data' / 'admin-token').read_text().strip()}"}
         (org,) = httpx.get(f"{served.url}/v1/orgs", headers=headers).json()["items"]
@@ -298,7 +296,7 @@ def test_the_wheel_has_everything_that_serving_needs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments", [("serve",), ("worker",), ("completion", "bash"), ("integrations", "dev", ".")]
 )
-def test_commands_that_print_no_value_take_no_json(arguments: tuple[str, ...]) -> None:
+def test_commands_without_output_have_no_json_option(arguments: tuple[str, ...]) -> None:
     done = octavo_here(*arguments, "--json")
     assert done.returncode == 2 and "--json" in done.stderr
 
@@ -323,7 +321,9 @@ class _Terminal(io.StringIO):
         (io.StringIO, {"quiet": False}, True),
     ],
 )
-def test_progress(monkeypatch, stream: type[io.StringIO], given: dict[str, bool], shows: bool) -> None:
+def test_progress_is_shown(
+    monkeypatch, stream: type[io.StringIO], given: dict[str, bool], shows: bool
+) -> None:
     """Is shown where ``--quiet`` could hide it and is not given; elsewhere on a terminal."""
     monkeypatch.setattr("sys.stderr", errors := stream())
     with progress(argparse.Namespace(**given), "Backing up") as advance:

@@ -11,13 +11,16 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 import msgspec
+import pytest
 
+from octavo.assistants.findings.scanning import scan_now
+from octavo.assistants.findings.styleguides import list_packages
 from octavo.cli.main import create_command_parser
 from octavo.core.icons import icon
 from octavo.core.page_fields import FRONT_KEYS
 from octavo.kit.http.operation import TABLE, Operation
 from octavo.kit.work import jobs
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.site_checks import CheckLimits, check_site
 from octavo.operations.installation import load_packages
 from octavo.organization.portal.drawing import FILES as PORTAL_FILES
@@ -41,12 +44,12 @@ def _texts() -> Iterator[tuple[Path, str]]:
         yield page, page.read_text()
 
 
-def test_pictures_of_the_manual_are_small() -> None:
+def test_images_of_the_manual_are_small() -> None:
     large = [path.name for path in ROOT.glob("docs/.gitbook/assets/*") if path.stat().st_size > 120_000]
     assert not large
 
 
-def test_every_icon_of_the_manual_is_drawn() -> None:
+def test_every_icon_of_the_manual_exists() -> None:
     named = {
         (page.name, name) for page, text in _texts() for name in re.findall(r"^icon: (\S+)$", text, re.M)
     }
@@ -119,7 +122,7 @@ def _wrong_in(line: str) -> str | None:
     return f"no such options: {unknown}" if unknown else None
 
 
-def test_commands_of_the_manual_are_understood() -> None:
+def test_commands_of_the_manual_are_valid() -> None:
     wrong, seen = [], 0
     for page, text in _texts():
         lines = [
@@ -148,8 +151,8 @@ CALL = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (?:(?:\.\.\.|…)(?=/)|/v1(?=/
 
 
 def _finds(path: str, is_end: bool, method: str) -> list[Operation]:
-    """The operations a path may be of; ``is_end``: what is before it was left out, ``/...`` at its end: what
-    is after."""
+    """Return the operations that a path can mean; ``is_end``: its start was omitted; ``/...`` at its end: its
+    end was."""
 
     def pattern(operation: Operation) -> str:
         parts = operation.path.split("/")
@@ -170,7 +173,7 @@ def _parameters(operation: Operation) -> set[str]:
     return {field.encode_name for field in msgspec.structs.fields(query)} if query is not None else set()
 
 
-def test_operations_of_the_manual_are_there_with_their_parameters() -> None:
+def test_operations_of_the_manual_exist_with_their_parameters() -> None:
     others = {file.path for file in PORTAL_FILES} | {
         "/healthz",
         "/readyz",
@@ -196,7 +199,7 @@ def test_operations_of_the_manual_are_there_with_their_parameters() -> None:
 # --- examples -----------------------------------------------------------------------------------------
 
 
-def test_json_in_the_manual_is_json() -> None:
+def test_json_in_the_manual_is_valid() -> None:
     wrong = []
     for page, text in _texts():
         for block in FENCED.finditer(text):
@@ -209,7 +212,7 @@ def test_json_in_the_manual_is_json() -> None:
 
 
 def test_the_manual_passes_the_checks_of_imports_links_and_sites(sqlite_world: World) -> None:
-    made = bring(
+    made = import_space(
         sqlite_world.context,
         str(ROOT / "docs"),
         organization_id=sqlite_world.home["organizationId"],
@@ -230,7 +233,25 @@ def test_the_manual_passes_the_checks_of_imports_links_and_sites(sqlite_world: W
     assert report.pages > 80
 
 
-def test_the_manual_has_the_time_limits_of_long_jobs() -> None:
+@pytest.mark.parametrize("package", [None, *list_packages()])
+def test_the_manual_has_no_findings_and_a_score_of_100(sqlite_world: World, package: str | None) -> None:
+    """With each of the built-in style guides. The specification that the manual uses as an example is deleted,
+    because the world defines it differently."""
+    org = sqlite_world.home["organizationId"]
+    assert sqlite_world.call("admin", "DELETE", f"/orgs/{org}/openapi/pets").status_code == 205
+    made = import_space(sqlite_world.context, str(ROOT / "docs"), organization_id=org, publish=True)
+    with sqlite_world.context.db.read() as tx:
+        site = find_site_of_space(tx, made.outcome.space)
+    assert site is not None
+    if package is not None:
+        sqlite_world.post("admin", f"/orgs/{org}/sites/{site}/styleguide", {"template": package})
+    assert scan_now(sqlite_world.context, site) == []
+    health = sqlite_world.get("admin", f"/orgs/{org}/sites/{site}/health")
+    assert (health["score"], health["open"]) == (100, 0)
+    assert {area["score"] for area in health["areas"]} == {100}
+
+
+def test_the_manual_lists_the_time_limits_of_long_jobs() -> None:
     text = (ROOT / "docs/running/command-line.md").read_text()
     units = {"minutes": 60, "hour": 3600, "hours": 3600}
     rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| (\d+) (minutes|hours?) \|$", text, re.M)

@@ -4,6 +4,7 @@ benches, and packaging."""
 from __future__ import annotations
 
 import ast
+import io
 import json
 import re
 import tokenize
@@ -129,6 +130,72 @@ def test_errors_and_docstrings_are_plain_english(package: str) -> None:
     assert _find_decoded(texts) == {}
 
 
+def _documentation(path: Path, *, attributes: bool) -> dict[str, str]:
+    """Return the docstrings and comments of a module, by line. ``attributes``: whether to include the docstrings of
+    attributes."""
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    source = path.read_text()
+    tree = ast.parse(source)
+    found = {
+        f"{path.name}:{node.body[0].lineno}": text
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and (text := ast.get_docstring(node, clean=False))
+    }
+    if attributes:
+        found |= {
+            f"{path.name}:{node.lineno}": str(node.value.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        }
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            found[f"{path.name}:{token.start[0]}"] = token.string
+    return found
+
+
+UNUSUAL = (
+    *DECODED,
+    r"\b(who|whom|what|which|where)ever\b",
+    r"\b(seldom|besides|meanwhile|shall|ought|thereof)\b",
+    r"\b(after|out|in|back)wards\b",
+    r"\btakes? long\b(?! enough)",
+    r"\b(is|are|was|were) (gone|said)\b",
+    r"\bthat (is|are|was|were) (not )?(here|there)\b",
+    r"\bstands for\b|\bhears? of\b|\bfor good\b|\bleads? nowhere\b",
+)
+"""Words for which the source has a more common one. Quoted words of the data don't count."""
+
+_UNUSUAL = re.compile("|".join(f"(?:{pattern})" for pattern in UNUSUAL), re.IGNORECASE)
+
+
+def _unusual(text: str) -> bool:
+    return _UNUSUAL.search(re.sub(r"`+[^`]*`+|\"[^\"]*\"", "", " ".join(text.split()))) is not None
+
+
+def test_docstrings_and_comments_use_common_words() -> None:
+    # Files without any of the words are not parsed, because that takes most of the time.
+    paths = [path for path in _SOURCES.rglob("*.py") if _UNUSUAL.search(" ".join(path.read_text().split()))]
+    found = [
+        f"{path.parent.relative_to(_SOURCES)}/{place}: {text}"
+        for path in paths
+        for place, text in _documentation(path, attributes=True).items()
+        if _unusual(text)
+    ]
+    assert found == []
+
+
+def test_comments_of_migrations_use_common_words() -> None:
+    paths = list(_SOURCES.rglob("*.sql"))
+    assert len(paths) > 50
+    found = [
+        f"{path.name}: {comment}"
+        for path in paths
+        for comment in re.findall(r"--[^\n]*(?:\n\s*--[^\n]*)*", path.read_text())
+        if _unusual(comment.replace("--", " "))
+    ]
+    assert found == []
+
+
 _NO_VERB = re.compile(r"(The|A|An|What|Whether|Who|Where|When|Any)\b|(Do|Does) the same\b")
 """How a docstring of a function begins that does not say what the function does."""
 
@@ -162,7 +229,7 @@ _PUZZLE = re.compile(
 
 
 @pytest.mark.parametrize("package", CHECKED)
-def test_docstrings_say_what_is_returned_and_what_parameters_are(package: str) -> None:
+def test_docstrings_describe_return_values_and_parameters(package: str) -> None:
     docstrings = {
         f"{path.name}:{node.lineno}": text
         for path in (_SOURCES / package).glob("*.py")
@@ -188,13 +255,35 @@ def test_docstrings_of_scripts_are_imperative() -> None:
 
 
 _RIDDLE = re.compile(
-    r"def (test_(?:who_\w+|\w*(?:whoever|somebody|nobody|everybody|anybody|_any_more)\w*))\("
+    r"def (test_(?:who_\w+"
+    r"|\w*(?:whoever|somebody|nobody|everybody|anybody|_any_more|colour|neighbour|licence|misspelt|cancelled)\w*"
+    r"|\w*_(?:told|tells|anew|meanwhile|sealed|settled?|settles|begun|begins?|brings|brought|besides?|may|leads?)(?:_\w+)?"
+    r"|\w*_(?:(?:is|are)_(?:none|said)|goes?_on|(?:take|taken|give|given|bring|come|comes)_(?:back|in|up))(?:_\w+)?))\("
 )
+"""Patterns of names that need a second look."""
 
 
-def test_names_of_tests_say_what_is_asserted() -> None:
+def test_names_of_tests_state_the_assertion() -> None:
     paths = (ROOT / "tests").rglob("test_*.py")
     assert [name for path in paths for name in _RIDDLE.findall(path.read_text())] == []
+
+
+def test_docstrings_of_tests_are_plain_english() -> None:
+    """Helpers say what they do, and no text has the old phrases. Tests can state why."""
+    paths = [path for path in (ROOT / "tests").rglob("*.py") if path.name != "test_english.py"]
+    texts = {
+        f"{place} in {path.parent.name}": text
+        for path in paths
+        if _find_decoded({"": path.read_text()})
+        for place, text in _documentation(path, attributes=False).items()
+    }
+    assert _find_decoded(texts) == {}
+    helpers = _function_docstrings(path for path in paths if not path.name.startswith("test_"))
+    assert len(helpers) > 300
+    wrong = {
+        place: text for place, text in helpers.items() if _NO_VERB.match(text) or _THIRD_PERSON.match(text)
+    }
+    assert wrong == {}
 
 
 def test_descriptions_of_the_api_are_plain_english() -> None:

@@ -14,14 +14,15 @@ import pytest
 from msgspec import structs
 
 from octavo.app import api_app
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.errors import Conflict, NotFound
 from octavo.kit.context import Context
 from octavo.kit.http.edge import Edge
 from octavo.operations.admin import first_start as starting
 from octavo.operations.admin.credentials import sign_in_link
 from octavo.operations.admin.first_start import first_start, opening_address, token_for, update_manual
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, load_packages, open_context
 from octavo.organization.access.accounts import is_operator
 from octavo.organization.access.tokens import hash_token
@@ -52,7 +53,7 @@ def _cut_off(*_: object, **__: object) -> None:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("step", ["_kept_token", "create_organization", "create_token", "_publish_manual"])
-def test_a_first_start_that_was_cut_off_is_completed(
+def test_an_interrupted_first_start_is_completed(
     context: Context, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     with monkeypatch.context() as cut, pytest.raises(CutOff):
@@ -68,14 +69,14 @@ def test_a_first_start_that_was_cut_off_is_completed(
     assert first_start(context) is None
 
 
-def test_an_installation_that_is_there_is_left_alone(context: Context) -> None:
+def test_an_existing_installation_stays_unchanged(context: Context) -> None:
     assert first_start(context) is not None
     assert first_start(context) is None
     with context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM organizations") == 1
 
 
-def test_the_first_start_says_where_to_open_the_app(context: Context) -> None:
+def test_the_first_start_prints_the_url_of_the_app(context: Context) -> None:
     assert first_start(context) is not None
     address = opening_address(context)
     base, _, secret = address.replace("/sign-in?link=", "/~/first#").partition("/~/first#")
@@ -124,7 +125,7 @@ def test_the_first_administrator_chooses_name_email_and_password(context: Contex
     assert opening_address(context) == f"{context.settings.url}/"
 
 
-def test_the_settings_name_the_email_of_the_first_administrator(context: Context) -> None:
+def test_the_email_of_the_first_administrator_can_be_a_setting(context: Context) -> None:
     context.settings = structs.replace(context.settings, admin_email="ines.okafor@example.org")
     assert first_start(context) is not None
     call = partial(_send, api_app(context), context.settings.url)
@@ -138,8 +139,8 @@ def test_the_settings_name_the_email_of_the_first_administrator(context: Context
     assert (user["displayName"], user["email"], user["operator"]) == ("Ines", "ines.okafor@example.org", True)
 
 
-def test_only_the_settings_make_others_server_administrators(context: Context) -> None:
-    """The first administrator is one only as long as the settings name nobody."""
+def test_only_settings_add_server_administrators(context: Context) -> None:
+    """The first administrator is one only as long as the settings name no one."""
     assert first_start(context) is not None
     token_for(context, email="mei@example.org")
 
@@ -153,7 +154,7 @@ def test_only_the_settings_make_others_server_administrators(context: Context) -
     assert operators() == {"mei@example.org"}
 
 
-def test_a_used_address_never_comes_back(context: Context) -> None:
+def test_a_used_setup_url_is_never_valid_again(context: Context) -> None:
     """This includes people without a password whose sessions have ended: otherwise a start would print a
     working link to the log."""
     assert first_start(context) is not None
@@ -167,7 +168,7 @@ def test_a_used_address_never_comes_back(context: Context) -> None:
     assert opening_address(context) == f"{context.settings.url}/"
     assert call("/v1/sign-in/link/use", {"link": unused}).status_code == 401
     assert first_start(context) is None
-    # The operator makes another one by a command, for somebody who may sign in.
+    # The operator creates another one with a command, for a person who can sign in.
     link = sign_in_link(context, context.settings.first_admin)
     assert link.startswith(f"{context.settings.url}/sign-in?link=")
     assert call("/v1/sign-in/link/use", {"link": link.rpartition("=")[2]}).status_code == 200
@@ -180,7 +181,7 @@ def test_a_used_address_never_comes_back(context: Context) -> None:
             sign_in_link(context, email)
 
 
-def test_an_older_address_of_the_first_start_ends_with_the_first_sign_in(context: Context) -> None:
+def test_older_setup_urls_end_with_the_first_sign_in(context: Context) -> None:
     assert first_start(context) is not None
     older, newer = (opening_address(context).rpartition("#")[2].rpartition("link=")[2] for _ in range(2))
     call = partial(_post, api_app(context), context.settings.url)
@@ -189,7 +190,7 @@ def test_an_older_address_of_the_first_start_ends_with_the_first_sign_in(context
 
 
 def _sign_in_first(context: Context, call: Callable[..., httpx.Response]) -> str:
-    """The session that the printed URL starts."""
+    """Return the session that the printed URL starts."""
     secret = opening_address(context).rpartition("#")[2].rpartition("link=")[2]
     return str(call("POST", "/v1/sign-in/link/use", {"link": secret}).json()["token"])
 
@@ -211,10 +212,10 @@ def _send(
     return asyncio.run(ask())
 
 
-def test_the_manual_follows_an_upgrade(
+def test_the_published_manual_is_updated_with_an_upgrade(
     context: Context, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """As long as it is what an earlier version published: nobody's changes are taken back."""
+    """Only while it is as an earlier version published it: edits of people are kept."""
     manual = tmp_path / "manual"
     shutil.copytree(CONTENT, manual)
     monkeypatch.setattr(starting, "find_manual", lambda: manual)
@@ -233,7 +234,7 @@ def test_the_manual_follows_an_upgrade(
     assert not update_manual(context)
     with context.db.read() as tx:
         space = tx.value("SELECT id FROM spaces")
-    bring(context, str(CONTENT), space_id=space)
+    import_space(context, str(CONTENT), space_id=space)
     (manual / "new.md").write_text("# Quite new\n\nHello again.\n")
     assert not update_manual(context) and "Quite new" not in titles(), "somebody changed it"
     (context.settings.data_folder / "manual.json").write_text("{")

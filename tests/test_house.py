@@ -88,13 +88,14 @@ IMPURE = {"os", "time", "random", "secrets", "socket", "sqlite3", "subprocess", 
 
 @cache
 def nodes_of(path: Path) -> list[ast.AST]:
-    """All nodes of the syntax tree of a file, which many of these tests look at."""
+    """Return all nodes of the syntax tree of a file, which many of these tests use."""
     return list(ast.walk(ast.parse(path.read_text())))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def forget_trees() -> Iterator[None]:
-    """They fill 200 MB, through which the collector would walk again and again, and to the end of the run."""
+    """Drop the syntax trees: they use 200 MB, which the garbage collector would scan repeatedly until the end
+    of the run."""
     gc.disable()
     yield
     nodes_of.cache_clear()
@@ -141,7 +142,7 @@ def _submodule(module: tuple[str, ...], name: str) -> tuple[str, ...]:
     return (name,) if place.with_suffix(".py").exists() or place.is_dir() else ()
 
 
-def test_every_package_is_in_its_group() -> None:
+def test_every_package_is_in_a_group() -> None:
     there = {
         (path.parent.name if path.name == "__init__.py" else path.stem)
         for group in GROUPS
@@ -156,8 +157,8 @@ def test_every_package_is_in_its_group() -> None:
     assert {path.relative_to(SRC).parts[0] for path in FILES if path.parent != SRC} == {*GROUPS, "cli"}
 
 
-def test_the_page_about_the_architecture_is_true() -> None:
-    """Its groups are those of here, and the files and names that it mentions exist."""
+def test_the_architecture_page_matches_the_code() -> None:
+    """Its groups are those of this file, and the files and names that it mentions exist."""
     text = (SRC.parents[1] / "docs" / "architecture.md").read_text()
     # The picture is a block with a language; the tree of packages is the only one without.
     text = re.sub(r"^```\w+\n.*?^```\n", "", text, flags=re.M | re.S)
@@ -181,7 +182,7 @@ def test_the_page_about_the_architecture_is_true() -> None:
         near = [each for each in folders if any(f"/{each}".endswith(f"/{place}") for place in named)]
         for code in codes:
             if re.fullmatch(r"[\w/]+\.(?:py|toml|typ)|[\w.]+(?:/[\w.]+)+", code):
-                # A name alone is that of a file in a folder which the paragraph names.
+                # A name alone refers to a file in a folder that the paragraph names.
                 found = any(f"{place}/{code}" in paths for place in near) or code in paths
                 found = found or (not near and any(path.endswith(f"/{code}") for path in paths))
                 is_output = code.endswith("/generated") or (code.endswith("/dist") and not APP.exists())
@@ -203,8 +204,8 @@ def test_the_build_finds_its_own_output(monkeypatch: pytest.MonkeyPatch) -> None
     assert build.ASCIIDOC.exists() and build.BUILTIN.exists()
 
 
-def test_every_package_has_its_tests() -> None:
-    """In a folder of its name; migrations are SQL, tried in that of kit."""
+def test_every_package_has_tests() -> None:
+    """In a folder of its name; migrations are SQL, tested in that of kit."""
     folder = Path(__file__).parent
     without = {name for name in PACKAGES if not any((folder / name).rglob("test_*.py"))}
     assert without == {"migrations"}
@@ -223,7 +224,7 @@ def test_imports_run_one_way() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_packages_have_no_fronts() -> None:
+def test_packages_reexport_nothing() -> None:
     """An ``__init__`` has a docstring and the modules that it imports for what they declare; everything is
     imported from the module that has it, and nothing private from another package."""
     wrong = []
@@ -253,7 +254,7 @@ PLATFORM_OF_READERS = {"interchange/readers/tools/asciidoc.py": {("kit", "runtim
 """What readers import beside `core`: the one place that may start the process in which a library parses."""
 
 
-def test_the_readers_of_imports_stand_alone() -> None:
+def test_import_readers_are_independent() -> None:
     """They import `core` and nothing else, and are used only through their face."""
     wrong = []
     for path in FILES:
@@ -296,7 +297,7 @@ def _edges() -> dict[tuple[str, ...], set[tuple[str, ...]]]:
 
 
 def _circles(edges: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[list[str]]:
-    """The strongly connected components of more than one node (Tarjan's algorithm)."""
+    """Return the strongly connected components of more than one node (Tarjan's algorithm)."""
     index: dict[tuple[str, ...], int] = {}
     low: dict[tuple[str, ...], int] = {}
     stack: list[tuple[str, ...]] = []
@@ -323,19 +324,19 @@ def _circles(edges: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[list[st
     return found
 
 
-def test_circles_are_found() -> None:
+def test_cycles_are_detected() -> None:
     edges = {("a",): {("b",)}, ("b",): {("c",)}, ("c",): {("a",), ("d",)}, ("d",): set(), ("e",): {("a",)}}
     assert _circles(edges) == [["a", "b", "c"]]
 
 
-def test_modules_do_not_import_each_other_in_a_circle() -> None:
+def test_modules_have_no_import_cycles() -> None:
     assert _circles(_edges()) == []
 
 
 WEB_IMPORT = re.compile(r'''(?:\bfrom\s+|\bimport\s*\(?\s*)"(\.[^"]+)"''')
 
 
-def test_files_of_the_app_do_not_import_each_other_in_a_circle() -> None:
+def test_files_of_the_app_have_no_import_cycles() -> None:
     """This includes types and lazy imports, because files in a cycle can only be understood together."""
     web = SRC.parents[1] / "web"
     files = [
@@ -354,7 +355,7 @@ def test_files_of_the_app_do_not_import_each_other_in_a_circle() -> None:
     assert _circles({name: others & edges.keys() for name, others in edges.items()}) == []
 
 
-def test_folders_do_not_import_each_other_in_a_circle() -> None:
+def test_folders_have_no_import_cycles() -> None:
     """At no depth: neither groups, nor packages of a group, nor folders of a package."""
     edges: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     for module, others in _edges().items():
@@ -377,7 +378,7 @@ DECIDING_ROUTES = {
 """Routes that still hold what a decision file should: what is audited. No others; those that are mended go."""
 
 
-def test_routes_decide_nothing() -> None:
+def test_routes_contain_no_logic() -> None:
     """Auditing and events belong to decisions. A route only validates, authorizes, calls a decision, and presents."""
     deciding = set()
     for path in FILES:
@@ -401,7 +402,7 @@ TAKING_CALLS = {
 """Who takes a request apart, beside routes and permission checks."""
 
 
-def test_only_routes_and_authorization_know_requests() -> None:
+def test_only_routes_and_authorization_use_requests() -> None:
     """Decisions take the actor from the proof, and presentation takes the viewer, because jobs have no request."""
     knowing = set()
     for path in FILES:
@@ -468,8 +469,8 @@ OWN_ADDRESSES = {
 """Who may ask for the parts of an address without a way for what is none, because it is our own."""
 
 
-def test_addresses_are_taken_apart_in_one_place() -> None:
-    """User input may be an invalid URL, for which the standard library raises an error."""
+def test_urls_are_parsed_in_one_place() -> None:
+    """User input can be an invalid URL, for which the standard library raises an error."""
     raising = {"urlsplit", "urlparse", "urljoin", "urldefrag", "urlunsplit", "urlunparse", "SplitResult"}
     wrong, own = [], set()
     for path in FILES:
@@ -492,7 +493,7 @@ def test_addresses_are_taken_apart_in_one_place() -> None:
 
 
 def model_patterns() -> list[tuple[str, str]]:
-    """Every pattern of a model's text, and where it is written."""
+    """Yield every pattern of a model's text, and its position."""
     found = []
     for path in FILES:
         parts = path.relative_to(SRC.parent).with_suffix("").parts
@@ -506,9 +507,9 @@ def model_patterns() -> list[tuple[str, str]]:
     return found
 
 
-def test_no_pattern_admits_a_line_behind_the_text() -> None:
-    """To Python ``$`` is also before a last line break. A pattern that says how a text begins says how it ends, with
-    ``\\Z``: what follows may be named, but no line break by chance."""
+def test_no_pattern_accepts_a_trailing_line_break() -> None:
+    r"""In Python, ``$`` also matches before a last line break. A pattern with a defined start has a defined
+    end, with ``\Z``."""
     patterns = model_patterns()
     assert len(patterns) > 40
     for where, pattern in patterns:
@@ -517,7 +518,7 @@ def test_no_pattern_admits_a_line_behind_the_text() -> None:
         assert pattern.startswith("^") == pattern.endswith(r"\Z"), f"{where}: from ^ to \\Z, or neither"
 
 
-def test_no_pattern_of_a_url_admits_control_characters() -> None:
+def test_no_url_pattern_accepts_control_characters() -> None:
     """No browser follows one as it stands, and no header may have one."""
     url, admitted = "https://docs.example/a", []
     of_urls = [
@@ -535,7 +536,7 @@ def test_no_pattern_of_a_url_admits_control_characters() -> None:
 SHARED = {
     "content/revisions/bodies.py:_failed",  # as the next ones
     "content/revisions/bodies.py:_parts",  # by the hash of a text
-    "content/revisions/bodies.py:_parsed",  # by the hash of the text that it is parsed from, which whoever asks has
+    "content/revisions/bodies.py:_parsed",  # by the hash of the text that it is parsed from, which the caller has
     "content/revisions/packing.py:_parts",  # by the text that it is made of
     "core/document/nodes.py:NO_MARKS",  # empty, and kept so by their type
     "core/document/nodes.py:NO_FRAGMENTS",
@@ -546,6 +547,7 @@ SHARED = {
 REGISTRIES = {
     "sites/printing/styles.py:_finders",
     "organization/access/auditing.py:_watches",
+    "organization/access/limits.py:_COUNTERS",
     "organization/access/members.py:_on_joined",
     "organization/access/teams.py:_on_team_removed",
     "organization/access/tokens.py:_find_agent",
@@ -588,7 +590,7 @@ REGISTRIES = {
 """Where modules register what they do, when they are imported."""
 
 
-def test_caches_belong_to_an_application() -> None:
+def test_caches_belong_to_one_application() -> None:
     """Two applications in one process share no caches: a module declares an ``OwnCache``, or an object owns one."""
     caches = {"ByteCache", "FreshCache", "OrderedDict", "defaultdict", "deque", "{}", "[]", "set()", "dict()"}
     found = set()
@@ -616,7 +618,7 @@ def test_caches_belong_to_an_application() -> None:
 
 def test_every_operation_is_declared_once() -> None:
     load_packages()
-    # Abilities have names of their own, one of which is that of an operation.
+    # Abilities have their own names, one of which is also that of an operation.
     files = [path for path in FILES if path != SRC / "organization" / "access" / "roles.py"]
     places: dict[str, list[Path]] = {operation_id: [] for operation_id in TABLE}
     for path in files:
@@ -626,8 +628,8 @@ def test_every_operation_is_declared_once() -> None:
         assert len(places[operation_id]) == 1, f"{operation_id}: {places[operation_id]}"
 
 
-def test_jobs_say_for_whom_they_are_done() -> None:
-    """Organizations take turns; sign-in is of no organization yet."""
+def test_jobs_name_their_organization() -> None:
+    """Organizations take turns; sign-in belongs to no organization yet."""
     wrong = []
     for path in FILES:
         if _name(path) in ("kit", "identity") or "enqueue" not in path.read_text():
@@ -640,7 +642,8 @@ def test_jobs_say_for_whom_they_are_done() -> None:
 
 
 def _reach(package: list[Path], function: str) -> Iterator[ast.AST]:
-    """The nodes of a function of a package, and of all that it may call there: told by their names alone."""
+    """Return the nodes of a function of a package, and of all functions that it can call there, found by
+    name."""
     functions: dict[str, list[ast.AST]] = {}
     for path in package:
         for node in nodes_of(path):
@@ -658,9 +661,9 @@ def _reach(package: list[Path], function: str) -> Iterator[ast.AST]:
                     waiting.append(name)
 
 
-def test_jobs_whose_work_grows_go_on_in_parts() -> None:
-    """A job has a limited time. Each kind says what bounds its work, or goes on in parts and says so after
-    each; what is bounded has no loop that goes on for as long as there is more."""
+def test_jobs_with_growing_work_are_split_into_parts() -> None:
+    """A job has a limited time. Each kind declares an upper bound of its work, or continues in parts and
+    reports each one; bounded work has no loop that runs as long as there is more."""
     load_packages()
     wrong = []
     for name, kind in sorted(jobs.kinds.items()):
@@ -679,7 +682,7 @@ def test_jobs_whose_work_grows_go_on_in_parts() -> None:
     assert len(jobs.kinds) > 40 and not wrong, "\n".join(wrong)
 
 
-def test_proofs_are_made_where_things_are_entered() -> None:
+def test_access_objects_are_only_created_by_authorization() -> None:
     """A function that takes the actor creates each proof, so it checks the reach of the token or session."""
     load_packages()
     proofs = {proof.__name__ for proof in list_proofs()}
@@ -707,9 +710,9 @@ def test_proofs_are_made_where_things_are_entered() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_revisions_are_written_one_way() -> None:
-    """``content.new_revision`` and ``first_revision`` prepare, write, keep the keys of blocks and tell;
-    nobody else does a part of that."""
+def test_revisions_are_written_in_one_way() -> None:
+    """Only ``content.new_revision`` and ``first_revision`` prepare and write revisions, store the keys of
+    blocks, and send events."""
     parts = {
         "apply_derived",
         "prepare_branch",
@@ -738,7 +741,7 @@ def test_revisions_are_written_one_way() -> None:
     assert writing == {"content/revisions/store.py", "content/revisions/initializing.py"}
 
 
-def test_no_list_of_operations_stands_beside_them() -> None:
+def test_there_is_no_separate_list_of_operations() -> None:
     """The declaration of an operation says who can call it. No other code lists operation ids."""
     load_packages()
     wrong = []
@@ -798,7 +801,7 @@ def test_callers_are_identified_by_kind() -> None:
         assert not {"actor", "user_id", "role"} & set(dir(proof)), proof
 
 
-def test_no_file_names_a_place_of_this_machine() -> None:
+def test_no_file_contains_a_path_of_this_machine() -> None:
     local = re.compile(r"""(?<![\w.~}])/(?:home|root|Users|work|tmp|private)/\w""")
     root = SRC.parents[1]
     files = [path for folder in ("src", "docs", "bench", ".ci") for path in (root / folder).rglob("*")]
@@ -826,7 +829,7 @@ def test_imports_and_declared_dependencies_agree() -> None:
     distributions = packages_distributions()
     imported: dict[str, set[str]] = {}
     optional_found: set[str] = set()
-    # ``compression`` is of the standard library since Python 3.14.
+    # ``compression`` is part of the standard library since Python 3.14.
     own = sys.stdlib_module_names | {"compression", "octavo"}
     for path in FILES:
         for node in nodes_of(path):
@@ -882,7 +885,7 @@ passes; the rest may only become fewer."""
 
 @cache
 def _statements(path: Path) -> list[tuple[int, str]]:
-    """Texts of a file that may be SQL, docstrings left out, with the gaps of f-strings as ``?``."""
+    """Return texts of a file that can be SQL, without docstrings, with the gaps of f-strings as ``?``."""
     docs, parts = set(), set()
     for node in nodes_of(path):
         body = getattr(node, "body", None)
@@ -902,7 +905,7 @@ def _statements(path: Path) -> list[tuple[int, str]]:
 
 @cache
 def _owners() -> dict[str, str]:
-    """The package that declares each table."""
+    """Return the package that declares each table."""
     owners = {}
     for path in SRC.rglob("tables.py"):
         for node in nodes_of(path):
@@ -912,7 +915,7 @@ def _owners() -> dict[str, str]:
     return owners
 
 
-def test_a_table_is_written_by_its_owner_alone() -> None:
+def test_a_table_is_only_written_by_its_owner() -> None:
     owners = _owners()
     assert len(owners) > 60
     wrong, used = [], set()
@@ -946,7 +949,7 @@ def test_tables_of_packages_above_are_not_read() -> None:
 
 PAGES_BY_HAND = {
     "operations/admin/routes.py",  # jobs in the order of their states
-    "organization/orgs/members/store.py",  # what is counted for each member is counted for those that are shown
+    "organization/orgs/members/store.py",  # Counts for each member are only computed for the shown ones.
     "content/pages/levels.py",
     "content/references/listing.py",
     "content/search/presenting.py",  # of several sources
@@ -957,9 +960,9 @@ PAGES_BY_HAND = {
 this list may only become shorter."""
 
 
-def test_lists_are_paged_in_one_way() -> None:
-    """By ``list_page`` in the database, by ``slice_items`` of what is at hand: the key in the page token, the order and
-    the one row more are theirs."""
+def test_lists_are_paginated_in_one_way() -> None:
+    """With ``list_page`` in the database, and with ``slice_items`` in memory: they handle the key in the page
+    token, the order, and the additional row."""
     cutting = set()
     for path in FILES:
         for node in nodes_of(path):
@@ -970,7 +973,7 @@ def test_lists_are_paged_in_one_way() -> None:
     assert cutting == PAGES_BY_HAND | {"kit/db/pagination.py"}
 
 
-def test_addresses_of_the_app_are_written_in_one_place() -> None:
+def test_urls_of_the_app_are_built_in_one_place() -> None:
     beginning = re.compile(r"/(?:s|o|c)/\Z")
     found = [
         f"{path.relative_to(SRC)}:{node.lineno}"
@@ -1014,7 +1017,7 @@ def test_site_paths_are_declared_in_the_route_table() -> None:
     assert find_posted("/org/site/~asks") is None
 
 
-def test_a_route_without_bounds_is_not_declared() -> None:
+def test_every_route_declares_its_limits() -> None:
     def handler(view: View, visit: SiteVisit) -> Later:
         raise NotImplementedError
 
@@ -1046,7 +1049,7 @@ FEW_ARGUMENTS = {
 """Functions that keep every answer they gave, because they are called with files and types of our own alone."""
 
 
-def test_every_cache_has_its_share_of_the_memory() -> None:
+def test_every_cache_has_a_share_of_the_memory() -> None:
     """One setting bounds all caches, and the manual and metrics name each of them. Small memoized values are bounded
     by number."""
     names: dict[str, int] = {}
@@ -1087,12 +1090,13 @@ def test_every_cache_has_its_share_of_the_memory() -> None:
     }
 
 
-PASSED_AROUND = {"visit", "made_of", "batch", "documents", "places", "draft", "sync", "outcome"}
+PASSED_AROUND = {"visit", "dependencies", "batch", "documents", "places", "draft", "sync", "outcome"}
 """Variables of objects that many functions get: a visit, a batch of changes, a running sync, and their parts."""
 
 
 def test_fields_of_shared_objects_are_set_only_by_their_class() -> None:
-    """Values go in as arguments and come out as results, or through a method that says what they mean."""
+    """Values are passed as arguments and returned as results, or set with a method whose name says what they
+    mean."""
     wrong = []
     for path in FILES:
         for node in nodes_of(path):
@@ -1121,8 +1125,8 @@ def test_names_of_classes_are_unique() -> None:
     assert not {name: places for name, places in named.items() if len(places) > 1}
 
 
-def test_long_structs_of_the_api_are_built_by_keywords() -> None:
-    """Nobody can count the sixth of many values in a call, and a new field would shift those after it."""
+def test_long_api_structs_are_built_with_keywords() -> None:
+    """No one can count the sixth of many values in a call, and a new field would shift those after it."""
     load_packages()
     wire = [path for path in FILES if path.stem.endswith("wire")]
     assert len(wire) > 30
@@ -1141,7 +1145,7 @@ ANY_SIGNATURES = 389
 """Functions with ``Any`` in their signature. This number may only shrink."""
 
 
-def test_few_signatures_take_or_return_any() -> None:
+def test_few_signatures_use_any() -> None:
     """``object`` is for values of any type, ``JsonObject`` for parsed JSON; mypy checks nothing that is done with
     ``Any``."""
     found = 0

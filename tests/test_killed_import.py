@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from octavo.content.revisions.deriving import check_derived, remove_replaced
-from octavo.content.revisions.store import list_items, list_pages, main_state
+from octavo.content.revisions.item_versions import list_items
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.content.revisions.versions import DAY
 from octavo.operations.admin.first_start import token_for
 from octavo.operations.installation import close_context, open_context

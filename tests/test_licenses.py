@@ -60,7 +60,9 @@ def is_allowed(name: str, expression: str) -> bool:
         ("a", "", False),
     ],
 )
-def test_alternatives_and_combinations_of_licenses(name: str, expression: str, allowed: bool) -> None:
+def test_alternatives_and_combinations_of_licenses_are_evaluated(
+    name: str, expression: str, allowed: bool
+) -> None:
     assert is_allowed(name, expression) is allowed
 
 

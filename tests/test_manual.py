@@ -81,7 +81,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def run(served: Served, folder: Path, script: str) -> subprocess.CompletedProcess[str]:
-    """Runs a script in a folder, with the command at hand, and the server where the manual says that it is."""
+    """Run a script in a folder, with the command in the path, and the server at the address in the manual."""
     script = script.replace("http://127.0.0.1:8000", served.url)
     return subprocess.run(
         ["bash", "-c", re.sub(r"https://(?:ci|api)\.example\.com", f"http://{SOMEWHERE}", script)],
@@ -118,8 +118,8 @@ def test_every_command_of_the_tutorial_works(served: Served, tmp_path: Path) -> 
 
 
 def variables(administrator: Administrator, page: Path) -> str:
-    """Ids of what only this page works on: a space with a page and a file, its site, and a change request that
-    has a conflict."""
+    """Return the ids of objects that only this page uses: a space with a page and a file, its site, and a
+    change request with a conflict."""
     space = administrator.create_space(str(page.relative_to(DOCS)))
     content = f"/spaces/{space}/content"
     insert = {
@@ -153,7 +153,7 @@ def variables(administrator: Administrator, page: Path) -> str:
     return "\n".join(f"{name}={value}" for name, value in ids.items())
 
 
-def test_every_call_of_the_manual_is_answered(served: Served, tmp_path: Path) -> None:
+def test_every_api_call_of_the_manual_works(served: Served, tmp_path: Path) -> None:
     administrator = Administrator(served)
     first_calls = blocks_of(DOCS / "api/first-calls.md")[0]
     pages = [page for page in sorted(DOCS.glob("**/*.md")) if page not in ELSEWHERE and blocks_of(page)]
@@ -176,7 +176,7 @@ def test_every_call_of_the_manual_is_answered(served: Served, tmp_path: Path) ->
     assert not wrong, "\n\n".join(wrong)
 
 
-def test_examples_name_the_api_and_the_token_in_one_way() -> None:
+def test_examples_use_the_same_names_for_the_api_and_the_token() -> None:
     wrong = []
     for page in [*sorted(DOCS.glob("**/*.md")), ROOT / "README.md"]:
         if page == DOCS / "content/blocks.md":

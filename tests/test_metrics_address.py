@@ -41,7 +41,7 @@ def test_metrics_require_their_token(sqlite_world: World, token: str, sent: str,
     assert (answer.status_code, "octavo_" in answer.text) == (status, status == 200)
 
 
-def test_an_address_of_their_own_answers_only_health_checks_besides(sqlite_world: World) -> None:
+def test_a_separate_metrics_address_only_serves_metrics_and_health_checks(sqlite_world: World) -> None:
     context = sqlite_world.context
     found = ask(metrics_edge(Metrics(), context))
     assert found.status_code == 200

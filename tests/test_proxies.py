@@ -20,16 +20,16 @@ FOLDER = ROOT / "packaging" / "proxy"
 PAGE = ROOT / "docs" / "running" / "proxies.md"
 
 
-def test_the_manual_shows_the_files_as_they_are() -> None:
+def test_the_manual_shows_the_proxy_configurations() -> None:
     shown = re.findall(r"^```\w*\n(# /etc/.*?)^```$", PAGE.read_text(), re.M | re.S)
     assert sorted(shown) == sorted(path.read_text() for path in FOLDER.iterdir())
 
 
-def test_no_client_can_claim_an_address() -> None:
+def test_no_client_can_forge_its_ip_address() -> None:
     nginx, haproxy = (FOLDER / "nginx.conf").read_text(), (FOLDER / "haproxy.cfg").read_text()
     assert re.findall(r"X-Forwarded-For (\S+);", nginx) == ["$remote_addr"]
     assert re.findall(r"(\S+) X-Forwarded-For (\S+)\n", haproxy) == [("set-header", "%[src]")]
-    # Caddy and Traefik replace it unless they are told whom to trust.
+    # Caddy and Traefik replace it unless they are configured to trust a proxy.
     assert "trusted" not in (FOLDER / "Caddyfile").read_text()
     assert "forwardedHeaders" not in (FOLDER / "traefik.yaml").read_text()
 
@@ -43,7 +43,7 @@ def test_routes_of_traefik_name_existing_services() -> None:
         assert router["service"] in routes["services"]
 
 
-def test_the_composition_has_the_proxy_in_front() -> None:
+def test_compose_puts_the_proxy_in_front() -> None:
     services = yaml.safe_load((ROOT / "packaging" / "compose.yaml").read_text())["services"]
     assert [name for name, service in services.items() if "ports" in service] == ["proxy"]
     assert "./proxy/Caddyfile:/etc/caddy/Caddyfile:ro" in services["proxy"]["volumes"]
@@ -52,7 +52,7 @@ def test_the_composition_has_the_proxy_in_front() -> None:
 
 
 def _write_certificate(folder: Path) -> Path:
-    """A key and a certificate of its own, in one file."""
+    """Write a key and a self-signed certificate into one file."""
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
     moment = datetime.datetime.now(datetime.UTC)
     made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())

@@ -94,7 +94,7 @@ def test_no_request_fails_while_processes_are_replaced(
         try:
             until(lambda: listening.ready and all(one.answered for one in asking))
             assert _is_good(served, FIRST)
-            # What cannot work is not taken.
+            # Programs that don't start are not used.
             settings.write_text("metrics_token = 5")
             os.kill(main, signal.SIGHUP)
             until(lambda: "current one keeps running" in served.output.read_text())
@@ -124,7 +124,7 @@ def _version(url: str) -> str:
 
 
 def _link(link: Path, folder: Path) -> None:
-    """As ``ln -sfn`` does."""
+    """Replace a link, as ``ln -sfn`` does."""
     new = link.with_name("new")
     new.symlink_to(folder)
     new.replace(link)
@@ -132,7 +132,7 @@ def _link(link: Path, folder: Path) -> None:
 
 @contextmanager
 def _asked(url: str, token: str) -> Iterator[Asking]:
-    """None of the requests meanwhile fails."""
+    """Require that no request fails in the meantime."""
     asking = Asking(url, token)
     asking.start()
     try:
@@ -153,7 +153,7 @@ def _listening(served: Served) -> int:
 
 @contextmanager
 def _installed(world: World, folder: Path) -> Iterator[tuple[Served, Path, Path]]:
-    """Two processes of version 0.1.0 behind a link, with the link and the settings."""
+    """Run two processes of version 0.1.0 behind a link; yield them with the link and the settings."""
     link, settings = folder / "octavo", folder / "octavo.toml"
     install_version(folder / "0.1.0", "0.1.0")
     link.symlink_to(folder / "0.1.0")
@@ -177,7 +177,7 @@ def _reload(served: Served, refused: str = "") -> None:
     assert refused in served.output.read_text()[before:]
 
 
-def test_a_new_version_takes_over_or_the_old_one_goes_on(sqlite_world: World, tmp_path: Path) -> None:
+def test_a_new_version_takes_over_or_the_old_one_continues(sqlite_world: World, tmp_path: Path) -> None:
     install_version(tmp_path / "lacking", "0.3.0", whole=False)
     install_version(tmp_path / "0.2.0", "0.2.0")
     with _installed(sqlite_world, tmp_path) as (served, link, _):
@@ -189,7 +189,7 @@ def test_a_new_version_takes_over_or_the_old_one_goes_on(sqlite_world: World, tm
             _link(link, tmp_path / "0.2.0")
             _reload(served)
             until(lambda: len(served.workers(tmp_path / "0.2.0")) == 2)
-            # Those of before are still there for who has a connection to them; others are answered by the new ones.
+            # Former processes still serve their open connections; new ones serve the others.
             until(lambda: _version(served.url) == "0.2.0")
             reached = asking.answered
             until(lambda: asking.answered > reached + 20)
@@ -197,7 +197,7 @@ def test_a_new_version_takes_over_or_the_old_one_goes_on(sqlite_world: World, tm
 
 
 @pytest.mark.slow
-def test_reloaded_processes_behave_as_before(sqlite_world: World, tmp_path: Path) -> None:
+def test_reloaded_processes_behave_the_same(sqlite_world: World, tmp_path: Path) -> None:
     with _installed(sqlite_world, tmp_path) as (served, _, settings):
         first = served.workers()
 
@@ -225,8 +225,8 @@ def test_reloaded_processes_behave_as_before(sqlite_world: World, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_versions_change_under_load(database_url: str, tmp_path: Path) -> None:
-    """With several processes, fewer, one, and several again; nobody is refused, and nothing is lost."""
+def test_versions_are_replaced_under_load(database_url: str, tmp_path: Path) -> None:
+    """With several processes, fewer, one, and several again; no request is refused, and nothing is lost."""
     link, settings = tmp_path / "octavo", tmp_path / "octavo.toml"
     for number in range(5):
         install_version(tmp_path / f"0.{number}.0", f"0.{number}.0")
@@ -271,7 +271,7 @@ def test_versions_change_under_load(database_url: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_worker_fails_its_own_requests_alone_and_is_replaced(
+def test_a_killed_worker_only_fails_its_own_requests_and_is_replaced(
     sqlite_world: World, tmp_path: Path
 ) -> None:
     token = sqlite_world.token("admin")
@@ -292,6 +292,6 @@ def test_a_killed_worker_fails_its_own_requests_alone_and_is_replaced(
                 one.over.set()
             for one in asking:
                 one.join()
-        # A connection may break under a request; nobody is answered with an error.
+        # A connection can break during a request, but no request gets an error.
         assert not [wrong for one in asking for wrong in one.wrong if wrong.isdecimal()]
         assert served.stop() == 0 and served.left_behind() == []

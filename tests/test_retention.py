@@ -1,4 +1,4 @@
-"""The page of the manual on how long everything is kept names every table, and what it says is what happens."""
+"""The page of the manual on data retention lists every table, and its rules are those of the code."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ load_packages()
 
 
 def _rows(head: str) -> list[list[str]]:
-    """The cells of the first table below a head."""
+    """Return the cells of the first table below a heading."""
     lines = PAGE.partition(f"## {head}\n")[2].partition("\n## ")[0].splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")][
         2:
@@ -69,7 +69,7 @@ def test_every_table_is_on_the_page_once() -> None:
     named = [*ENDING, *STAYING, *DERIVED]
     assert len(named) == len(set(named))
     assert set(named) == set(TABLES)
-    # What is forgotten and never made anew is not merely derived.
+    # Data that is deleted and never rebuilt isn't only derived.
     assert all(TABLES[name].derived or name == "cluster_embeddings" for name in DERIVED)
 
 
@@ -82,7 +82,7 @@ def test_settings_on_the_page_exist_with_their_defaults() -> None:
     assert days == {name for row in ENDING.values() for name in _named(row[2])}
 
 
-def test_times_and_numbers_on_the_page_are_those_of_the_program() -> None:
+def test_times_and_numbers_on_the_page_match_the_code() -> None:
     said = {name: row[1] for name, row in ENDING.items()}
     assert said["deliveries"].endswith(f"tried for {KEEP_TRYING // DAY} days")
     assert said["embeddings"].endswith(f"at most the {MAX_VECTORS:,} most recently used")
@@ -128,7 +128,7 @@ def test_expired_rows_are_deleted(world: World, monkeypatch: Any) -> None:
 
 
 def _add(tx: Transaction, schemas: dict[str, Schema], name: str) -> None:
-    """A row of long ago; what it refers to is any row there."""
+    """Insert an old row; it refers to any existing row."""
     table, refers = TABLES[name], dict(schemas[name].refers)
     row: dict[str, Any] = {}
     for column in schemas[name].columns:

@@ -44,7 +44,8 @@ def numbers(names: str) -> list[int]:
 
 
 def version_before() -> str:
-    """The newest commit of the main line whose schema comes before that of today; OCTAVO_TEST_BEFORE names another."""
+    """Return the newest commit of the main line with an older schema than the current one; OCTAVO_TEST_BEFORE
+    names another."""
     if named := os.environ.get("OCTAVO_TEST_BEFORE"):
         return named
     today = numbers(" ".join(path.name for path in (ROOT / MIGRATIONS[0]).iterdir()))
@@ -57,7 +58,7 @@ def version_before() -> str:
 
 
 def unpack(commit: str, folder: Path) -> Path:
-    """The program as it was; what is built of the app is today's. The folder to import it from."""
+    """Unpack the program of a commit, with the current build of the app; return the folder to import it from."""
     with tarfile.open(fileobj=io.BytesIO(git("archive", commit, "src", "docs", "pyproject.toml"))) as archive:
         archive.extractall(folder, filter="data")
     for part in BUILT:
@@ -67,7 +68,7 @@ def unpack(commit: str, folder: Path) -> Path:
     return folder / "src"
 
 
-def test_two_versions_are_at_work_on_one_schema(tmp_path: Path, postgres_databases: Any) -> None:
+def test_two_versions_work_with_one_schema(tmp_path: Path, postgres_databases: Any) -> None:
     url = postgres_databases.create_bare("rolling")
     source = unpack(version_before(), tmp_path / "before")
     settings = {"OCTAVO_DATABASE_URL": url, "OCTAVO_FILES_URL": f"file://{tmp_path}/files"}
@@ -117,7 +118,7 @@ def test_two_versions_are_at_work_on_one_schema(tmp_path: Path, postgres_databas
             writer.over.set()
         for writer in writers:
             writer.join(60)
-        # Each sees what was written through the other one.
+        # Each sees data written through the other one.
         for writer in writers:
             writer.load.check()
         assert old.stop() == 0

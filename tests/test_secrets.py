@@ -67,7 +67,7 @@ NOT_SEALED = {
 
 
 def dump(world: World) -> str:
-    """Every value of every row."""
+    """Return every value of every row."""
     found = []
     with world.context.db.read() as tx:
         for table in world.tables():
@@ -83,7 +83,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def secrets_made(world: World) -> dict[str, str]:
-    """One of every secret that the API gives out or takes, made by its operations."""
+    """Return one of every secret that the API returns or accepts, created by its operations."""
     org, made = world.home.path("/orgs/{organizationId}"), {}
     world._client.cookies.clear()
     signed = world.call(
@@ -135,7 +135,7 @@ def secrets_made(world: World) -> dict[str, str]:
     return made
 
 
-def test_no_secret_stands_in_the_database(world: World) -> None:
+def test_the_database_contains_no_plain_secrets(world: World) -> None:
     made = secrets_made(world)
     assert len(set(made.values())) == len(made) and all(len(secret) >= 16 for secret in made.values())
     text = dump(world)
@@ -143,7 +143,7 @@ def test_no_secret_stands_in_the_database(world: World) -> None:
     assert [name for name, secret in made.items() if secret in text] == []
 
 
-def test_every_column_called_a_secret_is_sealed_or_hashed(world: World) -> None:
+def test_every_secret_column_is_encrypted_or_hashed(world: World) -> None:
     load_packages()
     sealed = {(column.table, column.column) for column in SEALED}
     words = ("secret", "password", "token", "key", "payload", "verifier", "credential", "private")
@@ -168,7 +168,7 @@ def test_every_column_called_a_secret_is_sealed_or_hashed(world: World) -> None:
     assert not unknown, f"seal it, or say here why not: {sorted(unknown)}"
 
 
-def test_sealed_texts_do_not_move_to_another_row(world: World) -> None:
+def test_encrypted_values_only_decrypt_in_their_row(world: World) -> None:
     with world.context.db.write() as tx:
         for who in ("reader", "editor"):
             factors.start(tx, world.context.sealer, world.users[who])
@@ -197,8 +197,8 @@ def reopened(settings: Settings, work) -> None:
         close_context(context)
 
 
-def test_an_installation_of_an_older_version_is_sealed_at_its_next_start(world: World) -> None:
-    """Texts stood there as they are; what was handed out then is good afterwards."""
+def test_secrets_of_an_older_version_are_encrypted_at_the_next_start(world: World) -> None:
+    """Values were stored as plain text; the secrets given out then stay valid."""
     signed = world.context.signer.sign("purpose", "payload")
     secret, link = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", "the-id-of-an-invite-link-is-its-secret"
     org = world.home["organizationId"]
@@ -227,10 +227,10 @@ created_by, created_at)
             assert tx.one("SELECT 1 FROM invite_links WHERE id = :id OR secret = :id", id=link) is None
 
     reopened(world.context.settings, look)
-    reopened(world.context.settings, look)  # nothing is sealed twice
+    reopened(world.context.settings, look)  # nothing is encrypted twice
 
 
-def test_without_its_key_nothing_starts_and_the_message_says_which(world: World, tmp_path: Path) -> None:
+def test_a_missing_key_prevents_startup_and_is_named(world: World, tmp_path: Path) -> None:
     needed, before = world.context.sealer.current, world.digest()
     elsewhere = settings_of(world, data=str(tmp_path / "empty"))
     for settings in (elsewhere, msgspec.structs.replace(elsewhere, secret_key="f" * 64)):
@@ -244,7 +244,7 @@ def test_without_its_key_nothing_starts_and_the_message_says_which(world: World,
     reopened(msgspec.structs.replace(elsewhere, secret_key=f"{'f' * 64},{key}"), lambda context: None)
 
 
-def test_a_key_is_changed(world: World, tmp_path: Path) -> None:
+def test_the_encryption_key_can_be_rotated(world: World, tmp_path: Path) -> None:
     secrets_made(world)
     old, new = (world._folder / "secret-key").read_text().strip(), "a new passphrase, much longer"
     new_key = new.replace(",", " ")
@@ -274,7 +274,9 @@ def test_a_key_is_changed(world: World, tmp_path: Path) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_a_backup_needs_the_key_it_was_made_with(world: World, database_url: str, tmp_path: Path) -> None:
+def test_a_backup_requires_the_key_it_was_created_with(
+    world: World, database_url: str, tmp_path: Path
+) -> None:
     secrets_made(world)
     file = tmp_path / "backup.zip"
     back_up(world.context, file)
@@ -299,7 +301,7 @@ def open_to_others(folder: Path) -> list[str]:
     ]
 
 
-def test_nothing_in_the_data_folder_is_for_others(sqlite_world: World, tmp_path: Path) -> None:
+def test_files_in_the_data_folder_are_private(sqlite_world: World, tmp_path: Path) -> None:
     """Of a fresh installation with content, and of an older one whose files were open to all."""
     fresh, older = tmp_path / "fresh", sqlite_world.install(tmp_path / "older")
     for path in (older, *older.rglob("*")):

@@ -25,7 +25,9 @@ from world import World
     ("number", "workers"),
     [(signal.SIGTERM, 2), (signal.SIGINT, 1), pytest.param(signal.SIGTERM, 1, marks=pytest.mark.slow)],
 )
-def test_the_server_answers_and_stops(sqlite_world: World, tmp_path: Path, workers: int, number: int) -> None:
+def test_the_server_responds_and_stops(
+    sqlite_world: World, tmp_path: Path, workers: int, number: int
+) -> None:
     world = sqlite_world
     with serving(world.install(tmp_path / "data"), "--workers", str(workers)) as served:
         assert httpx.get(f"{served.url}/healthz").text == "ok\n"
@@ -43,14 +45,14 @@ def test_the_server_answers_and_stops(sqlite_world: World, tmp_path: Path, worke
     assert "Traceback" not in served.output.read_text()
 
 
-def test_a_kept_open_connection_does_not_hold_up_the_stop(sqlite_world: World, tmp_path: Path) -> None:
+def test_a_keep_alive_connection_does_not_delay_shutdown(sqlite_world: World, tmp_path: Path) -> None:
     with serving(sqlite_world.install(tmp_path / "data")) as served, httpx.Client() as client:
         assert client.get(f"{served.url}/healthz").status_code == 200
         assert served.stop() == 0
         assert served.left_behind() == []
 
 
-def test_the_first_start_makes_an_administrator(tmp_path: Path) -> None:
+def test_the_first_start_creates_an_administrator(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with serving(data) as served:
         kept = data / "admin-token"
@@ -67,7 +69,7 @@ def test_the_first_start_makes_an_administrator(tmp_path: Path) -> None:
         assert kept.read_text().strip() not in served.output.read_text()
 
 
-def test_addresses_follow_the_ports(sqlite_world: World, tmp_path: Path) -> None:
+def test_urls_follow_the_ports(sqlite_world: World, tmp_path: Path) -> None:
     with serving(sqlite_world.install(tmp_path / "data"), OCTAVO_URL=None) as served:
         headers = {"authorization": f"Bearer {sqlite_world.token('reader')}"}
         answer = httpx.get(f"{served.url}/v1/user", headers=headers).json()
@@ -100,7 +102,7 @@ def test_the_server_runs_without_a_writable_folder(sqlite_world: World, tmp_path
         assert served.stop() == 0
 
 
-def test_a_taken_port_is_a_message_and_no_traceback(sqlite_world: World, tmp_path: Path) -> None:
+def test_a_used_port_is_reported_without_a_traceback(sqlite_world: World, tmp_path: Path) -> None:
     with serving(sqlite_world.install(tmp_path / "data")) as served:
         port = served.url.rpartition(":")[2]
         second = Served(tmp_path / "second", "--port", port)
@@ -109,7 +111,7 @@ def test_a_taken_port_is_a_message_and_no_traceback(sqlite_world: World, tmp_pat
         assert "Traceback" not in second.output.read_text()
 
 
-def test_views_that_wait_are_written_when_it_stops(tmp_path: Path) -> None:
+def test_pending_views_are_written_during_shutdown(tmp_path: Path) -> None:
     data = tmp_path / "data"
     browser = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"}
     with serving(data) as served:
@@ -124,7 +126,7 @@ def test_views_that_wait_are_written_when_it_stops(tmp_path: Path) -> None:
         ]
 
 
-def test_written_before_a_kill_is_there_after_it(sqlite_world: World, tmp_path: Path) -> None:
+def test_committed_data_survives_a_kill(sqlite_world: World, tmp_path: Path) -> None:
     data = sqlite_world.install(tmp_path / "data")
     headers = {"authorization": f"Bearer {sqlite_world.token('admin')}"}
     with serving(data) as served:
@@ -137,8 +139,8 @@ def test_written_before_a_kill_is_there_after_it(sqlite_world: World, tmp_path: 
 
 def test_loaded_modules_are_excluded_from_garbage_collection():
     code = """import gc
-from octavo.app import spare_collector
-spare_collector()
+from octavo.app import freeze_loaded_objects
+freeze_loaded_objects()
 print(gc.get_freeze_count() > 50_000, len(gc.get_objects()) < 1000)"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "True"]

@@ -59,13 +59,13 @@ def test_invalid_settings_are_refused_by_name(name: str, value: str) -> None:
     assert name in str(refused.value)
 
 
-def test_several_servers_of_postgresql_are_one_address() -> None:
+def test_several_postgresql_servers_fit_in_one_url() -> None:
     url = "postgresql://octavo:geheim%21@a:5432,b:5433/docs?target_session_attrs=read-write"
     settings = load(environ={"OCTAVO_DATABASE_URL": url})
     assert settings.database == url and "geheim!" in settings.secrets
 
 
-def test_an_unknown_setting_names_the_nearest_one(tmp_path: Path) -> None:
+def test_an_unknown_setting_suggests_the_nearest_one(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="OCTAVO_WORKERS"):
         load(environ={"OCTAVO_WOKERS": "2"})
     config = tmp_path / "octavo.toml"
@@ -74,19 +74,19 @@ def test_an_unknown_setting_names_the_nearest_one(tmp_path: Path) -> None:
         load(config=config, environ={})
 
 
-def test_a_data_folder_that_is_a_file(tmp_path: Path) -> None:
+def test_a_data_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("")
     with pytest.raises(SettingsError, match="OCTAVO_DATA"):
         load(environ={"OCTAVO_DATA": str(tmp_path / "data")})
 
 
-def test_a_password_in_a_wrong_address_is_not_shown() -> None:
+def test_a_password_in_an_invalid_url_is_not_shown() -> None:
     with pytest.raises(SettingsError) as refused:
         load(environ={"OCTAVO_DATABASE_URL": "mysql://octavo:hunter2222@host/name"})
     assert "hunter2222" not in str(refused.value)
 
 
-def test_the_command_line_wins_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
+def test_the_command_line_overrides_the_environment_which_overrides_the_file(tmp_path: Path) -> None:
     config = tmp_path / "octavo.toml"
     config.write_text("workers = 2\nthreads = 2\nrate_limit = 2\n")
     environ = {"OCTAVO_WORKERS": "3", "OCTAVO_THREADS": "3"}
@@ -94,7 +94,7 @@ def test_the_command_line_wins_over_the_environment_and_that_over_the_file(tmp_p
     assert (found.workers, found.threads, found.rate_limit, found.oidc_label) == (4, 3, 2, "given")
 
 
-def test_secrets_are_known_wherever_they_are_set() -> None:
+def test_secrets_are_recognized_in_every_source() -> None:
     found = load(
         environ={
             "OCTAVO_ADMIN_TOKEN": "t" * 32,

@@ -45,7 +45,8 @@ def _loaded(code: str) -> set[str]:
 
 def _of_others(modules: set[str]) -> set[str]:
     names = {name.partition(".")[0] for name in modules}
-    # Extensions register themselves under names of their own, which begin with an underscore or with their compiler's.
+    # Extensions register themselves under their own names, which start with an underscore or the name of
+    # their compiler.
     own = {name for name in names if name.startswith("_") or name.startswith("cython")}
     return names - own - sys.stdlib_module_names - {"octavo"}
 
@@ -60,13 +61,13 @@ def test_startup_loads_only_required_modules():
     assert len([name for name in modules if not name.startswith("octavo")]) <= MODULES_OF_OTHERS
 
 
-def test_a_start_loads_no_reader_of_imports():
+def test_startup_loads_no_import_reader():
     modules = _loaded("import octavo.app\noctavo.app.load_packages()")
     assert "octavo.interchange.transfer.runs" in modules
     assert not [name for name in modules if name.startswith("octavo.interchange.readers")]
 
 
-def test_help_loads_nothing_of_others_and_no_package():
+def test_help_loads_no_dependencies():
     modules = _loaded("from octavo.cli.main import create_command_parser\ncreate_command_parser()")
     assert not _of_others(modules)
     ours = {name for name in modules if name.startswith("octavo") and not name.startswith("octavo.cli.")}

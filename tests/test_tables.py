@@ -1,4 +1,4 @@
-"""Every table is declared by the package that owns it, and what is declared is true of a furnished installation."""
+"""Every table is declared by the package that owns it, and the declarations are true for the test world."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_declared_tables_and_columns_exist(schemas) -> None:
             assert count.column in schemas[count.table].columns
 
 
-def test_every_column_that_looks_like_a_hash_says_of_what(schemas) -> None:
+def test_every_hash_column_declares_its_content(schemas) -> None:
     missing = []
     for name, schema in schemas.items():
         declared = {column.name for column in TABLES[name].columns} | set(TABLES[name].secrets)
@@ -122,7 +122,7 @@ def test_every_column_that_looks_like_a_hash_says_of_what(schemas) -> None:
     assert not missing
 
 
-def test_every_column_that_looks_like_a_person_says_so(schemas) -> None:
+def test_every_person_column_is_declared(schemas) -> None:
     missing = []
     for name, schema in schemas.items():
         people = {column.name for column in naming_columns(TABLES[name], schema) if column.is_person}
@@ -132,7 +132,7 @@ def test_every_column_that_looks_like_a_person_says_so(schemas) -> None:
     assert not missing
 
 
-def test_no_other_column_holds_a_hash_or_a_person(world: World, schemas) -> None:
+def test_no_other_column_contains_a_hash_or_a_person(world: World, schemas) -> None:
     """Check the values in the rows of the furnished world, independent of column names."""
     found = defaultdict(set)
     with world.context.db.read() as tx:
@@ -179,8 +179,9 @@ def test_columns_with_hashes_are_found_by_an_index(world: World) -> None:
                 assert column.name in first, f"{table.name}.{column.name}"
 
 
-def test_the_rows_of_organizations_and_spaces_are_all_rows(world: World, schemas) -> None:
-    """Each row of a table that goes along is that of just one organization; of one with spaces, of one space."""
+def test_every_row_belongs_to_an_organization_or_space_or_is_excepted(world: World, schemas) -> None:
+    """Each row of an exported table belongs to exactly one organization, or of a table with spaces, to one
+    space."""
     with world.context.db.read() as tx:
         organizations = [row[0] for row in tx.all("SELECT id FROM organizations")]
         spaces = [row[0] for row in tx.all("SELECT id FROM spaces")]
@@ -188,7 +189,7 @@ def test_the_rows_of_organizations_and_spaces_are_all_rows(world: World, schemas
             if name not in schemas:
                 continue
             count = tx.value(f"SELECT count(*) FROM {name}")
-            if table.goes_along and name != "node_keys":
+            if table.is_exported and name != "node_keys":
                 query = f"SELECT count(*) FROM {name} WHERE {table.rows_of_organization}"
                 assert sum(tx.value(query, org=id) for id in organizations) == count, name
             if table.of_space and name != "node_keys":
@@ -225,7 +226,7 @@ def test_a_purged_space_releases_everything_its_rows_reference(world: World) -> 
 
 
 def test_a_space_is_purged_in_short_transactions(world: World, monkeypatch) -> None:
-    """Nobody restores it once they have begun, and where one is the last, the next purge goes on."""
+    """It can't be restored after the first one, and the next purge continues after any of them."""
     space, context = world.home["spaceId"], world.context
     monkeypatch.setattr(purging, "_BATCH", 3)
     many = [table for table in TABLES.values() if table.many]
@@ -263,7 +264,7 @@ def test_a_space_is_purged_in_short_transactions(world: World, monkeypatch) -> N
         assert tx.one("SELECT 1 FROM spaces WHERE id = :id", id=space) is None
 
 
-def test_tables_with_many_rows_are_removed_in_batches(world: World, schemas) -> None:
+def test_tables_with_many_rows_are_deleted_in_batches(world: World, schemas) -> None:
     """Each table that has a row for each page, or more."""
     many = {name for name, table in TABLES.items() if table.many}
     assert all(TABLES[name].of_space and schemas[name].key for name in many)
@@ -273,7 +274,7 @@ def test_tables_with_many_rows_are_removed_in_batches(world: World, schemas) -> 
     } <= many
 
 
-def test_a_membership_that_ends_takes_all_along_that_hangs_on_it(world: World, schemas) -> None:
+def test_everything_of_a_membership_ends_with_it(world: World, schemas) -> None:
     org, user = world.home["organizationId"], world.users["reader"]
     context = world.context
     with context.db.write() as tx:
@@ -341,7 +342,7 @@ def test_a_membership_that_ends_takes_all_along_that_hangs_on_it(world: World, s
         assert tx.value("SELECT count(*) FROM grants WHERE subject_id = :user", user=user) == 1
 
 
-def test_names_inside_json_are_read_and_renamed() -> None:
+def test_ids_in_json_are_read_and_replaced() -> None:
     column = person("rules", path=("rules", "users"))
     row = {"rules": '{"rules":[{"users":["a","b"]},{"other":1},{"users":null}],"type":"x"}'}
     assert column.read(row) == ["a", "b"]

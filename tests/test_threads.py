@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from octavo.app import take_short_turns
+from octavo.app import shorten_thread_turns
 
 TOGETHER = """
 import sys, threading
@@ -61,7 +61,7 @@ def test_threads_get_the_same_results_as_a_single_thread(imports: str, work: str
 def test_a_server_takes_short_turns():
     before = sys.getswitchinterval()
     try:
-        take_short_turns()
+        shorten_thread_turns()
         assert sys.getswitchinterval() == 0.001
     finally:
         sys.setswitchinterval(before)

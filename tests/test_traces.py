@@ -16,7 +16,7 @@ from octavo.app import begin_traces
 from octavo.kit.http.metrics import Metrics
 from octavo.kit.observability import logs
 from octavo.kit.work.worker import Worker
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from serving import serving_new
 from visiting import ADDRESS, Visitor
 
@@ -89,7 +89,7 @@ def test_a_request_to_the_api_is_a_span_without_anything_secret(world, traced):
 
 
 @pytest.mark.sqlite_first
-def test_a_failure_of_ours_is_named_by_its_status_alone(world, traced, monkeypatch):
+def test_a_server_error_is_only_recorded_with_its_status(world, traced, monkeypatch):
     def fail(*arguments):
         raise RuntimeError("zq-secret")
 
@@ -101,7 +101,7 @@ def test_a_failure_of_ours_is_named_by_its_status_alone(world, traced, monkeypat
 
 
 @pytest.mark.sqlite_first
-def test_strangers_decide_nothing_about_traces(world, collector, monkeypatch):
+def test_untrusted_clients_cannot_control_traces(world, collector, monkeypatch):
     space = world.home.path("/spaces/{spaceId}")
     monkeypatch.setenv("OTEL_TRACES_SAMPLER", "parentbased_always_off")
     begin_traces(collector)
@@ -119,7 +119,7 @@ def test_strangers_decide_nothing_about_traces(world, collector, monkeypatch):
 
 
 @pytest.mark.sqlite_first
-def test_proxies_that_begin_traces_are_continued(world, traced):
+def test_traces_started_by_proxies_are_continued(world, traced):
     world.context.settings = replace(world.context.settings, trace_proxies=f"{ADDRESS}/32")
     Visitor(world.context).get("/", **STRANGE)
     (span,) = traced.flush()
@@ -130,7 +130,7 @@ def test_proxies_that_begin_traces_are_continued(world, traced):
 def test_a_visit_is_a_span_without_secret_paths(world, tmp_path, traced):
     (tmp_path / "README.md").write_text("# Home\n\nHello.\n")
     organization = world.home["organizationId"]
-    site_url = bring(
+    site_url = import_space(
         world.context, str(tmp_path), organization_id=organization, title="Handbook", publish=True
     ).site_url
     base = site_url.removeprefix(world.context.settings.sites_url)
@@ -175,8 +175,8 @@ def test_a_visit_is_a_span_without_secret_paths(world, tmp_path, traced):
 
 
 def test_spans_caused_by_a_request_link_to_it(world, traced):
-    """From a request to an event, its consumer, a job, a delivery and the request that makes it: by what stands in the
-    rows, as each of them may be another process's."""
+    """From a request to an event, its consumer, a job, a delivery, and its request: links are stored in rows,
+    because each can run in another process."""
     address = traced.url.removeprefix("http://")
     world.context.settings = replace(world.context.settings, allow_private_fetch=address)
     hook = {"url": f"{traced.url}/hook", "events": ["space_content_updated"]}
@@ -225,7 +225,7 @@ def test_span_outcomes_are_counted_in_metrics():
 
 
 @pytest.mark.slow
-def test_processes_send_their_traces_and_wait_for_no_collector_at_their_end(tmp_path, collector: Collector):
+def test_processes_send_their_traces_without_waiting_at_shutdown(tmp_path, collector: Collector):
     told = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "100"}
     with serving_new(tmp_path / "data", "--workers", "2", **told) as octavo:
         assert httpx.get(f"{octavo.url}/openapi.json").status_code == 200

@@ -6,7 +6,7 @@ from world import CAST, NOBODY, STRANGER
 
 
 @pytest.mark.parametrize("who", CAST)
-def test_each_person_of_the_world_has_their_role(world, who):
+def test_each_person_of_the_world_has_a_role(world, who):
     answer = world.call(who, "GET", "/user")
     if who == NOBODY:
         assert answer.status_code == 401
@@ -14,7 +14,7 @@ def test_each_person_of_the_world_has_their_role(world, who):
         assert answer.json()["id"] == world.users[who]
 
 
-def test_the_organizations_are_apart(world):
+def test_the_organizations_are_separate(world):
     home, away = "/orgs/" + world.home["organizationId"], "/orgs/" + world.away["organizationId"]
     assert world.call("admin", "GET", home).status_code == 200
     assert world.call("admin", "GET", away).status_code == 404
@@ -28,7 +28,7 @@ def test_the_organizations_are_apart(world):
 
 def test_renewing_reverts_all_writes(world):
     before = world.digest()
-    # Much and little: the database grows, is what it was, and grows to another size.
+    # A little and a lot: the database grows, is restored, and grows to another size.
     for length in (1_000_000, 10, 300_000):
         world.post("admin", "/orgs", {"title": "Third"})
         with world.context.db.write() as tx:

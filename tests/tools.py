@@ -1,6 +1,6 @@
-"""Tools that tests need besides Python: Node.js, the public API description with its client, a browser.
+"""Tools that tests need besides Python: Node.js, the public API description with its client, and a browser.
 
-Where something cannot be had the test is skipped by name; under continuous integration (CI=true), which can
+If a tool isn't available, the test is skipped by name; under continuous integration (CI=true), which can
 install everything, it fails.
 """
 
@@ -39,21 +39,22 @@ _BROWSERS = (
 
 
 def absent(what: str) -> NoReturn:
-    """Ends a test that cannot run here: skipped by name, a failure under CI."""
+    """End a test that can't run here: skipped by name, a failure under CI."""
     if os.environ.get("CI") == "true":
         pytest.fail(f"CI must have {what}")
     pytest.skip(f"absent: {what}")
 
 
 def corpora_folder() -> Path | None:
-    """The folder of real documentation named by OCTAVO_TEST_CORPORA, or beside the checkout; None when absent."""
+    """Return the folder of real documentation named by OCTAVO_TEST_CORPORA, or next to the checkout; None if
+    absent."""
     named = os.environ.get("OCTAVO_TEST_CORPORA")
     folder = Path(named) if named else ROOT.parent / "shared" / "corpora"
     return folder if folder.is_dir() else None
 
 
 def node_command(name: str) -> list[str]:
-    """How to run ``node`` or ``npm``: the machine's when recent enough, else the one of a wheel."""
+    """Return how to run ``node`` or ``npm``: those of the machine if recent enough, else those of a wheel."""
     installed, node = shutil.which(name), shutil.which("node")
     if installed and node:
         version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
@@ -89,7 +90,7 @@ class PublicApi:
         }
 
     def run(self, script: str, *arguments: str, **environment: str) -> Any:
-        """Runs a program of ``contract/client`` that prints JSON, and gives that."""
+        """Run a program of ``contract/client`` that prints JSON, and return its output."""
         program = shutil.copy(CLIENT / script, self.folder / script)
         done = subprocess.run(
             [*node_command("node"), str(program), *arguments],
@@ -104,7 +105,8 @@ class PublicApi:
 
 
 def fetch_packages(manifest: Path, name: str) -> Path:
-    """The folder, below ``.cache``, with the npm packages of the ``package.json`` and lock file in ``manifest``."""
+    """Return the folder, below ``.cache``, with the npm packages of the ``package.json`` and lock file in
+    ``manifest``."""
     wanted = hashlib.sha256((manifest / "package-lock.json").read_bytes()).hexdigest()[:16]
     folder = CACHE / f"{name}-{wanted}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -128,7 +130,7 @@ def fetch_packages(manifest: Path, name: str) -> Path:
 
 @pytest.fixture(scope="session")
 def public_api() -> PublicApi:
-    """The public API description and client, fetched once into ``.cache``."""
+    """Return the public API description and client, fetched once into ``.cache``."""
     found = PublicApi(fetch_packages(CLIENT, "public-api"))
     os.environ["OCTAVO_TEST_OPENAPI"] = str(found.description_path)
     return found
@@ -136,13 +138,13 @@ def public_api() -> PublicApi:
 
 @pytest.fixture(scope="session")
 def newest_api() -> PublicApi:
-    """The newest public API description, fetched once into ``.cache``."""
+    """Return the newest public API description, fetched once into ``.cache``."""
     return PublicApi(fetch_packages(NEWEST, "newest-api"))
 
 
 @pytest.fixture(scope="session")
 def _launched_browser() -> Iterator[tuple[Any, asyncio.AbstractEventLoop]]:
-    """The browser of this process, and the event loop that Playwright has running in this thread."""
+    """Return the browser of this process, and the event loop that Playwright runs in this thread."""
     executable = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if executable is None:
         absent("Chromium")
@@ -165,10 +167,11 @@ def _launched_browser() -> Iterator[tuple[Any, asyncio.AbstractEventLoop]]:
         launched.close()
 
 
-# Its loop counts as running in this thread only while a module has the browser: tests of others run loops of theirs.
+# Its loop counts as running in this thread only while a module has the browser: other tests run their own loops.
 @pytest.fixture(scope="module")
 def browser(_launched_browser: tuple[Any, asyncio.AbstractEventLoop]) -> Iterator[Any]:
-    """A headless Chromium driven by Playwright (a ``playwright.sync_api.Browser``), without any context."""
+    """Yield a headless Chromium driven by Playwright (a ``playwright.sync_api.Browser``), without any
+    context."""
     launched, loop = _launched_browser
     asyncio._set_running_loop(loop)
     yield launched

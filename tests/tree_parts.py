@@ -19,7 +19,7 @@ def entry(page: dict[str, Any]) -> dict[str, Any]:
 def every_level(
     pages: list[Any], parent: str | None = None, above: tuple[Any, ...] = ()
 ) -> Iterator[tuple[str | None, tuple[Any, ...], list[Any]]]:
-    """Each level of a whole tree: its parent, the entries above it and its own."""
+    """Yield each level of a whole tree: its parent, the entries above it, and its own entries."""
     yield parent, above, [entry(page) for page in pages]
     for page in pages:
         if page.get("pages"):
@@ -27,7 +27,7 @@ def every_level(
 
 
 def level(get: Get, parent: str | None, limit: int = 2) -> list[Any]:
-    """All of a level, by its list."""
+    """Return all entries of a level, from its list."""
     found: list[Any] = []
     below = {"parent": parent} if parent else {}
     query: dict[str, Any] = {**below, "limit": limit}
@@ -42,7 +42,7 @@ def level(get: Get, parent: str | None, limit: int = 2) -> list[Any]:
 
 
 def check_parts(get: Get) -> list[Any]:
-    """Every part of a tree is what the whole says, which is given."""
+    """Check that every part of a tree matches the given whole."""
     whole: list[Any] = get("pages", metadata="false")["pages"]
     for parent, above, entries in every_level(whole):
         assert level(get, parent) == entries

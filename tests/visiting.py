@@ -28,9 +28,9 @@ class Visitor:
         return self._client.ask("HEAD", path, headers=headers)
 
     def post(self, path: str, form: dict[str, str], **headers: Any) -> httpx.Response:
-        """Posts a form as a browser does."""
+        """Post a form as a browser does."""
         return self._client.ask("POST", path, data=form, headers=headers)
 
     def send(self, path: str, message: Any, **headers: Any) -> httpx.Response:
-        """Posts JSON as a program does."""
+        """Post JSON as a program does."""
         return self._client.ask("POST", path, json=message, headers=headers)

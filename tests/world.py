@@ -1,12 +1,12 @@
-"""The test world: one named cast, two organizations furnished alike, the real HTTP stack, both engines.
+"""The test world: one named cast, two organizations with the same content, the real HTTP stack, both engines.
 
     def test_reader_cannot_create(world):
         answer = world.call("reader", "POST", world.home.path("/orgs/{organizationId}/spaces"), json={})
         assert answer.status_code == 403
 
-``world`` runs a test on SQLite and on PostgreSQL. It is as new for each test: what a test writes is gone before
-the next. Whoever adds a kind of object furnishes it here, in ``furnish``, under the name that operations use in
-their paths (``spaceId``), so that the contract tests reach it in both organizations.
+``world`` runs a test on SQLite and on PostgreSQL. It is new for each test: writes of a test are undone before the
+next. To add a kind of object, create it here, in ``furnish``, under the name that operations use in their paths
+(``spaceId``), so that the contract tests find it in both organizations.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from light_client import LightClient
 from octavo.app import api_app
 from octavo.assistants.conversations.jobs import analyze_conversations
 from octavo.assistants.translations.store import insert_translation
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.interchange.transfer.importing import import_files
 from octavo.interchange.transfer.opening import open_source
 from octavo.interchange.transfer.store import insert_run
@@ -95,7 +95,7 @@ PETS = Path(__file__).parent / "pets.yaml"
 
 
 class Place:
-    """An organization and the ids of what is in it, by the names that paths use."""
+    """Organization and the ids of its content, by the names in paths."""
 
     def __init__(self, name: str, roles: dict[str, str | None]) -> None:
         self.name = name
@@ -121,22 +121,20 @@ class Kept(Protocol):
     """The contents of the database after furnishing."""
 
     def restore(self, database: Database) -> None:
-        """Makes the database as it was kept."""
+        """Restore the stored state of the database."""
 
     def digest(self, database: Database) -> str:
-        """A hash of all that is in the database now, but for when tokens were last used."""
+        """Return a hash of the whole database, except for the times at which tokens were last used."""
 
     def close(self) -> None: ...
 
 
 class World:
-    """A furnished installation. ``home`` and ``away`` are its organizations, ``users`` the ids of the cast.
-
-    It is opened once for all tests; what a test wrote is taken back before the next.
-    """
+    """Server with content. ``home`` and ``away`` are its organizations, ``users`` the ids of the cast. It is
+    opened once for all tests; writes of a test are undone before the next."""
 
     def __init__(self, folder: Path, database_url: str, keep: Callable[[Database], Kept]) -> None:
-        """Furnishes the empty database at the URL, and has it kept."""
+        """Fill the empty database at the URL, and store its state."""
         self.home = Place("home", MEMBERS)
         self.away = Place("away", {STRANGER: "admin"})
         self.users: dict[str, str] = {}
@@ -161,8 +159,8 @@ class World:
         self._renewed = self.commits
 
     def _count_commits(self) -> None:
-        """Every write goes through Database.write: what it counts says whether anything was written since. Of SQLite,
-        transactions that changed no row do not count."""
+        """Count commits: every write uses Database.write, so the count tells whether anything was written. On
+        SQLite, transactions that changed no row don't count."""
         write, writer = self.context.db.write, getattr(self.context.db, "_writer", None)
 
         @contextmanager
@@ -178,7 +176,7 @@ class World:
     # --- opening and closing --------------------------------------------------------------------------
 
     def renew(self) -> World:
-        """Makes the world as it was furnished, if anything was written since."""
+        """Restore the initial world, if anything was written since."""
         for place, ids in self._ids:
             place.ids = dict(ids)
         self.context.settings = self._settings
@@ -200,7 +198,7 @@ class World:
         close_context(self.context)
 
     def install(self, data: Path) -> Path:
-        """Puts the furnished installation into a data folder that ``octavo serve`` can open (SQLite alone)."""
+        """Copy the world into a data folder that ``octavo serve`` can open (SQLite only)."""
         assert self.context.db.engine == "sqlite"
         data.mkdir(parents=True, exist_ok=True)
         shutil.copy(self._folder / "furnished.db", data / "octavo.db")
@@ -214,18 +212,19 @@ class World:
     # --- calling --------------------------------------------------------------------------------------
 
     def token(self, who: str) -> str:
-        """The token of one of the cast, the same in every test."""
+        """Return the token of a person of the cast, the same in every test."""
         return f"oct_test_{who:_<32}"
 
     def call(self, who: str, method: str, path: str, **options: Any) -> httpx.Response:
-        """One request of ``who`` through the whole HTTP stack; ``path`` is below /v1, ``options`` are httpx's."""
+        """Send one request of ``who`` through the whole HTTP stack; ``path`` is below /v1, ``options`` are
+        httpx's."""
         headers = dict(options.pop("headers", {}))
         if who != NOBODY:
             headers.setdefault("authorization", f"Bearer {self.token(who)}")
         return self._client.ask(method, _address(path), headers=headers, **options)
 
     def call_together(self, *calls: tuple[str, str, str, Any]) -> list[int]:
-        """The statuses of requests that are all on their way at once: who, method, path and body of each."""
+        """Return the statuses of simultaneous requests, given as person, method, path, and body."""
 
         async def ask(who: str, method: str, path: str, body: Any) -> int:
             headers = {} if who == NOBODY else {"authorization": f"Bearer {self.token(who)}"}
@@ -239,14 +238,14 @@ class World:
         return self._loop.run_until_complete(ask_all())
 
     def actor(self, who: str) -> Actor:
-        """One of the cast with all of their reach, by their token."""
+        """Return a person of the cast with all of their reach, by their token."""
         with self.context.db.read() as tx:
             token_id = tx.value("SELECT id FROM tokens WHERE hash = :hash", hash=hash_token(self.token(who)))
         return Person(self.users[who], token_id)
 
     def session(self, who: str, *, organization_id: str | None = None, proved: bool = True) -> dict[str, str]:
-        """Begins a session and gives the headers of its requests. ``organization_id``: as one that the
-        organization's identity provider vouched for. Without ``proved`` the sign-in was a day ago."""
+        """Start a session and return the headers of its requests. ``organization_id``: the organization whose
+        identity provider signed the person in. Without ``proved``, the sign-in was a day ago."""
         with self.context.db.write() as tx:
             method: sessions.Method = "password" if organization_id is None else "saml"
             new = sessions.begin(
@@ -257,11 +256,11 @@ class World:
         return {"authorization": f"Bearer {new.secret}"}
 
     def get(self, who: str, path: str, **options: Any) -> Any:
-        """The answer to a GET that must succeed, decoded."""
+        """Return the decoded response to a GET that must succeed."""
         return self._succeeded(self.call(who, "GET", path, **options))
 
     def post(self, who: str, path: str, body: Any = None, **options: Any) -> Any:
-        """The answer to a POST that must succeed, decoded; None for an empty one."""
+        """Return the decoded response to a POST that must succeed; None for an empty one."""
         if body is not None:
             options["json"] = body
         return self._succeeded(self.call(who, "POST", path, **options))
@@ -274,7 +273,7 @@ class World:
     # --- looking at what was written ------------------------------------------------------------------
 
     def digest(self) -> str:
-        """A hash of all that is in the database, but for when tokens were last used."""
+        """Return a hash of the whole database, except for the times at which tokens were last used."""
         if self._digested[0] != self.commits:
             self._digested = (self.commits, self._kept.digest(self.context.db))
         return self._digested[1]
@@ -284,13 +283,13 @@ class World:
         return self.commits if self.context.db.engine == "sqlite" else self.digest()
 
     def tables(self) -> dict[str, list[str]]:
-        """The tables of the database, and the names of their columns."""
+        """Return the tables of the database, and the names of their columns."""
         with self.context.db.read() as tx:
             return tables_of(tx)
 
 
 def _size(path: str) -> int:
-    """Bytes of a file; -1 where there is none."""
+    """Return the size of a file in bytes; -1 if there is none."""
     try:
         return os.stat(path).st_size
     except FileNotFoundError:
@@ -298,12 +297,12 @@ def _size(path: str) -> int:
 
 
 def _address(path: str) -> str:
-    """A path below /v1 as one of the server; whole addresses stay."""
+    """Return a path below /v1 as a path of the server; whole URLs are unchanged."""
     return path if path.startswith("http") else f"/v1{path}"
 
 
 def tables_of(tx: Transaction) -> dict[str, list[str]]:
-    """The tables of a database in the order of their names, and the names of their columns."""
+    """Return the tables of a database, sorted by name, and the names of their columns."""
     rows = tx.all(
         """SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
            WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite%' ORDER BY 1, 2"""
@@ -321,7 +320,7 @@ def tables_of(tx: Transaction) -> dict[str, list[str]]:
 
 
 def people(world: World) -> None:
-    """The cast, their tokens, and the two organizations."""
+    """Create the cast, their tokens, and the two organizations."""
     hashed = passwords.hash_password(PASSWORD)
     with world.context.db.write() as tx:
         for who in CAST:
@@ -341,7 +340,7 @@ def people(world: World) -> None:
 
 
 def furnish(world: World, place: Place) -> None:
-    """One of everything in an organization, made by its administrator through the API where it can be."""
+    """Create one object of each kind in an organization, as its administrator, through the API if possible."""
 
     def post(path: str, body: Any = None) -> Any:
         return world.post(place.admin, place.path(path), body)
@@ -417,7 +416,7 @@ def furnish(world: World, place: Place) -> None:
         enqueue(tx, "pruneEvents")
         ids["jobId"] = tx.value("SELECT max(id) FROM jobs WHERE kind = 'pruneEvents'")
         tx.run("UPDATE jobs SET state = 'parked', error = 'It is full.' WHERE id = :id", id=ids["jobId"])
-        # Without its job: no worker that opens this world should ask anybody outside.
+        # Without its job: no worker that opens this world should send requests outside.
         run = insert_run(
             tx,
             organization_id=ids["organizationId"],
@@ -441,7 +440,8 @@ export default { async fetch(request) {
 
 
 def _furnish_integrations(world: World, place: Place) -> None:
-    """A private integration of the organization, installed in it, on its space and on its site; and a webhook."""
+    """Create a private integration of the organization, installed in it, in its space, and on its site; and a
+    webhook."""
 
     def post(path: str, body: Any) -> Any:
         return world.post(place.admin, place.path(path), body)
@@ -467,7 +467,8 @@ def _furnish_integrations(world: World, place: Place) -> None:
     ids["webhookId"] = post("/orgs/{organizationId}/webhooks", hook)["id"]
     ids["deliveryId"] = post("/orgs/{organizationId}/webhooks/{webhookId}/test", None)["id"]
     with world.context.db.write() as tx:
-        # As if a worker had told the script and the webhook: no worker that opens this world should tell anybody.
+        # As if a worker had notified the script and the webhook: no worker that opens this world should
+        # notify anyone.
         tx.run("DELETE FROM jobs WHERE kind = 'deliverEvents'")
         tx.run("UPDATE deliveries SET status = 'success', attempts = 1")
     ids["eventId"] = world.get(place.admin, place.path("/integrations/{integrationName}/events"))["items"][0][
@@ -484,7 +485,7 @@ def _upload(world: World, place: Place, kind: str, name: str, data: bytes) -> st
 
 
 def _furnish_changes(world: World, place: Place) -> None:
-    """Two change requests of a colleague, whom the cast can review: one open, one with a conflict."""
+    """Create two change requests of a colleague, whom the cast can review: one open, one with a conflict."""
     colleague = f"{place.name}-colleague"
     with world.context.db.write() as tx:
         user = insert_user(tx, f"{colleague}@example.org", "Colleague", verified=True)
@@ -526,7 +527,7 @@ def _furnish_changes(world: World, place: Place) -> None:
 
 
 def _furnish_site(world: World, place: Place) -> None:
-    """Two sections, the first in a group and with two variants; a share link and a redirect."""
+    """Create two sections, the first in a group and with two variants; a share link and a redirect."""
     ids = place.ids
 
     def post(path: str, body: Any) -> Any:
@@ -557,7 +558,7 @@ def _furnish_site(world: World, place: Place) -> None:
 
 
 def _furnish_comments(world: World, place: Place) -> None:
-    """A comment of the colleague with a reply, on a page of the space and in the open change request."""
+    """Create a comment of the colleague with a reply, on a page of the space and in the open change request."""
     colleague, ids = f"{place.name}-colleague", place.ids
     for name, path in (
         ("comment", "/spaces/{spaceId}/comments"),
@@ -600,7 +601,7 @@ def _furnish_conversations(world: World, place: Place) -> None:
 
 
 def _furnish_translation(world: World, place: Place) -> None:
-    """A translation that was never run, between the two spaces there are, and a word of the glossary."""
+    """Create a translation between the two spaces that was never run, and a term of the glossary."""
     ids = place.ids
     cookbook = world.get(place.admin, place.path("/collections/{collectionId}/spaces"))["items"][0]["id"]
     with world.context.db.write() as tx:
@@ -640,7 +641,7 @@ def _certificate() -> str:
 
 
 def _compared(database: Database) -> dict[str, str]:
-    """By table: what is compared of its rows, as SQL."""
+    """Return by table the SQL of the compared columns."""
     with database.read() as tx:
         tables = tables_of(tx)
     tables["tokens"].remove("last_used_at")
@@ -648,8 +649,8 @@ def _compared(database: Database) -> dict[str, str]:
 
 
 class _KeptSqlite:
-    """A copy in memory, written over the database page by page: no connection needs to be opened anew. And one in a
-    file, for other installations."""
+    """Copy of the database in memory, which is written back page by page, so that no connection has to be
+    opened again. And another copy in a file, for other installations."""
 
     def __init__(self, path: Path, file: Path, database: Database) -> None:
         self._live, self._kept = (sqlite3.connect(name, isolation_level=None) for name in (path, ":memory:"))
@@ -668,9 +669,10 @@ class _KeptSqlite:
 
     def restore(self, database: Database) -> None:
         with database.write():
-            pass  # whoever writes still is waited for, and not for ever
+            pass  # Wait for running writers, but not forever.
         self._kept.backup(self._live)
-        # A copy counts as another schema, which each connection would read anew, in some milliseconds; it is the same.
+        # A copy counts as another schema, which each connection would read again, in some milliseconds; it is
+        # the same.
         self._live.execute(f"PRAGMA schema_version={self._schema}")
 
     def digest(self, database: Database) -> str:
@@ -713,7 +715,7 @@ class _KeptPostgresql:
     def __init__(self, url: str, database: Database) -> None:
         parts: dict[str, list[str]] = {_RESTORE: [], _DIGEST: []}
         self._connection = psycopg.connect(url, autocommit=True)
-        # As replicas do it: rows are taken as they are, in any order of tables.
+        # Like replication: rows are written as they are, in any order of tables.
         self._connection.execute("SET session_replication_role = replica; SET lock_timeout = '10s'")
         self._connection.execute("CREATE SCHEMA kept")
         for table, columns in _compared(database).items():
@@ -780,14 +782,14 @@ def _postgresql_world(folder: Path, databases: PostgresDatabases) -> World:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def world(request: pytest.FixtureRequest) -> World:
-    """The furnished world on each engine, as new."""
+    """Return the initial world on each engine."""
     furnished: World = request.getfixturevalue(f"_{request.param}_once")
     return furnished.renew()
 
 
 @pytest.fixture
 def sqlite_world(_sqlite_once: World) -> World:
-    """The furnished world on SQLite alone, as new, for what does not depend on the engine."""
+    """Return the initial world on SQLite only, for tests that don't depend on the engine."""
     return _sqlite_once.renew()
 
 

@@ -213,6 +213,7 @@ def customization() -> str:
             "only": setting.only,
             "initial": setting.initial,
             "siteOnly": setting.site_only,
+            "optional": declared.optional,
         }
         lines += f"  {_script(told)},\n"
     titles = {name: text(name) for name in get_args(Section) if name != "main"}
@@ -224,7 +225,8 @@ def customization() -> str:
         f"  control: {' | '.join(map(json.dumps, get_args(Control)))};\n  label: string;\n  hint: string;\n"
         "  options: readonly (readonly [string, string])[];\n"
         "  /** The values of a switch when off and on. */\n  switched: readonly unknown[];\n"
-        "  only: readonly [path: string, value: unknown] | null;\n  initial: unknown;\n  siteOnly: boolean;\n}\n\n"
+        "  only: readonly [path: string, value: unknown] | null;\n  initial: unknown;\n  siteOnly: boolean;\n"
+        "  /** Whether it can be unset. */\n  optional: boolean;\n}\n\n"
         f"export const SETTINGS: readonly Setting[] = [\n{lines}];\n\n"
         "export interface Parts {\n  readonly [name: string]: Parts | null;\n}\n\n"
         f"export const OVERRIDABLE: Parts = {json.dumps(OVERRIDABLE, indent=2)};\n"
@@ -253,7 +255,7 @@ _GROUND = (
     r"|:root\[data-theme=\"light\"\] \.only|@media.*\.only-)"
 )
 _WHOLE = ("Icons", "Text", "Horizontally", "Code", "Hints", "Tables", "Images", "Updates")
-_LINES = {"Ground": _GROUND, "Buttons": r"\.button|\.tag", "Page": r"h1|\.lead|\.cover"}
+_LINES = {"Base": _GROUND, "Buttons": r"\.button|\.tag", "Page": r"h1|\.lead|\.cover"}
 
 
 def page_styles(reader: str) -> str:

@@ -26,6 +26,7 @@ from octavo.delivery.agents.mcp_routes import agent_routes
 from octavo.delivery.agents.site_oauth import SiteOAuth
 from octavo.delivery.reader.api_reference import reference_routes
 from octavo.delivery.reader.app import icon_route, reader_edge
+from octavo.delivery.studio.batches import batch_route
 from octavo.delivery.studio.serving import studio_routes
 from octavo.errors import BadRequest, OctavoError, Unauthorized, Unavailable
 from octavo.kit.context import Context
@@ -80,12 +81,12 @@ _WRITE_PRESENCE = 1.0
 _SAVE_LIVE = 1.0
 _OBSERVE = 5.0
 _TURN = 0.001
-"""Number of seconds for which a thread holds the interpreter while others wait for it."""
+"""Maximum time in seconds for which a thread keeps the interpreter while other threads wait for it."""
 _LINGER = 2.0
-"""Number of seconds in which connections end after their next response when another process takes over,
-before they are closed."""
+"""Seconds for which connections can still end with their next response when another process takes over. After that,
+they are closed."""
 _PATIENCE = 8.0
-"""Number of seconds for which running requests can finish when the server stops."""
+"""Seconds that running requests get to finish when the server stops."""
 _PLAIN = "text/plain; charset=utf-8"
 
 
@@ -235,7 +236,10 @@ def api_app(
         others.append(_metrics_route(counted, context.settings.metrics_token))
     draw = partial(_refusal_page, context.settings.name)
     dispatcher = Dispatcher(context, identify, pool, writers, draw, hub)
-    others += agent_routes(context, dispatcher, writers)
+    others += [
+        *agent_routes(context, dispatcher, writers),
+        batch_route(dispatcher, context.settings.query_limit),
+    ]
     return api_edge(
         dispatcher,
         TABLE.values(),
@@ -251,7 +255,7 @@ def _write_presence(context: Context) -> None:
     try:
         write_presence(context)
     except OctavoError as error:
-        # Clients repeat it.
+        # Clients send it again.
         log.warning("presence could not be saved: %s", error.message)
 
 
@@ -262,14 +266,14 @@ def _save_live(context: Context) -> None:
         log.warning("live pages could not be saved: %s", error.message)
 
 
-def spare_collector() -> None:
+def freeze_loaded_objects() -> None:
     """Exclude all loaded objects from garbage collection, which would otherwise scan them repeatedly."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
 
 
-def take_short_turns() -> None:
+def shorten_thread_turns() -> None:
     """Make compute threads release the interpreter sooner, so that the event loop waits less."""
     sys.setswitchinterval(_TURN)
 
@@ -305,8 +309,8 @@ class Runtime:
 
     async def start(self) -> None:
         """Start everything except listening."""
-        spare_collector()
-        take_short_turns()
+        freeze_loaded_objects()
+        shorten_thread_turns()
         if self._worker is not None:
             self._worker.start()
         for seconds, work in (
@@ -408,8 +412,7 @@ def serve(
     metrics = Metrics()
     metrics.note_restarts(assigned.number + 1, assigned.deaths)
     begin_traces(metrics)
-    # The database schema belongs to the first worker of this version, though a newer version may have changed
-    # it.
+    # Only the first worker of this version migrates the database. A newer version may have changed its schema.
     context = open_context(settings, migrates=is_first)
     own = [role for role in roles if role != "worker" or assigned.number == 0]
     try:
@@ -529,6 +532,6 @@ def _print_first_start(context: Context, started: FirstStart, say: Callable[[str
     if started.site_url:
         say(f"The manual is published at {started.site_url}")
     kept = context.settings.data_folder / "admin-token"
-    # Output to a pipe or file is a log, which is stored and read by others.
+    # If the output is a pipe or file, it is a log that is stored and read by others, so the token is omitted.
     shown = f"{started.token}   (stored in {kept})" if sys.stdout.isatty() else f"stored in {kept}"
     say(f"Token  {shown}")

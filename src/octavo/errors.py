@@ -23,9 +23,8 @@ def format_size(size: int) -> str:
 class OctavoError(Exception):
     """Error that is returned as ``{"error": {"code", "message", "reason", "field"}}``.
 
-    ``status``: the HTTP status. ``reason``: a stable word for the cause, which scripts compare instead of the
-    message. ``headers``: the headers of the response. ``beside``: further members of the response, next to
-    ``error``.
+    ``status``: the HTTP status. ``reason``: a stable word for the cause, which scripts compare instead of the message.
+    ``headers``: the headers of the response. ``beside``: additional members of the response, next to ``error``.
     """
 
     status: ClassVar[int] = 500
@@ -103,6 +102,12 @@ class ProofRequired(Forbidden):
     reason = "proof_required"
 
 
+class LimitReached(Forbidden):
+    """Raised if an organization has reached a limit set by the server administrator."""
+
+    reason = "limit_reached"
+
+
 class NotFound(OctavoError):
     status = 404
     reason = "not_found"
@@ -134,7 +139,7 @@ class Conflict(OctavoError):
     reason = "conflict"
 
 
-class NoLongerKept(OctavoError):
+class NoLongerStored(OctavoError):
     """Raised if the state that the request is based on is no longer stored. Start again from the current
     state."""
 
@@ -192,7 +197,7 @@ class Damaged(Unavailable):
         super().__init__("The database is damaged. Nothing was changed; restore it from a backup.")
 
 
-class OutOfReach(Unavailable):
+class TemporarilyUnavailable(Unavailable):
     """Raised if the database or the file store does not respond. The same request may succeed in a moment."""
 
     reason = "temporarily_unavailable"
@@ -201,7 +206,7 @@ class OutOfReach(Unavailable):
         super().__init__(message, **{"retry-after": "5"})
 
 
-class OutOfRoom(OutOfReach):
+class DiskFull(TemporarilyUnavailable):
     """Raised if a disk is full. Reading still works."""
 
     reason = "disk_full"

@@ -157,7 +157,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     insight_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep events of site visitors")] = (
         400
     )
-    count_programs: Annotated[
+    count_bots: Annotated[
         bool,
         Meta(description="Whether insights count bots and AI agents that read sites, separately from people"),
     ] = True
@@ -517,7 +517,7 @@ def load(
 
 
 def keep_addresses(settings: Settings) -> None:
-    """Store the URLs of the running server beside the data, for commands that print links."""
+    """Store the URLs of the running server next to the data, for commands that print links."""
     told = {"url": settings.url, "sites_url": settings.sites_url}
     path = settings.data_folder / _ADDRESSES
     written = path.with_suffix(".new")

@@ -27,14 +27,14 @@ class Words:
     headers: tuple[str, ...] = ()
 
     def request(self, method: str, target: str, body: bytes = b"", *more: str) -> bytes:
-        """A plain request."""
+        """Return a plain request."""
         lines = [f"{method} {target} HTTP/1.1", f"Host: {self.host}", *self.headers, *more]
         if body:
             lines.append(f"Content-Length: {len(body)}")
         return "\r\n".join([*lines, "", ""]).encode() + body
 
     def write(self, marker: str) -> bytes:
-        """A request that leaves the marker behind."""
+        """Return a request that leaves the marker behind."""
         body = self.write_body.format(marker).encode()
         return self.request("POST", self.write_target, body, "Content-Type: application/json")
 
@@ -88,7 +88,7 @@ def _add(*lines: bytes) -> Change:
 
 
 def _frame(*lines: bytes) -> Change:
-    """Replace what says how long the body is; ``%d`` is what is right, where it is known."""
+    """Return the lines with another length of the body; ``%d`` is the right one, if it is known."""
 
     def change(draft: Draft, chance: random.Random) -> None:
         right = {b"%d": b"%d" % draft.length, b"%x": b"%x" % draft.length}
@@ -339,8 +339,8 @@ class _Body:
 
 
 def make_case(seed: int, number: int, words: Words) -> Case:
-    """The case with a number. The first ones go through all framings with all bodies; manner and place are by
-    chance."""
+    """Return the case with a number. The first cases cover all framings with all bodies; manner and place are
+    random."""
     chance = random.Random(f"{seed}-{number}")  # noqa: S311
     combinations = len(FRAMINGS) * len(BODIES)
     framing = list(FRAMINGS)[number % len(FRAMINGS)]
@@ -400,7 +400,7 @@ def _make_draft(words: Words, marker: str, body: _Body, chance: random.Random) -
 
 
 def _make_body(kind: str, inside: bytes, chance: random.Random) -> _Body:
-    """A body of a kind, which holds a whole request where it can."""
+    """Return a body of this kind, which contains a whole request if possible."""
     if kind == "none":
         return _Body()
     if kind == "exact":
@@ -408,7 +408,7 @@ def _make_body(kind: str, inside: bytes, chance: random.Random) -> _Body:
     if kind == "short":
         return _Body([b"Content-Length: %d" % (len(inside) + chance.randrange(1, 1 << 30))], inside)
     if kind == "long":
-        # What is left over is a request, and everybody must say so.
+        # Bytes after the body are a request, and every server has to agree on that.
         start = chance.randrange(1, 64)
         return _Body([b"Content-Length: %d" % start], b"z" * start + inside)
     if kind == "endless head":

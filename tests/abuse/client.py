@@ -49,7 +49,7 @@ class Talk:
                 await asyncio.wait_for(self._writer.drain(), _STALLED)
 
     async def receive(self) -> None:
-        """Take what is answered, then close."""
+        """Read the response, then close."""
         seen = len(see(self.case.sent).heads)
         if not self.case.reads:
             self._writer.transport.resume_reading()  # type: ignore[attr-defined]
@@ -68,7 +68,7 @@ class Talk:
 
 
 async def _ask(subject: Subject) -> None:
-    """Have a plain request answered: what was sent before has been looked at by then."""
+    """Send a plain request and wait for the response: everything sent before has been processed by then."""
     reader, writer = await asyncio.open_connection(subject.host, subject.port)
     target = subject.words.read.format("m0x0x0")
     writer.write(subject.words.request("GET", target, b"", "Connection: close"))

@@ -1,4 +1,4 @@
-"""Octavo as what is abused."""
+"""Octavo as the target of abuse."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ def subject(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
     with serving_new(tmp_path_factory.mktemp("abuse") / "data") as served:
         port = int(served.url.rpartition(":")[2])
         made = _octavo(Administrator(served), port, served.process.pid, served.output)
-        run(made, 0, range(80))  # what is used for the first time takes memory once
+        run(made, 0, range(80))  # The first use of something takes memory once.
         yield made
         assert served.process.poll() is None

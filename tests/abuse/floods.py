@@ -18,8 +18,8 @@ _PATIENCE = 120
 
 @dataclass(frozen=True)
 class Flood:
-    """What each connection sends: a beginning, then the same piece again up to so many megabytes. ``reads``: whether it
-    takes what is answered."""
+    """Data that each connection sends: ``beginning``, then the same piece repeatedly, up to so many megabytes.
+    ``reads``: whether the client reads responses."""
 
     name: str
     beginning: bytes
@@ -30,7 +30,7 @@ class Flood:
 
 
 def make_floods(words: Words) -> list[Flood]:
-    """All floods, in the words of a server."""
+    """Return all floods, as requests that a server understands."""
     marker = "m0x0x1"
     get = words.request("GET", words.read.format(marker))
     post = words.request("POST", words.write_target, b"", "Content-Type: application/json")
@@ -66,7 +66,7 @@ def make_floods(words: Words) -> list[Flood]:
 
 
 def _pour(subject: Subject, flood: Flood, held: list[socket.socket]) -> None:
-    """Send on all connections in turn, until each has sent all, was ended or is not taken from."""
+    """Send on all connections in turn, until each has sent everything, was closed, or no longer accepts data."""
     selector = selectors.DefaultSelector()
     left = {}
     for _ in range(flood.connections):
@@ -97,8 +97,8 @@ def _pour(subject: Subject, flood: Flood, held: list[socket.socket]) -> None:
 
 
 def _ask(subject: Subject) -> float:
-    """How long the busiest thread of the server worked on other things while somebody waited for a plain answer, in
-    seconds. Who else uses the machine is not in it."""
+    """Return how long the busiest thread of the server did other work while a plain request waited, in
+    seconds of CPU time. Other load on the machine isn't included."""
     before = subject.busy_seconds()
     with socket.create_connection((subject.host, subject.port), timeout=_PATIENCE) as one:
         target = subject.words.read.format("m0x0x0")
@@ -112,7 +112,8 @@ def _ask(subject: Subject) -> float:
 
 
 def wait_beside(subject: Subject, flood: Flood) -> float:
-    """The longest time that another client waits for an answer during a flood, in seconds of one processor."""
+    """Return the longest time that another client waits for a response during a flood, in seconds of CPU
+    time."""
     held: list[socket.socket] = []
     pouring = threading.Thread(target=_pour, args=(subject, flood, held))
     waits: list[float] = []

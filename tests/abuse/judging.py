@@ -1,4 +1,5 @@
-"""Judge how a server handles raw bytes: h11 defines the request boundaries, and no server may see other requests."""
+"""Judge how a server handles raw bytes: h11 defines the request boundaries, and no server may find other
+requests."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ _CODING = re.compile(rb"(?i)transfer-encoding:[ \t]*([^\r\n]*)\r?\n")
 
 @dataclass(frozen=True)
 class Head:
-    """The head of a request: its method, its target, and whether it asks to be told to go on."""
+    """Head of a request: its method, its target, and whether it expects 100 Continue."""
 
     method: str
     target: str
@@ -80,11 +81,11 @@ def see(sent: bytes) -> Seen:
 
 
 def _make_plain(head: bytes) -> bytes:
-    """The same head without what does not say where a request ends: with one host, and no letters beyond ASCII in its
-    target. Where ``chunked`` is the last of several codings, it is the only one."""
+    """Return the same head without parts that don't affect where the request ends: with one host, and an
+    ASCII target. If ``chunked`` is the last of several codings, it becomes the only one."""
     first, *lines = re.split(rb"(?<=\n)", head)
     if any(line[:1] in (b" ", b"\t") for line in lines):
-        return head  # a line that goes on in the next one is left to h11
+        return head  # Folded lines are left to h11.
     codings = [found for line in lines if (found := _CODING.fullmatch(line))]
     lines = [line for line in lines if not _HOST.match(line)]
     if codings and codings[-1][1].lower().split(b",")[-1].strip(b" \t") == b"chunked":
@@ -95,8 +96,8 @@ def _make_plain(head: bytes) -> bytes:
 
 
 def read_replies(received: bytes, methods: list[str], ended: bool) -> tuple[list[Reply], int]:
-    """The final answers among bytes, and how many ``100 Continue`` there are. ``methods``: those of the
-    requests, as far as they are known. Raise AssertionError for what is no answer."""
+    """Return the final responses in bytes, and the number of ``100 Continue``. ``methods``: those of the
+    requests, if known. Raises AssertionError for invalid responses."""
     replies: list[Reply] = []
     interim, left = 0, received
     while left:
@@ -121,7 +122,7 @@ def read_replies(received: bytes, methods: list[str], ended: bool) -> tuple[list
                 else:
                     break
         except h11.RemoteProtocolError as error:
-            # An answer whose connection broke off is one that nobody takes for whole.
+            # No one takes a response for complete if its connection broke off.
             assert ended and "peer" in str(error), f"no answer: {error}: {left[:200]!r}"
             event = None
         if status:
@@ -135,11 +136,8 @@ def read_replies(received: bytes, methods: list[str], ended: bool) -> tuple[list
 def judge(
     sent: bytes, endless: bytes, received: bytes, ended: bool, *, marker: re.Pattern[bytes]
 ) -> list[str]:
-    """What is wrong with answers to bytes, of which ``endless`` was repeated at the end as often as it went;
-    empty where nothing is.
-
-    ``marker``: what names requests, in their targets and in the answers to them.
-    """
+    """Return the problem of the responses to bytes, whose end ``endless`` was repeated as often as possible;
+    empty without a problem. ``marker``: the name of requests, in their targets and in the responses."""
     seen, all_seen = see(sent), see(sent + endless * 2)
     repeats = all_seen.heads[len(seen.heads) :]
     methods = [head.method for head in seen.heads] + [head.method for head in repeats[:1]] * 1000
@@ -169,8 +167,8 @@ def judge(
 
 
 def judge_order(received: bytes, prefix: str, *, marker: re.Pattern[bytes]) -> list[str]:
-    """What is wrong with answers that came through a proxy, which reads in its own way what it was sent: they are to
-    requests of this connection, whose markers begin with ``prefix``, in their order."""
+    """Return the problem of responses that came through a proxy, which parses requests in its own way: they
+    must belong to requests of this connection, whose markers start with ``prefix``, in order."""
     named = [found.decode() for found in marker.findall(received)]
     if any(not each.startswith(prefix) for each in named):
         return [f"the answer to somebody else: {named}"]

@@ -1,4 +1,5 @@
-"""Servers under abuse, each a process that was started from a command line: where they listen, and what they use up."""
+"""Servers under abuse, each a process started from a command line, with their ports and their use of
+resources."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from .cases import Words
 
 @dataclass(frozen=True)
 class Subject:
-    """A listening server. ``written``: the markers that writes left behind; ``group``: the id of its process group;
-    ``output``: what it logs; ``is_direct``: whether no proxy is before it."""
+    """Listening server. ``written``: the markers that writes left; ``group``: the id of its process group;
+    ``output``: its log; ``is_direct``: whether there is no proxy in front of it."""
 
     host: str
     port: int
@@ -23,12 +24,12 @@ class Subject:
     is_direct: bool = True
 
     def processes(self) -> list[int]:
-        """The ids of its processes."""
+        """Return the ids of its processes."""
         found = []
         for entry in Path("/proc").glob("[0-9]*"):
             try:
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:  # it ended meanwhile
+            except OSError:  # The process ended in the meantime.
                 continue
             if int(fields[2]) == self.group and fields[0] != "Z":
                 found.append(int(entry.name))
@@ -40,7 +41,7 @@ class Subject:
             Path(f"/proc/{number}/clear_refs").write_text("5")
 
     def peak_megabytes(self) -> float:
-        """The most memory that its processes had since ``forget_peak``, added up."""
+        """Return the sum of the peak memory of its processes since ``forget_peak``."""
         total = 0
         for number in self.processes():
             status = Path(f"/proc/{number}/status").read_text()
@@ -54,6 +55,6 @@ class Subject:
             for task in Path(f"/proc/{number}/task").glob("*"):
                 try:
                     used[str(task)] = int((task / "schedstat").read_text().split()[0]) / 1e9
-                except OSError:  # it ended meanwhile
+                except OSError:  # The thread ended in the meantime.
                     continue
         return used

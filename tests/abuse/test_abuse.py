@@ -41,16 +41,16 @@ def _abuse(subject: Subject, seed: int, numbers: range) -> None:
     assert len(lines) <= len(numbers) and max(map(len, lines), default=0) < 4096, lines[:5]
 
 
-def test_arbitrary_bytes_are_answered_where_requests_start(subject: Subject) -> None:
+def test_arbitrary_bytes_at_the_start_of_a_request_get_a_response(subject: Subject) -> None:
     _abuse(subject, _SEED, range(2000))
 
 
 @pytest.mark.slow
-def test_long_streams_of_bytes_are_answered_where_requests_start(subject: Subject) -> None:
+def test_long_streams_of_bytes_at_the_start_of_a_request_get_a_response(subject: Subject) -> None:
     _abuse(subject, secrets.randbelow(1 << 32), range(100_000))
 
 
-def test_floods_take_no_memory_and_delay_no_one(subject: Subject) -> None:
+def test_floods_use_no_memory_and_delay_no_other_requests(subject: Subject) -> None:
     wrong = []
     for flood in make_floods(subject.words):
         subject.forget_peak()

@@ -91,7 +91,8 @@ def _caddy(folder: Path, port: int, upstream: int) -> Iterator[None]:
 
 
 def _writes_seen(folder: Path, target: str) -> int:
-    """How many writes the proxy passed on: those that were answered as such, or whose client had left."""
+    """Return the number of writes that the proxy passed on: those with a response, and those whose client had
+    left."""
     lines = (folder / "log").read_text(errors="replace").splitlines()
     if lines[0].startswith("{"):  # as Caddy writes it
         entries = [entry for line in lines if "request" in (entry := json.loads(line)) and "status" in entry]
@@ -100,7 +101,7 @@ def _writes_seen(folder: Path, target: str) -> int:
 
 
 @pytest.mark.parametrize(("proxy", "seed"), [(_nginx, 2), (_caddy, 3)], ids=["nginx", "caddy"])
-def test_no_body_is_run_behind_a_proxy(
+def test_no_body_is_executed_as_a_request_behind_a_proxy(
     subject: Subject,
     proxy: Callable[[Path, int, int], AbstractContextManager[None]],
     seed: int,

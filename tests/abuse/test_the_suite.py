@@ -1,4 +1,5 @@
-"""The suite itself: it finds a server that runs what is inside of bodies, and says how to do it again."""
+"""Tests of the suite itself: it detects a server that executes requests in bodies, and says how to reproduce
+it."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ def careless() -> Iterator[Subject]:
         thread.join()
 
 
-def test_a_server_that_runs_code_in_bodies_is_detected(careless: Subject) -> None:
+def test_a_server_that_executes_requests_in_bodies_is_detected(careless: Subject) -> None:
     framings = list(FRAMINGS)
     numbers = [n for n in range(2 * len(framings)) if framings[n % len(framings)].startswith("upgrade")]
     problems = run(careless, 1, numbers)
@@ -68,12 +69,12 @@ def test_a_server_that_runs_code_in_bodies_is_detected(careless: Subject) -> Non
     assert [problem for problem in run(careless, seed, [number]) if problem in run_inside]
 
 
-def test_a_seed_makes_the_same_cases_again() -> None:
+def test_a_seed_reproduces_the_same_cases() -> None:
     assert [make_case(7, n, WORDS) for n in range(300)] == [make_case(7, n, WORDS) for n in range(300)]
     assert make_case(7, 1, WORDS) != make_case(8, 1, WORDS)
 
 
-def test_the_first_cases_go_through_all_framings_with_all_bodies() -> None:
+def test_the_first_cases_cover_all_framings_with_all_bodies() -> None:
     names = {make_case(1, n, WORDS).name.rpartition(" / ")[0].rpartition(" / ")[0] for n in range(2000)}
     assert {f"{framing} / {body}" for framing in FRAMINGS for body in BODIES} <= names
 
@@ -98,11 +99,11 @@ def test_the_first_cases_go_through_all_framings_with_all_bodies() -> None:
         (b"GET /1 HTTP/1.1\r\nX\x00: a\r\n\r\nGET /2 HTTP/1.1\r\n\r\n", []),
     ],
 )
-def test_requests_are_seen_where_they_begin(sent: bytes, targets: list[str]) -> None:
+def test_requests_are_recognized_at_their_start(sent: bytes, targets: list[str]) -> None:
     assert [head.target for head in see(sent).heads] == targets
 
 
-def test_an_answer_inside_of_another_is_no_answer() -> None:
+def test_a_response_inside_another_response_does_not_count() -> None:
     inside = (
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nHTTP/1.1 400 Bad Request\r\n\r\n"
     )

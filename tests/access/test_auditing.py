@@ -99,7 +99,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("action", CHANGES)
-def test_every_change_is_told_where_it_was_made(world, action):
+def test_every_change_is_recorded_where_it_was_made(world, action):
     method, path, body = CHANGES[action]
     home, elsewhere = world.home, len(events(world, world.away))
     session = world.session("admin") if path.startswith("/user/") else None
@@ -116,7 +116,7 @@ def test_every_change_is_told_where_it_was_made(world, action):
     assert len(events(world, world.away)) == elsewhere
 
 
-def test_an_event_says_how_it_was_before_and_after(world):
+def test_an_event_contains_the_values_before_and_after(world):
     path = world.home.path("/orgs/{organizationId}")
     world.call("admin", "PATCH", path, json={"ai": False, "title": "Home"})
     event = newest(world)
@@ -133,7 +133,7 @@ def test_an_event_says_how_it_was_before_and_after(world):
     assert newest(world)["id"] == event["id"], "nothing changed, nothing told"
 
 
-def test_signing_in_is_told_to_ones_organizations(world):
+def test_sign_ins_are_recorded_in_the_organizations_of_the_person(world):
     answer = world.call(
         NOBODY, "POST", "/sign-in", json={"email": "reader@example.org", "password": PASSWORD}
     )
@@ -147,7 +147,7 @@ def test_signing_in_is_told_to_ones_organizations(world):
     assert newest(world)["action"] == "session.ended"
 
 
-def test_failed_sign_ins_are_told_and_tell_nothing_apart(world):
+def test_failed_sign_ins_are_recorded_without_revealing_accounts(world):
     wrong = {"password": "wrong password"}
     known = world.call(NOBODY, "POST", "/sign-in", json={"email": "reader@example.org", **wrong})
     unknown = world.call(NOBODY, "POST", "/sign-in", json={"email": "no.one@example.org", **wrong})
@@ -186,9 +186,9 @@ def test_the_log_is_filtered_and_paged(world):
     assert world.call("admin", "GET", home.path(EVENTS), params={"from": "yesterday"}).status_code == 400
 
 
-def test_every_filter_says_how_many_events_it_leaves(world):
+def test_every_filter_reports_the_number_of_matching_events(world):
     with world.context.db.write() as tx:
-        audit(tx, None, "some.done", world.home["organizationId"], ("thing", "t"))  # by nobody
+        audit(tx, None, "some.done", world.home["organizationId"], ("thing", "t"))  # by no one
         tx.run(
             """INSERT INTO audit_events (id, organization_id, action, actor_id, target_type, target_id, created_at)
                SELECT id || 'x', organization_id, action, actor_id, target_type, target_id, created_at
@@ -224,7 +224,7 @@ def test_every_filter_says_how_many_events_it_leaves(world):
         assert (answer["items"], answer["count"]) == (left, len(left)), query
 
 
-def test_a_transaction_of_very_many_events_is_counted_in_many_rows(world):
+def test_counts_of_a_transaction_with_many_events_span_many_rows(world):
     """PostgreSQL scans all versions of a row from the same transaction whenever the transaction changes the
     row again."""
     before = world.get("admin", world.home.path(EVENTS))["count"]
@@ -236,7 +236,7 @@ def test_a_transaction_of_very_many_events_is_counted_in_many_rows(world):
     assert most <= 500 or world.context.db.engine == "sqlite"
 
 
-def test_the_log_is_exported_whole(world):
+def test_the_whole_log_is_exported(world):
     path, everything = world.home.path(EVENTS), events(world)
     answer = world.call("admin", "GET", path, params={"format": "ndjson", "limit": 1})
     assert answer.headers["content-type"] == "application/x-ndjson"
@@ -258,7 +258,7 @@ ENDS = {
 
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("format", ["ndjson", "csv"])
-def test_a_long_answer_ends_with_the_right_to_it(world, format, end):
+def test_a_long_response_ends_when_the_caller_loses_access(world, format, end):
     user = world.users["admin"]
     with world.context.db.write() as tx:
         for _ in range(MAX_LIMIT + 10):
@@ -301,14 +301,14 @@ class Taking:
 
 
 @pytest.mark.parametrize("statement", ["UPDATE audit_events SET action = 'x'", "DELETE FROM audit_events"])
-def test_nothing_changes_the_log(world, statement):
+def test_the_log_cannot_be_changed(world, statement):
     before = events(world)
     with pytest.raises(Exception, match="audit events are never"), world.context.db.write() as tx:
         tx.run(statement)
     assert events(world) == before
 
 
-def test_an_event_goes_with_its_change(world):
+def test_an_event_is_recorded_in_the_transaction_of_its_change(world):
     """Events of a transaction that is rolled back disappear."""
     before = events(world)
     path = world.home.path("/orgs/{organizationId}/members/{userId}")
@@ -324,7 +324,7 @@ def test_the_audit_log_outlives_deleted_accounts(world):
     assert events(world, actor=world.users["reader"], action="session.begun")
 
 
-def test_installations_of_integrations_are_told_from_people(world):
+def test_actions_of_integrations_and_people_are_distinguished(world):
     world.call(NOBODY, "POST", "/sign-in", json={"email": "reader@example.org", "password": PASSWORD})
     reader = world.users["reader"]
     assert who(newest(world)) == ("user", reader)
@@ -333,7 +333,7 @@ def test_installations_of_integrations_are_told_from_people(world):
     assert who(newest(world)) == ("installation", reader)
 
 
-def test_events_of_one_action_share_a_correlation(world):
+def test_events_of_one_action_share_a_correlation_id(world):
     with world.context.db.write() as tx:
         for thing in ("one", "two"):
             audit(
@@ -373,7 +373,8 @@ _RECORDS = re.compile(r"audit|_note$|^note$|changing\.note$|_record$")
 
 
 def _recorded():
-    """The actions in calls of functions that record events, as patterns: the gaps of f-strings are open."""
+    """Return the actions in calls of functions that record events, as patterns with gaps for the values of
+    f-strings."""
     for path in sorted((Path(__file__).parents[2] / "src/octavo").rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text())):
             if not isinstance(call, ast.Call) or not _RECORDS.search(ast.unparse(call.func)):
@@ -390,7 +391,7 @@ def _recorded():
                     yield re.escape(part.value)
 
 
-def test_the_list_of_actions_has_all_that_the_code_records():
+def test_the_list_of_actions_contains_every_recorded_action():
     recorded = set(_recorded())
     assert len(recorded) > 80
     assert [one for one in sorted(recorded) if not any(re.fullmatch(one, action) for action in ACTIONS)] == []

@@ -21,7 +21,7 @@ def data(sqlite_world, tmp_path, monkeypatch):
     return sqlite_world.install(tmp_path / "data")
 
 
-def test_tokens_are_listed_and_taken_back(data, capsys):
+def test_tokens_are_listed_and_revoked(data, capsys):
     code, out, _ = run(capsys, data, "token", "list", "--email", "Reader@example.org", "--json")
     found = json.loads(out)
     assert (code, [token["name"] for token in found]) == (0, ["test"])

@@ -27,7 +27,7 @@ Works = Callable[[], bool]
 
 
 class Derived:
-    """Member's access to a closed space by a token or session, and what they derive from it."""
+    """Access of a member to a closed space by a token or session, and credentials derived from it."""
 
     def __init__(self, world: World, by: str) -> None:
         self.world, self.place, self.by = world, world.home, by
@@ -162,7 +162,7 @@ def test_credentials_derived_from_a_token_end_with_it(sqlite_world: World, clock
 @pytest.mark.parametrize(
     "kind", ["renderer's token of a preview", "token of a preview", "cookie of a preview"]
 )
-def test_a_preview_shows_nothing_that_is_closed_later(world: World, kind: str) -> None:
+def test_a_preview_omits_content_that_is_closed_later(world: World, kind: str) -> None:
     derived = Derived(world, "token")
     works = KINDS[kind](derived)
     assert works()
@@ -233,7 +233,7 @@ NO_RIGHT = {
 }
 
 
-def test_every_purpose_that_is_signed_for_is_known() -> None:
+def test_every_purpose_of_signatures_is_known() -> None:
     """Every value signed anywhere in the code has a purpose from one of these lists."""
     found = set()
     for file in Path(next(iter(octavo.__path__))).rglob("*.py"):

@@ -46,7 +46,7 @@ def test_the_evaluator_agrees_with_the_reference(data) -> None:
 
 
 @pytest.mark.slow
-def test_a_million_worlds() -> None:
+def test_the_evaluator_agrees_with_the_reference_in_a_million_worlds() -> None:
     chance = random.Random(20260101)
     for _ in range(1_000_000):
         world = draw_world(
@@ -151,7 +151,7 @@ def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | No
 @pytest.mark.parametrize(
     "seed", [*range(10), *(pytest.param(n, marks=pytest.mark.slow) for n in range(10, 40))]
 )
-def test_lists_agree_with_the_table_of_all_people(database: Database, seed: int) -> None:
+def test_lists_match_the_table_of_all_people(database: Database, seed: int) -> None:
     chance = random.Random(seed)
     world = draw_world(chance.randrange, users=6, teams=4, collections=8, spaces=12, sites=8)
     with database.write() as tx:

@@ -62,7 +62,7 @@ def test_the_last_administrator_stays(world, how):
         assert administrators(world) == 1 and max(statuses) < 500, statuses
 
 
-def test_an_invitation_makes_one_account(world):
+def test_simultaneous_use_of_an_invitation_creates_one_account(world):
     for _ in range(ROUNDS):
         world.renew()
         path = world.home.path("/orgs/{organizationId}/invites")
@@ -70,11 +70,11 @@ def test_an_invitation_makes_one_account(world):
         secret = parse_qs(urlsplit(made["links"][0]["url"]).query)["secret"][0]
         body = {"secret": secret, "displayName": "Fresh", "password": PASSWORD}
         statuses = world.call_together(*[("nobody", "POST", "/invitations", body)] * 4)
-        # The other requests find the invitation used, or the address taken by the first one.
+        # The other requests find the invitation used, or the address in use.
         assert statuses.count(200) == 1 and set(statuses) <= {200, 404, 409}, statuses
 
 
-def test_a_site_is_made_with_a_name_of_its_own(world):
+def test_simultaneously_created_sites_get_different_names(world):
     sites = world.home.path("/orgs/{organizationId}/sites")
     ids = [world.post("admin", sites, {"title": f"Site {n}"})["id"] for n in range(4)]
     for n in range(ROUNDS):
@@ -83,7 +83,7 @@ def test_a_site_is_made_with_a_name_of_its_own(world):
         assert sorted(statuses) == [200, 409, 409, 409]
 
 
-def test_a_host_name_is_one_organizations(world):
+def test_a_host_name_belongs_to_one_organization(world):
     for n in range(ROUNDS):
         calls = [
             (who, "PATCH", place.path("/orgs/{organizationId}"), {"hostname": f"same-{n}"})

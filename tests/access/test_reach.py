@@ -31,7 +31,7 @@ def organizations(world, headers):
     return {item["id"] for item in listed["items"]}
 
 
-def test_organizations_that_are_not_reached_are_not_listed_and_their_people_unknown(both):
+def test_organizations_out_of_reach_and_their_people_are_not_listed(both):
     home, away = both.home["organizationId"], both.away["organizationId"]
     stranger = f"/users/{both.users['stranger']}"
 
@@ -52,7 +52,7 @@ def test_organizations_that_are_not_reached_are_not_listed_and_their_people_unkn
     assert organizations(both, by_password) == {home, away}
 
 
-def test_a_template_is_no_way_into_another_organization(both):
+def test_a_template_gives_no_access_to_another_organization(both):
     path = both.home.path("/spaces/{spaceId}/content/template")
     pages = both.home.path("/spaces/{spaceId}/content/pages")
     before = both.get("reader", pages)
@@ -75,7 +75,7 @@ def test_a_template_is_no_way_into_another_organization(both):
     assert both.call("reader", "POST", path, json={"id": both.away["spaceId"]}).status_code == 201
 
 
-def test_a_session_s_reach_is_asked_anew_with_each_request(both):
+def test_the_reach_of_a_session_is_checked_with_each_request(both):
     headers = both.session("reader")
     path = both.away.path("/spaces/{spaceId}")
     assert both.call(NOBODY, "GET", path, headers=headers).status_code == 200
@@ -85,7 +85,7 @@ def test_a_session_s_reach_is_asked_anew_with_each_request(both):
     assert both.call(NOBODY, "GET", path, headers=both.session("editor")).status_code == 404
 
 
-def test_lists_and_searches_of_a_bound_token_hold_its_organization_alone(both):
+def test_lists_and_searches_of_a_bound_token_only_cover_its_organization(both):
     with both.context.db.write() as tx:
         home = both.home["organizationId"]
         secret = create_token(tx, both.users["reader"], name="bound", organization_id=home)

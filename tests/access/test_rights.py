@@ -218,7 +218,7 @@ def test_18(scene: Scene) -> None:
     assert scene.role() is None
 
 
-def test_every_scenario_is_told() -> None:
+def test_every_scenario_is_in_the_manual() -> None:
     told = {int(number) for number in re.findall(r"^\| (\d+) \|", DOCS.read_text(), re.M)}
     assert told == {int(name[5:]) for name in globals() if re.fullmatch(r"test_\d+", name)}
 
@@ -294,7 +294,7 @@ def test_restricting_access_keeps_the_access_of_the_caller(world: World, templat
 
 
 @pytest.mark.parametrize("template", PLACES)
-def test_people_and_teams_from_elsewhere(world: World, template: str) -> None:
+def test_people_and_teams_of_other_organizations_are_refused(world: World, template: str) -> None:
     path, away = world.home.path(template), world.away
     for body in (
         {"users": [away["scimUserId"]]},
@@ -359,7 +359,7 @@ def test_people_with_permission_to_share_see_every_place(scene: Scene) -> None:
 # --- lists and the log ----------------------------------------------------------------------------------
 
 
-def test_the_aggregate_comes_in_pages_and_by_role(world: World) -> None:
+def test_the_aggregate_is_paginated_and_filtered_by_role(world: World) -> None:
     path = world.home.path("/spaces/{spaceId}/permissions/aggregate")
     every = world.get("admin", path)
     seen, token = [], None

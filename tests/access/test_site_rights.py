@@ -1,4 +1,4 @@
-"""Permissions of sites: who gets which role there, what it allows, and what it never opens."""
+"""Permissions of sites: who gets which role there, what it allows, and that it never gives access to spaces."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_members_have_their_role_of_the_organization(scene: SiteScene) -> None:
     }
 
 
-def test_a_closed_site_is_seen_by_administrators_and_those_with_a_role(scene: SiteScene) -> None:
+def test_only_administrators_and_people_with_a_role_see_a_closed_site(scene: SiteScene) -> None:
     assert scene.level(None) == 200
     assert scene.role() is None
     assert scene.role("admin") == "admin"
@@ -88,14 +88,14 @@ def test_a_closed_site_is_seen_by_administrators_and_those_with_a_role(scene: Si
     }
 
 
-def test_a_level_holds_for_members_and_not_for_guests(scene: SiteScene) -> None:
+def test_the_default_role_applies_to_members_but_not_to_guests(scene: SiteScene) -> None:
     assert scene.level("read") == 200
     assert scene.role() == "read"
     assert scene.role("guest") is None
     assert scene.aggregate()[scene.eve]["origin"]["reason"] == "default"
 
 
-def test_teams_give_roles_and_own_grants_win(scene: SiteScene) -> None:
+def test_teams_grant_roles_and_personal_grants_win(scene: SiteScene) -> None:
     team = scene.team("editor")
     scene.world.post("admin", f"{scene.at}/permissions", {"role": "create", "teams": [team]})
     assert scene.role() == "create"
@@ -119,7 +119,7 @@ def test_guests_with_a_role_see_the_site_and_none_of_its_spaces(scene: SiteScene
     assert world.call("guest", "GET", place.path("/spaces/{spaceId}")).status_code == 404
     assert world.get("guest", place.path("/orgs/{organizationId}/spaces"))["items"] == []
     assert world.get("guest", f"{scene.at}/site-spaces")["items"] == []
-    # They may name the site, and not show anybody what they can't open themselves.
+    # They can refer to the site, but can't show others content that they can't access themselves.
     assert world.call("guest", "PATCH", scene.at, json={"title": "Renamed"}).status_code == 200
     assert world.call("guest", "POST", f"{scene.at}/publish").status_code == 403
     assert world.call("guest", "GET", f"{scene.at}/publishing/preview").status_code == 403
@@ -150,12 +150,12 @@ def test_administrators_of_a_site_read_no_events_of_hidden_spaces(scene: SiteSce
 
 
 @pytest.mark.parametrize("by", ["editor", "reader", "guest"])
-def test_people_who_do_not_manage_a_site_share_nothing(scene: SiteScene, by: str) -> None:
+def test_only_managers_of_a_site_can_share_it(scene: SiteScene, by: str) -> None:
     assert scene.grant("read", "guest", by=by) in (403, 404)
     assert scene.level("read", by=by) in (403, 404)
 
 
-def test_no_one_gives_or_removes_a_role_above_their_own(scene: SiteScene) -> None:
+def test_no_one_grants_or_removes_a_role_above_their_own(scene: SiteScene) -> None:
     world = scene.world
     assert scene.grant("admin", by="creator") == 403
     assert scene.level("admin", by="creator") == 403

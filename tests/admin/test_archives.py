@@ -1,4 +1,4 @@
-"""A whole organization as a folder, taken back into an empty installation, and written again."""
+"""Export of a whole organization as a folder, import into an empty server, and another export."""
 
 import filecmp
 import json
@@ -22,7 +22,7 @@ from world import World
 
 @pytest.fixture
 def empty(database_url, tmp_path):
-    """An installation without anything, on each engine."""
+    """Return an empty server, on each engine."""
     settings = Settings(data=str(tmp_path / "empty"), database_url=database_url, url="http://octavo.test")
     context = open_context(settings)
     yield context
@@ -39,7 +39,7 @@ def differences(one: Path, two: Path) -> list[str]:
     return found
 
 
-def test_an_organization_comes_back_without_loss(world: World, empty, tmp_path: Path) -> None:
+def test_an_exported_organization_is_imported_without_loss(world: World, empty, tmp_path: Path) -> None:
     home = world.home["organizationId"]
     first, second = tmp_path / "first", tmp_path / "second"
     moved = export_organization(world.context, home, first)
@@ -51,14 +51,14 @@ def test_an_organization_comes_back_without_loss(world: World, empty, tmp_path: 
     export_organization(empty, home, second)
     assert differences(first, second) == []
     with empty.db.read() as tx:
-        # Derived things are there again; nobody else's are.
+        # Derived data exists again; data of others doesn't.
         assert tx.value("SELECT count(*) FROM search_sections") > 0
         assert tx.value("SELECT count(*) FROM organizations") == 1
         assert tx.value("SELECT count(*) FROM users WHERE password_hash IS NOT NULL") == 0
         assert tx.value("SELECT count(*) FROM change_requests") == 2
 
 
-def test_a_copy_that_is_being_made_comes_to_nothing_elsewhere(
+def test_an_unfinished_copy_is_purged_after_an_import(
     world: World, empty, tmp_path: Path, clock, monkeypatch
 ) -> None:
     monkeypatch.setattr(staging, "MOST_AT_ONCE", 0)
@@ -76,7 +76,7 @@ def test_a_copy_that_is_being_made_comes_to_nothing_elsewhere(
     assert verify_installation(empty) == []
 
 
-def test_nothing_secret_leaves(sqlite_world: World, tmp_path: Path) -> None:
+def test_an_archive_contains_no_secrets(sqlite_world: World, tmp_path: Path) -> None:
     export_organization(sqlite_world.context, sqlite_world.home["organizationId"], tmp_path / "out")
     with sqlite_world.context.db.read() as tx:
         secrets = {row[0] for row in tx.all("SELECT hash FROM tokens UNION SELECT hash FROM sessions")}
@@ -106,7 +106,7 @@ def test_existing_people_keep_their_accounts(sqlite_world: World, empty, tmp_pat
         import_organization(empty, out)
 
 
-def test_a_changed_or_damaged_folder_is_refused_whole(sqlite_world: World, empty, tmp_path: Path) -> None:
+def test_a_changed_or_damaged_folder_is_refused(sqlite_world: World, empty, tmp_path: Path) -> None:
     world, out = sqlite_world, tmp_path / "out"
     export_organization(world.context, world.home["organizationId"], out)
     with pytest.raises(BadRequest, match="empty"):

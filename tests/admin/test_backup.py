@@ -23,12 +23,12 @@ from world import World
 
 @pytest.fixture
 def target(database_url, tmp_path):
-    """Settings of an installation without anything, on each engine."""
+    """Return the settings of an empty server, on each engine."""
     return Settings(data=str(tmp_path / "target"), database_url=database_url, url="http://octavo.test")
 
 
 def content(context) -> dict[str, list[str]]:
-    """Every row of what is no derived table."""
+    """Return every row of tables that aren't derived."""
     with context.db.read() as tx:
         return {
             name: [
@@ -40,7 +40,9 @@ def content(context) -> dict[str, list[str]]:
         }
 
 
-def test_from_each_engine_to_each(world: World, target: Settings, tmp_path: Path) -> None:
+def test_backups_are_restored_from_each_engine_to_each_engine(
+    world: World, target: Settings, tmp_path: Path
+) -> None:
     file = tmp_path / "backup.zip"
     (tmp_path / "target").mkdir()
     shutil.copy(world._folder / "secret-key", tmp_path / "target")
@@ -65,7 +67,7 @@ def test_from_each_engine_to_each(world: World, target: Settings, tmp_path: Path
             assert sections == tx.value("SELECT count(*) FROM search_sections")
         assert verify_installation(context) == []
         with context.db.write() as tx:
-            # Counters go on behind what was taken back.
+            # Counters continue after the restored values.
             last = tx.value("SELECT max(id) FROM events")
             tx.run("INSERT INTO events (type, payload, created_at) VALUES ('x', '{}', 1)")
             assert tx.value("SELECT max(id) FROM events") > last
@@ -75,7 +77,7 @@ def test_from_each_engine_to_each(world: World, target: Settings, tmp_path: Path
         close_context(context)
 
 
-def test_damage_of_a_backup_is_noticed(sqlite_world: World, tmp_path: Path) -> None:
+def test_damage_to_a_backup_is_detected(sqlite_world: World, tmp_path: Path) -> None:
     file = tmp_path / "backup.zip"
     back_up(sqlite_world.context, file)
     key = (sqlite_world._folder / "secret-key").read_text().strip()
@@ -114,7 +116,7 @@ def test_damage_of_a_backup_is_noticed(sqlite_world: World, tmp_path: Path) -> N
     restore(into, file)
 
 
-def test_no_damage_of_a_backup_ends_in_a_traceback(sqlite_world: World, tmp_path: Path) -> None:
+def test_no_damage_to_a_backup_causes_a_traceback(sqlite_world: World, tmp_path: Path) -> None:
     """Bytes that are another, cut off, or zero: it is refused, or nothing that matters is damaged."""
     file = tmp_path / "whole.zip"
     back_up(sqlite_world.context, file)
@@ -146,13 +148,13 @@ def test_no_damage_of_a_backup_ends_in_a_traceback(sqlite_world: World, tmp_path
 
 
 @pytest.mark.parametrize("command", ["verify", "restore"])
-def test_a_damaged_backup_is_told_in_one_line(sqlite_world: World, tmp_path: Path, command: str) -> None:
+def test_a_damaged_backup_is_reported_in_one_line(sqlite_world: World, tmp_path: Path, command: str) -> None:
     file = tmp_path / "b.backup"
     back_up(sqlite_world.context, file)
     said = bytearray(file.read_bytes())
     with zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
-    for info in infos:  # their compressed bytes are none
+    for info in infos:  # The compressed bytes are invalid.
         begin = info.header_offset + 30 + len(info.filename) + 20
         said[begin : begin + 8] = b"\xff" * 8
     file.write_bytes(said)
@@ -196,7 +198,7 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     assert octavo_here("verify", file).stdout == "No problems found\n"
     refused = octavo_here("restore", file, "--data", str(tmp_path / "new"))
     assert refused.returncode == 1 and "OCTAVO_SECRET_KEY" in refused.stderr
-    # What was refused left an empty database, which is no installation.
+    # The refused restore left an empty database, which doesn't count as a server.
     for arguments in (("verify",), ("backup", str(tmp_path / "another.zip")), ("reindex",), ("jobs", "list")):
         nothing = octavo_here(*arguments, "--data", str(tmp_path / "new"))
         assert (nothing.returncode, nothing.stdout) == (1, "")
@@ -216,7 +218,7 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     assert octavo_here("verify", str(tmp_path / "nothing")).returncode == 1
 
 
-def test_a_backup_that_cannot_be_written_leaves_nothing(sqlite_world: World, tmp_path: Path) -> None:
+def test_a_backup_that_cannot_be_written_leaves_no_files(sqlite_world: World, tmp_path: Path) -> None:
     file = tmp_path / "backup.zip"
     part = tmp_path / "backup.zip.part"
     part.symlink_to("/dev/full")
@@ -266,7 +268,7 @@ def test_wrong_derived_rows_are_found_and_rebuilt(world: World) -> None:
 
 
 def derived(context) -> dict[str, list[str]]:
-    """Every row of the derived tables that names no row by a counted id."""
+    """Return every row of the derived tables that doesn't refer to a row by a sequential id."""
     with context.db.read() as tx:
         return {
             name: sorted(map(repr, tx.all(f"SELECT {columns} FROM {name}")))

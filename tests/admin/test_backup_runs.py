@@ -10,7 +10,7 @@ import pytest
 from octavo.errors import Unavailable
 from octavo.kit.http.metrics import Metrics
 from octavo.kit.work import backup_runs
-from octavo.kit.work.backup_runs import last_good_backup, list_backups, recorded
+from octavo.kit.work.backup_runs import last_successful_backup, list_backups, recorded
 from octavo.operations.admin.diagnosis import Finding, check_context
 from serving import octavo as run_command
 from world import World
@@ -29,7 +29,7 @@ def age(world: World) -> str | None:
     return next((line.split()[1] for line in lines if line.startswith("octavo_backup_age_seconds ")), None)
 
 
-def test_a_backup_is_good_failed_or_old(world: World, clock: Any) -> None:
+def test_a_backup_is_reported_as_good_failed_or_old(world: World, clock: Any) -> None:
     assert find_finding(world) == ("backup", True, "none was written by `octavo backup` yet")
     assert age(world) is None
     with recorded(world.context.db, "/backups") as note_size:
@@ -43,7 +43,7 @@ def test_a_backup_is_good_failed_or_old(world: World, clock: Any) -> None:
     assert not works
     assert "the disk is full" in said
     with world.context.db.read() as tx:
-        good = last_good_backup(tx)
+        good = last_successful_backup(tx)
         assert good is not None
         assert (good.bytes, [each.problem for each in list_backups(tx, 9)]) == (
             10,
@@ -56,7 +56,7 @@ def test_a_backup_is_good_failed_or_old(world: World, clock: Any) -> None:
     assert "more than two days ago" in find_finding(world)[2]
 
 
-def test_only_the_last_ones_are_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_last_backup_runs_are_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backup_runs, "KEPT", 2)
     for number in range(4):
         with recorded(world.context.db, f"/{number}"):

@@ -37,7 +37,7 @@ class Shell:
 
 @pytest.fixture
 def octavo(sqlite_world, tmp_path, capsys):
-    # What serves says in this process what it logs.
+    # Serving commands configure logging in this process.
     logs = [logging.getLogger(name) for name in ("", "octavo.access")]
     before = [(log, log.level, log.handlers[:]) for log in logs]
     yield Shell(sqlite_world.install(tmp_path / "data"), capsys)
@@ -89,7 +89,7 @@ def test_jobs_are_listed_parked_first_shown_and_retried(octavo: Shell) -> None:
     assert json.loads(octavo("jobs", "list", "--state", "parked", "--json")[1])["count"] == 0
 
 
-def test_every_command_refuses_a_database_that_is_newer(octavo: Shell, tmp_path) -> None:
+def test_every_command_refuses_a_database_of_a_newer_version(octavo: Shell, tmp_path) -> None:
     context = octavo.open()
     with context.db.write() as tx:
         tx.run(
@@ -132,7 +132,7 @@ def test_every_command_refuses_a_database_that_is_newer(octavo: Shell, tmp_path)
     assert octavo("check")[0] == 1
 
 
-def test_organizations_are_named_by_their_host_name_or_title(octavo: Shell, tmp_path) -> None:
+def test_organizations_are_selected_by_host_name_or_title(octavo: Shell, tmp_path) -> None:
     context = octavo.open()
     with context.db.read() as tx:
         id, title, hostname = tx.all("SELECT id, title, hostname FROM organizations ORDER BY id")[0]
@@ -201,7 +201,7 @@ def test_sign_in_links_require_an_account_with_sign_in(octavo: Shell) -> None:
     assert (code, out) == (1, "") and "no account with the email address" in err
 
 
-def test_an_integration_is_offered_by_its_name(octavo: Shell) -> None:
+def test_an_integration_is_made_available_by_its_name(octavo: Shell) -> None:
     code, _, err = octavo("integrations", "offer", "home-notes")
     assert code == 1 and "only public integrations" in err
     context = octavo.open()
@@ -215,7 +215,7 @@ def test_an_integration_is_offered_by_its_name(octavo: Shell) -> None:
     assert octavo("integrations", "offer", "nothing")[0] == 1
 
 
-def test_a_token_is_printed_as_json_if_asked_for(octavo: Shell) -> None:
+def test_a_token_is_printed_as_json_on_request(octavo: Shell) -> None:
     code, out, _ = octavo("token", "create", "--email", "reader@example.org", "--create", "--json")
     assert code == 0 and list(json.loads(out)) == ["token"]
 

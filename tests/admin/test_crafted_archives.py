@@ -47,14 +47,14 @@ class Archive:
         self.write(table, rows)
 
     def replace(self, old: str, new: str) -> None:
-        """In all that it says."""
+        """Replace a text everywhere in the archive."""
         for path in [*(self.folder / "rows").iterdir(), self.folder / "organization.json"]:
             path.write_text(path.read_text().replace(old, new))
 
 
 @pytest.fixture(scope="module")
 def exported(_sqlite_once: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The archives of both organizations, ``home`` and ``away``, as they were furnished."""
+    """Return the archives of both organizations, ``home`` and ``away``, before any change."""
     world, folder = _sqlite_once.renew(), tmp_path_factory.mktemp("exported")
     for place in (world.home, world.away):
         export_organization(world.context, place["organizationId"], folder / place.name)
@@ -68,7 +68,7 @@ def archive(exported: Path, tmp_path: Path) -> Archive:
 
 @pytest.fixture
 def new(sqlite_template: Path, tmp_path: Path) -> Iterator[Context]:
-    """An installation without anybody."""
+    """Return a server without accounts."""
     data = tmp_path / "new"
     data.mkdir()
     shutil.copy(sqlite_template, data / "octavo.db")
@@ -81,7 +81,7 @@ def new(sqlite_template: Path, tmp_path: Path) -> Iterator[Context]:
 
 @pytest.fixture
 def installation(database_url, exported: Path, tmp_path: Path):
-    """One that has another organization, on each engine."""
+    """Return a server with another organization, on each engine."""
     context = open_context(
         Settings(data=str(tmp_path / "here"), database_url=database_url, url="http://octavo.test")
     )
@@ -106,7 +106,7 @@ def set_to(**values: Any) -> Callable[[Row], Any]:
 FOREIGN = "foreign0000000000000"
 
 CASES: list[tuple[str, Callable[[Row], Any], str]] = [
-    # Members, teams and rights elsewhere, or of people who are no members.
+    # Members, teams, and grants elsewhere, or of people who aren't members.
     ("members", set_to(organization_id=FOREIGN), "organization_id"),
     ("members", set_to(user_id=FOREIGN), "user_id"),
     ("members", set_to(role="owner of everything"), "role"),
@@ -222,7 +222,7 @@ def test_rows_with_forbidden_references_or_values_are_refused(
 
 
 def _add_rows(archive: Archive, world: World) -> None:
-    """Rows of tables that the furnished world leaves empty, so that each can be spoiled."""
+    """Add rows to tables that are empty in the world, so that each can be damaged."""
     ids = world.home.ids
     if not archive.rows("grants"):
         archive.write(
@@ -268,7 +268,7 @@ def test_archives_with_only_the_added_rows_are_accepted(
     close_context(context)
 
 
-def test_every_column_that_names_something_is_looked_at(
+def test_every_column_with_a_reference_is_checked(
     sqlite_world: World, archive: Archive, tmp_path: Path
 ) -> None:
     """For each column of each table, as declared or by a foreign key: the first row that names something is made to
@@ -279,7 +279,7 @@ def test_every_column_that_names_something_is_looked_at(
     try:
         with context.db.read() as tx:
             schemas = read_schema(context.db, tx)
-        for name in (name for name, table in TABLES.items() if table.goes_along):
+        for name in (name for name, table in TABLES.items() if table.is_exported):
             kept = archive.path(name).read_text()
             for column in naming_columns(TABLES[name], schemas[name]):
                 rows = archive.rows(name)
@@ -316,7 +316,7 @@ def test_every_column_that_names_something_is_looked_at(
         "serviceAccountId",
     ],
 )
-def test_an_id_that_is_taken_here_is_refused(
+def test_an_id_that_exists_on_this_server_is_refused(
     sqlite_world: World, installation, archive: Archive, name: str
 ) -> None:
     archive.replace(sqlite_world.home[name], sqlite_world.away[name])
@@ -337,7 +337,7 @@ def test_an_id_that_is_taken_here_is_refused(
         " SELECT :provider, 'x', min(id), 1 FROM users",
     ],
 )
-def test_rights_that_are_left_here_at_an_id_are_not_taken_over(
+def test_leftover_grants_for_an_id_are_not_inherited(
     sqlite_world: World, installation, archive: Archive, statement: str
 ) -> None:
     ids = sqlite_world.home.ids
@@ -360,7 +360,7 @@ def test_rights_that_are_left_here_at_an_id_are_not_taken_over(
         ),
     ],
 )
-def test_the_place_of_a_site_that_is_here_is_refused(
+def test_the_path_of_an_existing_site_is_refused(
     sqlite_world: World, installation, archive: Archive, theirs: Row, ours: Row, column: str
 ) -> None:
     with installation.db.write() as tx:
@@ -373,7 +373,7 @@ def test_the_place_of_a_site_that_is_here_is_refused(
     assert all_rows(installation) == before
 
 
-def test_the_host_name_of_an_organization_that_is_here_is_refused(installation, archive: Archive) -> None:
+def test_the_host_name_of_an_existing_organization_is_refused(installation, archive: Archive) -> None:
     with installation.db.read() as tx:
         taken = tx.value("SELECT hostname FROM organizations")
     archive.change("organizations", set_to(hostname=taken))
@@ -381,7 +381,9 @@ def test_the_host_name_of_an_organization_that_is_here_is_refused(installation, 
         import_organization(installation, archive.folder)
 
 
-def test_an_import_changes_nothing_of_others(sqlite_world: World, installation, archive: Archive) -> None:
+def test_an_import_changes_no_data_of_other_organizations(
+    sqlite_world: World, installation, archive: Archive
+) -> None:
     before = all_rows(installation)
     import_organization(installation, archive.folder)
     after = all_rows(installation)
@@ -391,10 +393,10 @@ def test_an_import_changes_nothing_of_others(sqlite_world: World, installation, 
 
 
 @pytest.mark.parametrize("table", ["page_versions", "item_versions", "font_faces"])
-def test_bytes_of_others_cannot_be_named_by_their_hash(
+def test_content_of_others_cannot_be_referenced_by_its_hash(
     sqlite_world: World, installation, archive: Archive, table: str
 ) -> None:
-    """The hash of a text or file that is here, and not in the archive."""
+    """The hash of a text or file that exists on the server but not in the archive is refused."""
     column = {"page_versions": "body", "item_versions": "content", "font_faces": "hash"}[table]
     where = " WHERE kind = 'file'" if table == "item_versions" else ""
     text = "# A secret of others\n"
@@ -421,7 +423,7 @@ def _hash(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_keys_of_nodes_of_the_same_text_elsewhere_stay_as_they_are(
+def test_node_keys_of_the_same_text_elsewhere_stay_unchanged(
     sqlite_world: World, archive: Archive, installation
 ) -> None:
     page = next(row for row in archive.rows("page_versions") if row["body"])
@@ -438,7 +440,7 @@ def test_keys_of_nodes_of_the_same_text_elsewhere_stay_as_they_are(
         import_organization(installation, archive.folder)
 
 
-def test_circles_and_states_that_are_none_are_refused(archive: Archive, tmp_path: Path) -> None:
+def test_cycles_and_invalid_states_are_refused(archive: Archive, tmp_path: Path) -> None:
     context = open_context(Settings(data=str(tmp_path / "new")))
     spoiled = tmp_path / "spoiled"
 

@@ -14,7 +14,7 @@ from octavo.settings import Settings
 from settled import until
 
 
-def test_running_processes_are_counted_whatever_started_them(postgres_databases: Any) -> None:
+def test_running_processes_are_counted_however_they_started(postgres_databases: Any) -> None:
     url = postgres_databases.create("counted")
     settings = Settings(database_url=url, workers=2, database_connections=5)
     with ExitStack() as stack:
@@ -27,7 +27,7 @@ def test_running_processes_are_counted_whatever_started_them(postgres_databases:
             assert part == "connections"
             return works, said
 
-        # Others of the same run may be connected to the same server.
+        # Other tests of the same run can be connected to the same server.
         works, said = ask()
         assert "2 x 5 of " in said or "processes can use " in said
         with psycopg.connect(url) as server:
@@ -46,7 +46,7 @@ def test_running_processes_are_counted_whatever_started_them(postgres_databases:
         assert said.endswith("lower OCTAVO_DATABASE_CONNECTIONS, or raise max_connections of PostgreSQL")
 
 
-def test_connection_names_tell_their_purpose() -> None:
+def test_connection_names_state_their_purpose() -> None:
     names = {"octavo": 9, "octavo process, at most 8": 2, "octavo process, at most 1": 1, "psql": 3, "": 1}
     assert count_clients(names, "octavo") == Clients([8, 8, 1], 4)
     assert count_clients({"docs": 4, "octavo process, at most 8": 1}, "docs") == Clients([8], 0)

@@ -12,8 +12,8 @@ from octavo.core.free_names import free_name
 from octavo.core.pages import ranks
 from octavo.errors import BadRequest, NotFound
 from octavo.kit import ids
-from octavo.operations.admin.docs_sites import BroughtSite, bring_source, export_site_files
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.docs_sites import ImportedSite, export_site_files, import_as_site_or_space
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.lookup import find_named
 from octavo.organization.spaces.store import get_space, insert_space
 from octavo.sites.site.creating import create_site
@@ -69,16 +69,16 @@ def read(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def brought(world: Any, where: Path, place: Any = None, **options: Any) -> BroughtSite:
-    made = bring_source(
+def brought(world: Any, where: Path, place: Any = None, **options: Any) -> ImportedSite:
+    made = import_as_site_or_space(
         world.context, str(where), organization_id=(place or world.home)["organizationId"], **options
     )
-    assert isinstance(made, BroughtSite)
+    assert isinstance(made, ImportedSite)
     return made
 
 
 def shape(world: Any, site: str) -> Any:
-    """All that ``docs.yaml`` says of a site's structure, and its addresses."""
+    """Return everything that ``docs.yaml`` says about the structure of a site, with its URLs."""
     with world.context.db.read() as tx:
         structure = load_structure(tx, site)
 
@@ -106,7 +106,7 @@ def shape(world: Any, site: str) -> Any:
 
 
 @pytest.mark.sqlite_first
-def test_a_repository_is_a_site_in_one_go(world: Any, tmp_path: Path) -> None:
+def test_a_repository_is_imported_as_a_site_in_one_step(world: Any, tmp_path: Path) -> None:
     made = brought(world, write(tmp_path / "repo", FILES), publish=True)
     assert made.problems == []
     assert shape(world, made.site) == (
@@ -152,7 +152,7 @@ def test_a_repository_is_a_site_in_one_go(world: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_imported_again_it_is_the_same_site(world: Any, tmp_path: Path) -> None:
+def test_a_repeated_import_updates_the_same_site(world: Any, tmp_path: Path) -> None:
     folder = write(tmp_path / "repo", FILES)
     first = brought(world, folder)
     listed = world.home.path("/orgs/{organizationId}/sites")
@@ -168,7 +168,7 @@ def test_imported_again_it_is_the_same_site(world: Any, tmp_path: Path) -> None:
     with world.context.db.read() as tx:
         assert load_structure(tx, again.site).is_same(rows)
 
-    # Keys say what is the same, whatever else changes; what is not named any more is taken out.
+    # Entries are matched by key, whatever else changes; removed entries are removed from the site.
     changed = DOCS.replace("title: Guides", "title: Learning").replace("path: learn", "path: learning")
     changed = changed.replace("key: old, title: Old", "key: new, title: New").replace("Product", "Product 2")
     (folder / "docs.yaml").write_text(changed.replace("./de, language: de", "./user, language: de"))
@@ -190,7 +190,7 @@ def test_imported_again_it_is_the_same_site(world: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_from_elsewhere_it_is_said_which_site_is_meant(world: Any, tmp_path: Path) -> None:
+def test_importing_from_another_folder_requires_naming_the_site(world: Any, tmp_path: Path) -> None:
     first = brought(world, write(tmp_path / "repo", FILES))
     other = write(tmp_path / "clone", FILES)
     with pytest.raises(BadRequest, match=f"{first.site}.*--site"):
@@ -209,7 +209,7 @@ def test_from_elsewhere_it_is_said_which_site_is_meant(world: Any, tmp_path: Pat
 
 
 @pytest.mark.sqlite_first
-def test_paths_that_cannot_be_are_problems_and_made_free(world: Any, tmp_path: Path) -> None:
+def test_impossible_paths_are_reported_and_replaced_by_free_ones(world: Any, tmp_path: Path) -> None:
     docs = """site:
   title: Clashes
   structure:
@@ -271,7 +271,7 @@ WORDS = [
 
 
 def random_site(world: Any, random: Random, tmp_path: Path) -> str:
-    """A site of any structure that the API can make."""
+    """Return a site of any structure that the API can create."""
     context, organization = world.context, world.home["organizationId"]
     spaces = []
     for n in range(random.randint(1, 5)):
@@ -292,7 +292,7 @@ def random_site(world: Any, random: Random, tmp_path: Path) -> str:
         )
         if random.random() < 0.5:
             write(folder, {"SUMMARY.md": "* [Title](README.md)\n  * [More](more.md)\n"})
-        bring(context, str(folder), space_id=space)
+        import_space(context, str(folder), space_id=space)
     with context.db.write() as tx:
         site = create_site(tx, organization_id=organization, title=random.choice(WORDS)[:50] + "s")
         groups: list[str | None] = [None]
@@ -361,7 +361,7 @@ def random_site(world: Any, random: Random, tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 24))]
 )
-def test_a_site_that_is_exported_and_imported_is_the_same(world: Any, tmp_path: Path, seed: int) -> None:
+def test_exporting_and_importing_a_site_round_trips(world: Any, tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     site = random_site(world, random, tmp_path)
     export_site_files(world.context, site, tmp_path / "out")
@@ -382,7 +382,7 @@ def test_a_site_that_is_exported_and_imported_is_the_same(world: Any, tmp_path: 
 
 
 @pytest.mark.sqlite_first
-def test_a_repository_is_exported_as_it_was(world: Any, tmp_path: Path) -> None:
+def test_a_repository_round_trips(world: Any, tmp_path: Path) -> None:
     made = brought(world, write(tmp_path / "repo", FILES))
     exported = export_site_files(world.context, made.site, tmp_path / "out")
     files = read(tmp_path / "out")
@@ -392,7 +392,7 @@ def test_a_repository_is_exported_as_it_was(world: Any, tmp_path: Path) -> None:
     }
 
 
-def test_a_space_of_the_whole_repository_does_not_hold_docs_yaml(world: Any, tmp_path: Path) -> None:
+def test_a_space_of_the_whole_repository_does_not_contain_docs_yaml(world: Any, tmp_path: Path) -> None:
     docs = "site:\n  title: Whole\n  structure:\n    - {type: space, key: all, title: All, content: {directory: ./}}\n"
     folder = write(tmp_path / "repo", {"docs.yaml": docs, "README.md": "# One\n", "more.md": "# Page\n"})
     made = brought(world, folder)

@@ -1,4 +1,4 @@
-"""An installation on SQLite that is followed, and taken back as it was at a moment."""
+"""Continuous backup of a server on SQLite, and restoring it to a moment."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from octavo.errors import BadRequest, OutOfReach, Unavailable
+from octavo.errors import BadRequest, TemporarilyUnavailable, Unavailable
 from octavo.kit.clock import parse_iso
 from octavo.kit.context import Context
 from octavo.operations.admin import continuous_backup as following
 from octavo.operations.admin.backup_storage import BackupPlace
 from octavo.operations.admin.continuous_backup import Terms, follow
 from octavo.operations.admin.continuous_restore import list_entries, prune, restore_followed, verify_followed
-from octavo.operations.admin.partial_restore import list_held, opened_copy
+from octavo.operations.admin.partial_restore import list_backup_parts, opened_copy
 from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from serving import octavo_here
@@ -32,7 +32,7 @@ QUICK = Terms(every=0.02, base_hours=24)
 
 @pytest.fixture
 def source(sqlite_world: World, tmp_path: Path) -> Iterator[Context]:
-    """A copy of the world, for whom it does not matter what is opened beside it."""
+    """Return a copy of the world, which other connections can't affect."""
     context = open_context(
         Settings(data=str(sqlite_world.install(tmp_path / "data")), url="http://octavo.test")
     )
@@ -88,7 +88,7 @@ def target(tmp_path: Path, source: Context, name: str) -> Settings:
     return Settings(data=str(data), url="http://octavo.test")
 
 
-def test_any_moment_comes_back_with_its_files(source: Context, tmp_path: Path) -> None:
+def test_any_moment_can_be_restored_with_its_files(source: Context, tmp_path: Path) -> None:
     place = BackupPlace(str(tmp_path / "place"), new=True)
     with followed(source, place):
         until(lambda: "base" in kinds(place))
@@ -122,7 +122,7 @@ def test_any_moment_comes_back_with_its_files(source: Context, tmp_path: Path) -
         restore_followed(on_postgresql, place)
 
 
-def test_a_returning_follower_continues_where_the_log_still_has_the_end(
+def test_a_restarted_follower_continues_if_the_log_still_contains_its_position(
     source: Context, tmp_path: Path
 ) -> None:
     place = BackupPlace(str(tmp_path / "place"), new=True)
@@ -138,7 +138,7 @@ def test_a_returning_follower_continues_where_the_log_still_has_the_end(
     settings = target(tmp_path, source, "target")
     restore_followed(settings, place)
     assert title_of(settings) == "While nobody looked"
-    # All of the log went into the database, and it was begun anew.
+    # The whole log was moved into the database and started again.
     begin_the_log_anew(source)
     rename(source, "In another log")
     with followed(source, place):
@@ -149,7 +149,7 @@ def test_a_returning_follower_continues_where_the_log_still_has_the_end(
     assert verify_followed(place) == []
 
 
-def test_damage_and_gaps_are_named(source: Context, tmp_path: Path) -> None:
+def test_damage_and_gaps_are_reported(source: Context, tmp_path: Path) -> None:
     place = BackupPlace(str(tmp_path / "place"), new=True)
     with followed(source, place):
         until(lambda: "base" in kinds(place))
@@ -183,7 +183,7 @@ def settings_without_database(tmp_path: Path, name: str) -> Settings:
     return Settings(data=str(tmp_path / f"data-{name}"))
 
 
-def test_the_log_stays_short_and_a_place_that_is_away_loses_nothing(
+def test_the_log_stays_short_and_nothing_is_lost_while_the_target_is_unavailable(
     source: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "_LOG_BYTES", 400_000)
@@ -193,7 +193,7 @@ def test_the_log_stays_short_and_a_place_that_is_away_loses_nothing(
 
     def maybe(name: str, pieces: Any) -> None:
         if away.is_set():
-            raise OutOfReach("away")
+            raise TemporarilyUnavailable("away")
         put(name, pieces)
 
     monkeypatch.setattr(place, "put", maybe)
@@ -211,7 +211,7 @@ def test_the_log_stays_short_and_a_place_that_is_away_loses_nothing(
                 time.sleep(0.05)
             longest = max(longest, log.stat().st_size)
         rename(source, "The end")
-    # It grew while nothing could be put, and was begun anew before and afterwards.
+    # It grew while nothing could be stored, and was started again before and after.
     assert longest < 60 * 8 * 40_000
     assert kinds(place).count("base") == 1
     settings = target(tmp_path, source, "target")
@@ -220,7 +220,7 @@ def test_the_log_stays_short_and_a_place_that_is_away_loses_nothing(
     assert verify_followed(place) == []
 
 
-def test_to_a_bucket(source: Context, tmp_path: Path, s3_environment: object) -> None:
+def test_a_follower_writes_to_a_bucket(source: Context, tmp_path: Path, s3_environment: object) -> None:
     place = BackupPlace("s3://docs/followed")
     with followed(source, place):
         until(lambda: "base" in kinds(place))
@@ -287,7 +287,7 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     assert octavo_here("restore", place, "--until", "yesterday").returncode == 2
 
 
-def test_one_space_comes_back_as_it_was_at_a_moment(source: Context, tmp_path: Path) -> None:
+def test_one_space_is_restored_to_a_moment(source: Context, tmp_path: Path) -> None:
     place = BackupPlace(str(tmp_path / "place"), new=True)
     with followed(source, place):
         until(lambda: "base" in kinds(place))
@@ -296,7 +296,7 @@ def test_one_space_comes_back_as_it_was_at_a_moment(source: Context, tmp_path: P
         moment = max(list_entries(place.list("log/"))).time
         rename(source, "As it is")
     with opened_copy(source.settings, place.address, moment) as copy:
-        held = {each.title for each in list_held(source, copy)}
+        held = {each.title for each in list_backup_parts(source, copy)}
         assert "As it was" in held
         assert "As it is" not in held
     with pytest.raises(BadRequest), opened_copy(source.settings, place.address, 1):

@@ -1,4 +1,4 @@
-"""A repository of several spaces: each becomes one, and links between them lead there."""
+"""Import of a repository with several spaces: each becomes a space, and links between them work."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.errors import BadRequest
-from octavo.operations.admin.docs_sites import BroughtSite, bring_source
-from octavo.operations.admin.import_export import Brought, read_known
+from octavo.operations.admin.docs_sites import ImportedSite, import_as_site_or_space
+from octavo.operations.admin.import_export import CompletedImport, read_known
 from octavo.organization.spaces.store import get_space
 
 DOCS = """site:
@@ -66,7 +67,9 @@ def repository(tmp_path):
 
 
 def brought(world: Any, where: Any, **options: Any) -> Any:
-    return bring_source(world.context, str(where), organization_id=world.home["organizationId"], **options)
+    return import_as_site_or_space(
+        world.context, str(where), organization_id=world.home["organizationId"], **options
+    )
 
 
 def texts(world: Any, space: str) -> dict[str, str]:
@@ -75,11 +78,11 @@ def texts(world: Any, space: str) -> dict[str, str]:
         return {page.file_path or "": get_body(tx, page.body) for page in pages if page.body}
 
 
-def test_each_directory_is_a_space_and_links_between_them_lead_there(world, repository, tmp_path):
+def test_each_directory_becomes_a_space_and_links_between_them_work(world, repository, tmp_path):
     mapping = tmp_path / "map.yaml"
     mapping.write_text(f"MAPPED7: {world.home['spaceId']}\n")
     made = brought(world, repository, known=read_known(mapping))
-    assert isinstance(made, BroughtSite)
+    assert isinstance(made, ImportedSite)
     user, api = (made.spaces[key].outcome.space for key in ("user", "api"))
     assert list(made.spaces) == ["user", "api"]
     assert [problem.code for problem in made.problems] == ["missing_directory", "no_directory"]
@@ -117,7 +120,7 @@ def _links(world: Any, space: str) -> list[Any]:
 
 
 @pytest.mark.sqlite_first
-def test_the_same_again_into_the_same_spaces_makes_no_revision(world, repository, tmp_path):
+def test_repeating_an_import_into_the_same_spaces_creates_no_revision(world, repository, tmp_path):
     first = brought(world, repository)
     mapping = tmp_path / "map.yaml"
     spaces = {key: one.outcome.space for key, one in first.spaces.items()} | first.known
@@ -127,7 +130,7 @@ def test_the_same_again_into_the_same_spaces_makes_no_revision(world, repository
     assert [one.outcome.changed for one in again.spaces.values()] == [0, 0]
 
 
-def test_an_id_that_several_spaces_could_be_stays(world, repository):
+def test_an_ambiguous_space_id_stays_unchanged(world, repository):
     (repository / "user/calls.md").write_text("# Calls\n")
     (repository / "user/more.md").write_text("# More\n")
     (repository / "user/SUMMARY.md").unlink()
@@ -136,7 +139,7 @@ def test_an_id_that_several_spaces_could_be_stays(world, repository):
 
 def test_without_docs_yaml_a_source_is_one_space(world, repository):
     made = brought(world, repository / "reference", known={"user": world.home["spaceId"]})
-    assert isinstance(made, Brought)
+    assert isinstance(made, CompletedImport)
     assert f"/s/{world.home['spaceId']})" in texts(world, made.outcome.space)["calls.md"]
 
 

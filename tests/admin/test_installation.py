@@ -29,7 +29,7 @@ def test_server_administration_is_for_sessions_of_listed_administrators(world: W
     "lost",
     ["email_verified = 0", "managed_by = :org", "email = 'somebody@else.test'"],
 )
-def test_an_address_counts_as_long_as_it_is_proved_to_be_their_own(world: World, lost: str) -> None:
+def test_an_address_counts_only_while_it_is_verified(world: World, lost: str) -> None:
     headers = world.session("admin")
     with world.context.db.write() as tx:
         tx.run(
@@ -40,13 +40,13 @@ def test_an_address_counts_as_long_as_it_is_proved_to_be_their_own(world: World,
     assert world.call("admin", "GET", "/installation", headers=headers).status_code == 403
 
 
-def test_several_addresses_run_an_installation() -> None:
+def test_several_addresses_can_administer_a_server() -> None:
     settings = Settings(admin_email="Ines@example.org, mei@example.org")
     assert settings.first_admin == "Ines@example.org"
     assert settings.operators == {"ines@example.org", "mei@example.org"}
 
 
-def test_nothing_secret_is_told(world: World) -> None:
+def test_no_secrets_are_shown(world: World) -> None:
     settings = msgspec.structs.replace(
         world.context.settings, smtp_url="smtp://octavo:hunter2@mail.test:25", secret_key="s" * 64
     )
@@ -65,7 +65,7 @@ def fail(tx: Transaction, kind: str, **payload: str) -> None:
     tx.run("UPDATE jobs SET state = 'parked', error = 'Trace\nIt broke.' WHERE kind = :kind", kind=kind)
 
 
-def test_parked_jobs_come_first_page_by_page_and_run_again(world: World) -> None:
+def test_parked_jobs_are_listed_first_in_pages_and_retried(world: World) -> None:
     headers = world.session("admin")
     with world.context.db.write() as tx:
         tx.run("DELETE FROM jobs")
@@ -122,7 +122,7 @@ def test_people_and_organizations_are_found(world: World) -> None:
     assert (home["title"], home["sites"]) == ("Home", 1)
 
 
-def test_a_mail_that_cannot_be_sent_says_why(world: World) -> None:
+def test_an_email_that_cannot_be_sent_reports_the_reason(world: World) -> None:
     headers = world.session("admin")
 
     def tried(smtp: str) -> dict[str, object]:
@@ -142,7 +142,7 @@ def test_a_mail_that_cannot_be_sent_says_why(world: World) -> None:
     assert "hunter2" not in str(refused["problem"])
 
 
-def test_the_check_finds_every_part(world: World) -> None:
+def test_the_check_covers_every_part(world: World) -> None:
     answer = world.call("admin", "POST", "/installation/check", headers=world.session("admin"))
     parts = {one["part"]: one["works"] for one in answer.json()["items"]}
     assert {"addresses", "database", "secrets", "files", "integrations", "mail"} <= set(parts)

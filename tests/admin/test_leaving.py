@@ -1,4 +1,4 @@
-"""An account is deleted: what is said before, what ends, what stays, and who cannot."""
+"""Deletion of an account: the preview, what ends, what is kept, and who can't be deleted."""
 
 import pytest
 
@@ -12,10 +12,10 @@ from world import NOBODY
 
 def _ask(world, user_id):
     with world.context.db.read() as tx:
-        return account_deletion.foresee(tx, world.context.settings, user_id)
+        return account_deletion.preview_account_deletion(tx, world.context.settings, user_id)
 
 
-def test_content_of_deleted_accounts_stays_without_a_name(world):
+def test_content_of_deleted_accounts_is_kept_without_a_name(world):
     home = world.home
     editor = world.users["editor"]
     change = world.post("editor", home.path("/spaces/{spaceId}/change-requests"), {"subject": "Mine"})
@@ -40,7 +40,7 @@ def test_content_of_deleted_accounts_stays_without_a_name(world):
     assert told["postedBy"]["displayName"] == "Deleted user"
     members = world.get("admin", home.path("/orgs/{organizationId}/members"), params={"limit": 1000})
     assert editor not in [one["id"] for one in members["items"]]
-    # Nothing is left by which they would be found, and no row names what is not there.
+    # Nothing identifies the person anymore, and no row refers to a missing one.
     with world.context.db.read() as tx:
         for table in (
             "sessions",
@@ -58,13 +58,13 @@ def test_content_of_deleted_accounts_stays_without_a_name(world):
         "admin", home.path("/orgs/{organizationId}/audit-events"), params={"action": "account.deleted"}
     )
     assert [one["target"]["id"] for one in log["items"]] == [editor] and email not in str(log)
-    # It is said once: there is nobody to delete any more, and the address is free.
+    # It works once: the account no longer exists, and the address is free.
     with world.context.db.write() as tx:
         assert not account_deletion.delete_account(tx, world.context.settings, world.actor("admin"), editor)
         assert insert_user(tx, email, "Somebody else", verified=True).id != editor
 
 
-def test_accounts_that_cannot_be_deleted(world):
+def test_last_administrators_and_managed_accounts_cannot_be_deleted(world):
     home = world.home["organizationId"]
     with world.context.db.write() as tx:
         admin = insert_user(tx, "alone@example.com", "Alone", verified=True).id

@@ -41,7 +41,7 @@ def audited(world: World, action: str) -> list[Any]:
     return world.get("admin", path, params={"action": action})["items"]  # type: ignore[no-any-return]
 
 
-def test_changes_are_refused_in_the_one_envelope_and_reads_work(world: World) -> None:
+def test_changes_are_refused_in_the_usual_error_format_and_reads_work(world: World) -> None:
     told = begin(world, message="We are moving to a larger server.", endsAt=iso(now() + HOUR))
     assert told["maintenance"]["on"] is True
     refused = create_space(world)
@@ -69,7 +69,7 @@ def test_people_sign_in_and_administrators_can_end_it(world: World) -> None:
     assert end(world) == 204
 
 
-def test_bytes_of_uploads_are_refused(world: World) -> None:
+def test_uploaded_bytes_are_refused(world: World) -> None:
     path = world.home.path("/orgs/{organizationId}/storage/upload")
     body = {"kind": "page_file", "file": {"name": "a.txt", "type": "text/plain", "size": 1}}
     url = world.post("editor", path, body)["url"]
@@ -79,7 +79,7 @@ def test_bytes_of_uploads_are_refused(world: World) -> None:
     assert world.call(NOBODY, "PUT", url, content=b"a").is_success
 
 
-def test_others_can_neither_start_nor_end_it(world: World) -> None:
+def test_only_server_administrators_start_and_end_maintenance(world: World) -> None:
     for who in ("creator", "stranger"):
         headers = world.session(who)
         assert world.call(who, "PUT", PATHS["maintenance"], json={}, headers=headers).status_code == 403
@@ -96,7 +96,7 @@ def test_live_steps_are_refused_and_accepted_later(world: World) -> None:
     assert client.post(steps).status_code == 200
 
 
-def test_planned_maintenance_starts_by_itself_and_stays_on(world: World, clock: Any) -> None:
+def test_scheduled_maintenance_starts_automatically_and_stays_on(world: World, clock: Any) -> None:
     moment = now()
     told = begin(world, startsAt=iso(moment + HOUR), endsAt=iso(moment + 2 * HOUR))
     assert told["maintenance"]["on"] is False
@@ -114,7 +114,7 @@ def test_planned_maintenance_starts_by_itself_and_stays_on(world: World, clock: 
     assert notices["maintenance"]["overdue"] is True
 
 
-def test_one_left_on_is_reported_and_reminded_once_a_day(
+def test_maintenance_that_is_left_on_is_reported_once_a_day(
     world: World, clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[str] = []

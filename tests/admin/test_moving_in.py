@@ -1,4 +1,4 @@
-"""Moving in from another Octavo over its API, page by page what was there; limits, tokens that end, going on."""
+"""Import from another Octavo server over its API, page by page; rate limits, expired tokens, and resuming."""
 
 import threading
 from contextlib import ExitStack, contextmanager
@@ -12,7 +12,7 @@ from octavo.errors import BadRequest
 from octavo.interchange.transfer import starting
 from octavo.interchange.transfer.types import ApiLogin
 from octavo.kit.work.worker import Worker
-from octavo.operations.admin.api_import import move_in, move_spaces_in
+from octavo.operations.admin.api_import import import_from_api, import_spaces_from_api
 from serving import octavo_here
 
 
@@ -83,7 +83,7 @@ def serve(world):
 def move(elsewhere, **options):
     world = elsewhere.world
     options.setdefault("source", world.home["organizationId"])
-    return move_in(
+    return import_from_api(
         world.context,
         elsewhere.address,
         world.token("admin"),
@@ -94,7 +94,7 @@ def move(elsewhere, **options):
 
 
 def texts(world, who, at):
-    """Every page with its Markdown, by its path."""
+    """Return the Markdown of every page, by its path."""
     found = {}
     waiting = world.get(who, f"{at}/content/pages")["pages"]
     while waiting:
@@ -123,7 +123,7 @@ def test_imported_content_equals_the_original(elsewhere):
         for who, at in (("admin", there), ("stranger", here))
     ]
     assert names[0] == names[1]
-    # Again, nothing is fetched that did not change, and nothing is there twice.
+    # A repeated import fetches nothing that hasn't changed, and duplicates nothing.
     elsewhere.asked.clear()
     again = move(elsewhere)
     assert [one.id for one in again.spaces] == [one.id for one in moved.spaces]
@@ -135,7 +135,7 @@ def test_imported_content_equals_the_original(elsewhere):
 
 
 @pytest.mark.sqlite_first
-def test_page_by_page_it_is_the_same_where_there_is_no_archive(elsewhere):
+def test_importing_page_by_page_gives_the_same_result_as_an_archive(elsewhere):
     world = elsewhere.world
     elsewhere.without = ("/archive",)
     moved = move(elsewhere)
@@ -146,7 +146,7 @@ def test_page_by_page_it_is_the_same_where_there_is_no_archive(elsewhere):
 
 
 @pytest.mark.sqlite_first
-def test_open_change_requests_come_with_their_edits(elsewhere):
+def test_open_change_requests_are_imported_with_their_edits(elsewhere):
     world = elsewhere.world
     there = f"/spaces/{world.home['spaceId']}"
     change = world.post("admin", f"{there}/change-requests", {"subject": "Better"})["id"]
@@ -182,7 +182,7 @@ def test_open_change_requests_come_with_their_edits(elsewhere):
 
 
 @pytest.mark.sqlite_first
-def test_a_site_comes_with_structure_look_and_redirects(elsewhere):
+def test_a_site_is_imported_with_structure_customization_and_redirects(elsewhere):
     world = elsewhere.world
     at = f"/orgs/{world.home['organizationId']}/sites"
     site = world.post("admin", at, {"title": "Handbook of all", "spaces": [world.home["spaceId"]]})["id"]
@@ -222,7 +222,7 @@ def test_a_site_comes_with_structure_look_and_redirects(elsewhere):
 
 
 @pytest.mark.sqlite_first
-def test_limits_are_waited_for(elsewhere):
+def test_imports_wait_for_rate_limits(elsewhere):
     elsewhere.answers["/orgs"] = [(429, {"retry-after": "7"}), (503, {})]
     moved = move(elsewhere)
     assert moved.stopped == "" and moved.spaces
@@ -230,7 +230,7 @@ def test_limits_are_waited_for(elsewhere):
 
 
 @pytest.mark.sqlite_first
-def test_a_token_that_ends_in_the_middle_goes_on_where_it_was(elsewhere):
+def test_an_import_resumes_after_its_token_expired(elsewhere):
     world = elsewhere.world
     archive = f"/spaces/{world.home['spaceId']}/archive"
     elsewhere.answers[archive] = [(401, {})]
@@ -241,7 +241,7 @@ def test_a_token_that_ends_in_the_middle_goes_on_where_it_was(elsewhere):
     elsewhere.asked.clear()
     moved = move(elsewhere)
     assert moved.stopped == "" and of_home(world, moved).outcome is not None
-    # No space is there twice, and what had come whole is not fetched again.
+    # No space is duplicated, and complete spaces aren't fetched again.
     assert world.get("stranger", f"/orgs/{world.away['organizationId']}/spaces")["count"] == count
     brought = {one.id: one for one in moved.spaces}
     assert not any(brought[id].outcome for id in whole)
@@ -267,7 +267,7 @@ def test_local_edits_survive_a_repeated_import(elsewhere):
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("status", [401, 404, 500])
-def test_an_api_that_gives_nothing_is_named(elsewhere, status):
+def test_an_api_without_a_response_is_named(elsewhere, status):
     elsewhere.answers["/orgs"] = [(status, {})] * 6
     with pytest.raises(BadRequest, match="--from"):
         move(elsewhere)
@@ -276,7 +276,9 @@ def test_an_api_that_gives_nothing_is_named(elsewhere, status):
 @pytest.mark.sqlite_first
 def test_private_addresses_are_refused(world):
     with pytest.raises(BadRequest, match="--from"):
-        move_in(world.context, "http://127.0.0.1:9", "x", organization_id=world.away["organizationId"])
+        import_from_api(
+            world.context, "http://127.0.0.1:9", "x", organization_id=world.away["organizationId"]
+        )
 
 
 @pytest.mark.parametrize(
@@ -317,7 +319,7 @@ def finish(world, answer):
     return run, kept
 
 
-def test_a_run_brings_a_space_over_an_api(elsewhere):
+def test_a_run_imports_a_space_over_an_api(elsewhere):
     world = elsewhere.world
     space, answer = start(world, elsewhere)
     with world.context.db.read() as tx:
@@ -347,14 +349,14 @@ def test_content_readable_by_a_token_is_listed_before_import(elsewhere):
         assert found == [] and str(said) in problem
 
 
-def test_a_check_asks_no_private_address(world):
+def test_a_check_requests_no_private_address(world):
     path = f"/org/{world.away['organizationId']}/imports/check"
     answer = world.call("stranger", "POST", path, json={"url": "http://127.0.0.1:1", "token": "x"})
     assert answer.status_code == 400 and "url:" in answer.json()["error"]["message"]
 
 
 @pytest.mark.sqlite_first
-def test_a_check_waits_in_threads_that_no_request_needs(world, monkeypatch):
+def test_a_check_waits_in_threads_that_are_not_for_requests(world, monkeypatch):
     servers = world.context.servers
 
     def check(settings, service, url, login):
@@ -369,7 +371,7 @@ def test_a_check_waits_in_threads_that_no_request_needs(world, monkeypatch):
 
 
 @pytest.mark.sqlite_first
-def test_a_run_whose_token_is_refused_says_so_and_forgets_it(elsewhere):
+def test_a_run_with_a_refused_token_reports_it_and_deletes_the_token(elsewhere):
     world = elsewhere.world
     _, answer = start(world, elsewhere, token="oct_none")
     run, kept = finish(world, answer)
@@ -387,7 +389,7 @@ def test_a_run_whose_token_is_refused_says_so_and_forgets_it(elsewhere):
         {"space": ""},
     ],
 )
-def test_a_run_that_cannot_be_is_refused(elsewhere, source):
+def test_an_impossible_run_is_refused(elsewhere, source):
     _, answer = start(elsewhere.world, elsewhere, **source)
     assert answer.status_code == 400 and next(iter(source)) in answer.text
 
@@ -397,7 +399,7 @@ def test_a_run_that_cannot_be_is_refused(elsewhere, source):
 
 @pytest.fixture
 def allowing(world):
-    """Serves answers of a platform that may be asked."""
+    """Serve the responses of a platform at an address that can be fetched."""
     before = world.context.settings
     with ExitStack() as stack:
 
@@ -412,7 +414,7 @@ def allowing(world):
 
 
 def of_confluence(world, serving, **options):
-    return move_spaces_in(
+    return import_spaces_from_api(
         world.context,
         "confluence",
         f"{serving.address}/wiki",
@@ -425,7 +427,7 @@ def of_confluence(world, serving, **options):
 
 
 @pytest.mark.sqlite_first
-def test_spaces_of_confluence_come_and_come_again(world, allowing):
+def test_spaces_of_confluence_are_imported_repeatedly(world, allowing):
     serving = allowing(recorded_platforms.CLOUD)
     moved = of_confluence(world, serving, wanted=["DOC"])
     (space,) = moved.spaces
@@ -434,7 +436,7 @@ def test_spaces_of_confluence_come_and_come_again(world, allowing):
     assert "Welcome, @Mara Lind." in told["handbook"]
     with pytest.raises(BadRequest, match=r"NONE.*DOC"):
         of_confluence(world, serving, wanted=["NONE"])
-    # A space that has nothing new stays as it is; a token that ended before brings the rest when it is asked again.
+    # An unchanged space stays as it is; one whose token expired is completed when it is requested again.
     serving.instead["/wiki/api/v2/pages/2"] = [(401, {})]
     assert "token" in of_confluence(world, serving, wanted=["DOC"]).stopped
     (again,) = of_confluence(world, serving, wanted=["DOC"]).spaces
@@ -442,7 +444,7 @@ def test_spaces_of_confluence_come_and_come_again(world, allowing):
 
 
 @pytest.mark.sqlite_first
-def test_the_versions_of_a_project_of_readme_become_a_site(world, allowing):
+def test_versions_of_a_readme_project_become_a_site(world, allowing):
     more = {
         "/v2/branches/2.0/categories/guides": {"data": [{"title": "New"}]},
         "/v2/branches/2.0/categories/guides/New/pages": {
@@ -456,7 +458,7 @@ def test_the_versions_of_a_project_of_readme_become_a_site(world, allowing):
     serving = allowing(recorded_platforms.SECOND | more)
 
     def move_readme():
-        return move_spaces_in(
+        return import_spaces_from_api(
             world.context,
             "readme",
             serving.address,
@@ -476,7 +478,7 @@ def test_the_versions_of_a_project_of_readme_become_a_site(world, allowing):
 
 
 @pytest.mark.sqlite_first
-def test_a_run_brings_a_space_of_confluence(world, allowing, elsewhere):
+def test_a_run_imports_a_space_of_confluence(world, allowing, elsewhere):
     serving = allowing(recorded_platforms.CLOUD)
     given = {
         "service": "confluence",

@@ -1,4 +1,4 @@
-"""One organization, space, or site comes back out of a backup into a running server, beside the present one."""
+"""Restoring one organization, space, or site of a backup into a running server, next to the current one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from octavo.errors import BadRequest, NotFound, OctavoError
 from octavo.kit.secrets.sealing import KEY_FILE
 from octavo.operations.admin.backup import back_up, verify_installation
-from octavo.operations.admin.partial_restore import RestoredPart, list_held, opened_copy, restore_part
+from octavo.operations.admin.partial_restore import RestoredPart, list_backup_parts, opened_copy, restore_part
 from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from serving import octavo as run_command
@@ -45,12 +45,12 @@ def texts(world: World, space: str) -> dict[str, str]:
     return found
 
 
-def test_what_a_backup_holds_is_listed(world: World, backed_up: Path) -> None:
+def test_the_content_of_a_backup_is_listed(world: World, backed_up: Path) -> None:
     space = world.home["spaceId"]
     with opened_copy(world.context.settings, str(backed_up), None) as copy:
         with world.context.db.write() as tx:
             tx.run("UPDATE spaces SET deleted_at = 1 WHERE id = :id", id=space)
-        held = {(each.kind, each.id): each for each in list_held(world.context, copy)}
+        held = {(each.kind, each.id): each for each in list_backup_parts(world.context, copy)}
     assert held["organization", world.home["organizationId"]].present
     assert held["site", world.home["siteId"]].present
     gone = held["space", space]
@@ -59,7 +59,7 @@ def test_what_a_backup_holds_is_listed(world: World, backed_up: Path) -> None:
     assert gone.changed_at is not None
 
 
-def test_a_space_comes_back_beside_the_present_one(world: World, backed_up: Path) -> None:
+def test_a_space_is_restored_next_to_the_current_one(world: World, backed_up: Path) -> None:
     space = world.home["spaceId"]
     before = texts(world, space)
     assert before
@@ -86,7 +86,7 @@ def test_a_space_comes_back_beside_the_present_one(world: World, backed_up: Path
     assert again.id != part.id
 
 
-def test_a_site_comes_back_unpublished_with_spaces_of_its_own(world: World, backed_up: Path) -> None:
+def test_a_site_is_restored_unpublished_with_its_own_spaces(world: World, backed_up: Path) -> None:
     site = world.home["siteId"]
     part = take(world, backed_up, "site", site)
     path = world.home.path("/orgs/{organizationId}/sites/")
@@ -101,7 +101,7 @@ def test_a_site_comes_back_unpublished_with_spaces_of_its_own(world: World, back
     assert not spaces(part.id) & spaces(site)
 
 
-def test_an_organization_comes_back_only_where_it_is_missing(
+def test_an_organization_is_restored_only_if_it_is_missing(
     world: World, backed_up: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(BadRequest, match="still on this server"):
@@ -110,7 +110,7 @@ def test_an_organization_comes_back_only_where_it_is_missing(
         take(world, backed_up, "space", "no such space")
 
 
-def test_an_organization_that_is_missing_comes_back_with_its_ids(sqlite_world: World, tmp_path: Path) -> None:
+def test_a_missing_organization_is_restored_with_its_ids(sqlite_world: World, tmp_path: Path) -> None:
     target = tmp_path / "one.backup"
     back_up(sqlite_world.context, target)
     (tmp_path / "other").mkdir()
@@ -135,7 +135,7 @@ def test_an_organization_that_is_missing_comes_back_with_its_ids(sqlite_world: W
 
 
 def damaged(source: Path, target: Path, name: str) -> Path:
-    """A copy of a backup in which one part has other bytes."""
+    """Return a copy of a backup in which one part has other bytes."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
         for each in old.namelist():
             content = old.read(each)

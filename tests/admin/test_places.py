@@ -1,4 +1,4 @@
-"""Where backups are kept: a folder or a bucket, with the same behaviour."""
+"""Places for backups: a folder or a bucket, with the same behavior."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def test_stored_objects_are_complete_and_listed_by_name(address: str) -> None:
     assert [(hash, size) for hash, size, _ in place.files.list_all()] == [(blob.hash, 6)]
 
 
-def test_a_folder_that_is_not_there_is_not_made_by_reading(tmp_path: Path) -> None:
+def test_reading_does_not_create_a_missing_folder(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no such folder"):
         BackupPlace(str(tmp_path / "absent"))
     assert not (tmp_path / "absent").exists()
 
 
-def test_a_backup_is_kept_away_from_the_machine(world: World, s3_environment: object) -> None:
+def test_a_backup_is_stored_on_another_machine(world: World, s3_environment: object) -> None:
     place = BackupPlace("s3://docs/backups")
     with pytest.raises(BadRequest, match="contains no backup"), opened_backup("s3://docs/backups"):
         pass
@@ -68,8 +68,8 @@ def test_a_backup_is_kept_away_from_the_machine(world: World, s3_environment: ob
             assert verify_backup(file) == []
 
 
-def test_backups_may_have_keys_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is not given for backups is as for files; the token of a session goes with its key."""
+def test_backups_can_have_their_own_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings that backups don't have are those for files; the session token belongs to its key."""
     asked: list[tuple[str, str | None]] = []
 
     class Bucket(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""Agents: connecting them, what they can do, and reviewing and undoing what they did."""
+"""Agents: connecting them, what they can do, and reviewing and undoing their work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from msgspec import structs
 
 from octavo.app import api_app
 from octavo.delivery.agents import store, tools, undoing
-from octavo.delivery.agents.jobs import forget_programs
+from octavo.delivery.agents.jobs import forget_unused_clients
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.http.operation import TABLE
@@ -129,7 +129,7 @@ def connecting(world):
     return Connecting(world)
 
 
-def test_a_program_finds_its_way_to_a_token(world, connecting):
+def test_an_app_discovers_how_to_get_a_token(world, connecting):
     org = connecting.org
     refused = connecting.raw("POST", f"/mcp/{org}", json={})
     assert refused.status_code == 401
@@ -170,14 +170,14 @@ def test_a_program_finds_its_way_to_a_token(world, connecting):
         {"client_id": None},
     ],
 )
-def test_nothing_is_sent_to_an_address_that_is_not_registered(connecting, changed):
+def test_unregistered_redirect_urls_receive_nothing(connecting, changed):
     answer = connecting.authorize(**changed)
     assert answer.status_code == 400 and "location" not in answer.headers
     if "client_id" not in changed:
         assert connecting.agree(redirectUri=str(changed["redirect_uri"])).status_code == 400
 
 
-def test_the_port_of_the_own_machine_may_change(connecting):
+def test_the_port_of_a_loopback_redirect_can_change(connecting):
     assert connecting.authorize(redirect_uri="http://127.0.0.1:1/callback").status_code == 200
 
 
@@ -213,7 +213,7 @@ BAD_ADDRESSES = (
 )
 
 
-def test_registering_is_bounded(connecting):
+def test_registration_is_limited(connecting):
     for body in (
         b"",
         b"[",
@@ -240,7 +240,7 @@ def test_registering_is_bounded(connecting):
     assert statuses[-1] == 429
 
 
-def test_a_code_is_good_once_and_replaying_it_ends_the_agent(world, connecting, clock):
+def test_a_code_is_valid_once_and_replaying_it_disconnects_the_agent(world, connecting, clock):
     code = connecting.code()
     for changed in (
         {"code_verifier": "w" * 43},
@@ -261,7 +261,7 @@ def test_a_code_is_good_once_and_replaying_it_ends_the_agent(world, connecting, 
     assert connecting.exchange(late).json()["error"] == "invalid_grant"
 
 
-def test_tools_answer_programs_with_the_same_as_models(world, connecting):
+def test_tools_return_the_same_to_programs_and_models(world, connecting):
     agent = Agent(world, connecting.token()["access_token"])
 
     def result(tool, **arguments):
@@ -283,7 +283,7 @@ def test_tools_answer_programs_with_the_same_as_models(world, connecting):
     assert "structuredContent" not in result("read_page", space=space, page="nothing")
 
 
-def test_tokens_are_renewed_and_a_stolen_one_ends_the_agent(world, connecting):
+def test_tokens_are_renewed_and_reuse_disconnects_the_agent(world, connecting):
     given = connecting.token()
 
     def renew(token, client=connecting.client):
@@ -299,7 +299,7 @@ def test_tokens_are_renewed_and_a_stolen_one_ends_the_agent(world, connecting):
     assert agent.post({}).status_code == 401 and renew(second["refresh_token"]).status_code == 400
 
 
-def test_an_agent_ends_with_whatever_let_it_in(world, connecting):
+def test_an_agent_is_disconnected_together_with_the_access_that_admitted_it(world, connecting):
     def works(token):
         return Agent(world, token).post({"jsonrpc": "2.0", "id": 1, "method": "ping"}).status_code == 200
 
@@ -376,7 +376,7 @@ def test_unused_apps_are_forgotten(world, connecting, clock, monkeypatch):
             False,
         ]
     clock.advance(100 * store.DAY)
-    forget_programs(world.context)
+    forget_unused_clients(world.context)
     with world.context.db.read() as tx:
         assert store.find_client(tx, kept) is None
 
@@ -395,7 +395,7 @@ def test_anonymous_messages_are_counted_but_not_read(world, connecting, monkeypa
     assert len(counted) == 3 and len(set(counted)) == 1
 
 
-def test_a_day_is_undone_in_several_calls(world, connecting, monkeypatch):
+def test_the_edits_of_a_day_are_undone_in_several_calls(world, connecting, monkeypatch):
     monkeypatch.setattr(undoing, "_MOST", 2)
     space = world.home["spaceId"]
     agent = Agent(world, connecting.token()["access_token"])
@@ -410,7 +410,7 @@ def test_a_day_is_undone_in_several_calls(world, connecting, monkeypatch):
     assert second["next"] is None
 
 
-def test_an_edit_is_undone_with_its_change_request_whenever_that_was_begun(world, connecting, clock):
+def test_an_edit_is_undone_even_in_an_older_change_request(world, connecting, clock):
     """Change requests that the agent created days ago are also its own."""
     space = world.home["spaceId"]
     agent = Agent(world, connecting.token(days=5)["access_token"])
@@ -430,7 +430,7 @@ def test_an_edit_is_undone_with_its_change_request_whenever_that_was_begun(world
     assert undone[0]["result"] == "archived"
 
 
-def test_an_agent_says_so_much_in_a_day(world, connecting, monkeypatch):
+def test_edits_of_an_agent_are_limited_per_day(world, connecting, monkeypatch):
     monkeypatch.setattr(tools, "MAX_OTHERS", 1)
     space = world.home["spaceId"]
     agent = Agent(world, connecting.token()["access_token"])
@@ -462,7 +462,7 @@ def test_declined_consent_redirects_without_a_code(connecting):
     assert refusal.startswith(BACK) and told["state"] == ["st&1"] and "code" not in told
 
 
-def test_a_token_of_an_agent_opens_no_other_door(world, connecting):
+def test_an_agent_token_is_refused_by_other_apis(world, connecting):
     token = connecting.token(*AGENT_SCOPES)["access_token"]
     headers = {"authorization": f"Bearer {token}"}
     for path in ("/user", f"/orgs/{connecting.org}", "/user/tokens", "/user/agents"):
@@ -473,7 +473,7 @@ def test_a_token_of_an_agent_opens_no_other_door(world, connecting):
     assert answer.status_code == 401
 
 
-def test_every_operation_that_agents_may_call_exists_and_none_is_of_accounts():
+def test_operations_for_agents_exist_and_exclude_accounts():
     named = {one.id for one in TABLE.values() if one.agents}
     assert named <= set(TABLE)
     assert not {"updateSpaceContent", "rollBackRevision", "createPersonalToken", "connectAgent"} & named
@@ -489,7 +489,7 @@ def test_every_operation_that_agents_may_call_exists_and_none_is_of_accounts():
     }
 
 
-def test_a_story_of_an_agent(world, connecting):
+def test_an_agent_reads_edits_and_requests_a_review(world, connecting):
     """The agent drafts, people review and merge, and its edits of a day are reverted in one step."""
     space = world.home["spaceId"]
     agent = Agent(world, connecting.token()["access_token"])
@@ -617,7 +617,7 @@ def test_hostile_content_does_not_extend_agent_permissions(world, connecting):
         assert wrong and said.startswith("403"), (tool, said)
 
 
-def test_ids_of_others_and_of_nothing_are_not_found(world, connecting):
+def test_foreign_and_unknown_ids_are_not_found(world, connecting):
     agent = Agent(world, connecting.token(*AGENT_SCOPES)["access_token"])
     away = world.away
     change = away["changeRequestId"]
@@ -681,14 +681,14 @@ def test_arguments_are_bounded_and_named(world, connecting, monkeypatch):
     agent.do("create_change_request", space=space, subject="Two")
 
 
-def test_a_token_of_a_person_uses_the_tools_too(world):
+def test_a_personal_token_can_use_the_tools(world):
     agent = Agent(world, world.token("reader"))
     assert agent.do("list_spaces")["items"]
     wrong, said = agent.use("create_change_request", space=world.home["spaceId"], subject="x")
     assert wrong and said.startswith("403")
 
 
-def test_clients_that_want_an_address_ending_in_mcp(world, connecting):
+def test_clients_can_use_a_url_ending_in_mcp(world, connecting):
     """As the protocol's inspector does. The token is for a URL above, as clients check."""
     refused = connecting.raw("POST", f"/mcp/{connecting.org}/mcp", json={})
     assert refused.status_code == 401 and f"{URL}/.well-known/" in refused.headers["www-authenticate"]
@@ -714,8 +714,8 @@ def test_clients_get_errors_for_unsupported_requests(world, connecting):
     assert ask("prompts/get", name="x")["error"]["code"] == -32602
 
 
-def test_a_hundred_agents_at_once(sqlite_world):
-    """Each gets its own answer under its own name, and nobody gets a server error."""
+def test_a_hundred_agents_work_at_once(sqlite_world):
+    """Each gets its own response under its own name, and there are no server errors."""
     world = sqlite_world
     connecting = Connecting(world)
     code = store.CodeRow(
@@ -761,7 +761,7 @@ def test_a_hundred_agents_at_once(sqlite_world):
     answers = asyncio.run(all_of_them())
     app.close()
     for number, answer in enumerate(answers):
-        # Excess requests are told to retry.
+        # Excess requests get a time to retry.
         assert answer.status_code in (200, 503), answer.text
         if answer.status_code == 200:
             told = answer.json()

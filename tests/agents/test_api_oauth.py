@@ -35,7 +35,7 @@ def connecting(world):
     return Connecting(world)
 
 
-def test_an_app_that_names_no_resource_asks_for_the_api(world, connecting):
+def test_an_app_without_a_resource_requests_access_to_the_api(world, connecting):
     server = connecting.raw("GET", "/.well-known/oauth-authorization-server").json()
     assert len(API_SCOPES) == 29 and set(API_SCOPES) <= set(server["scopes_supported"])
     for path in ("", "/v1"):
@@ -76,7 +76,7 @@ def test_an_api_token_is_limited_to_its_granted_scopes(world, connecting):
     assert world.call(NOBODY, "GET", f"/spaces/{space}", headers=headers).status_code == 401
 
 
-def test_an_app_has_no_more_rights_than_its_person(world):
+def test_an_app_has_no_more_permissions_than_its_person(world):
     app = Calling(Connecting(world, "reader"), "space:read", "space:write")
     space = world.home["spaceId"]
     assert app.call("GET", f"/spaces/{space}").status_code == 200
@@ -112,7 +112,7 @@ def test_a_token_for_the_api_is_renewed_and_revoked(world, connecting):
     assert app.call("GET", "/user").status_code == 401
 
 
-def test_a_link_that_an_app_asked_for_ends_with_its_access(world, connecting):
+def test_a_link_created_by_an_app_ends_with_its_access(world, connecting):
     site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
     assert Calling(connecting, "site:read").call("GET", f"{site}/publishing/preview").status_code == 403
     app = Calling(connecting, "site:read", "space:read")
@@ -130,13 +130,13 @@ def test_a_link_that_an_app_asked_for_ends_with_its_access(world, connecting):
 
 
 @pytest.mark.sqlite_first
-def test_scopes_of_the_tools_and_of_the_api_do_not_mix(connecting):
+def test_scopes_of_the_tools_and_the_api_are_separate(connecting):
     assert connecting.agree("docs:read", "space:read").status_code == 400
     assert connecting.agree("docs:draft").status_code == 400
     assert connecting.agree("nothing:read").status_code == 400
 
 
-def test_every_operation_that_scopes_name_is_there() -> None:
+def test_every_operation_named_by_a_scope_exists() -> None:
     assert set(API_SCOPES_NEEDED) <= set(TABLE)
     everything = Reach(Person, frozenset(API_SCOPES), agent=True)
     assert {o.id for o in TABLE.values() if allows(everything, o)} == set(API_SCOPES_NEEDED)
@@ -167,12 +167,12 @@ def test_operations_require_scopes_for_every_area_they_affect() -> None:
     reaching = {o.id for o in TABLE.values() if o.yields and o.id in API_SCOPES_NEEDED}
     unsaid = {id for id in reaching if not API_SCOPES_NEEDED[id] & SAY_SO}
     assert all(len(API_SCOPES_NEEDED[id]) > 1 for id in unsaid), unsaid
-    # Whoever can show or send content elsewhere can read it there.
+    # People who can show or send content elsewhere can read it there.
     for id in ("createSite", "addSpaceToSite", "addSectionToSite", "exportToGitRepository"):
         assert "space:read" in API_SCOPES_NEEDED[id], id
 
 
-def test_scopes_that_read_name_nothing_that_writes() -> None:
+def test_read_scopes_name_no_operation_that_writes() -> None:
     """Except questions, which need a body."""
     asking = {"aggregateSiteEvents", "getComputedDocument", "getComputedRevision"}
     for operation_id, needed in API_SCOPES_NEEDED.items():

@@ -1,5 +1,5 @@
-"""Apps known by a document at their id: fetched within limits, read strictly, cached for a time, and shown to
-people as what they are."""
+"""Apps identified by a metadata document: fetched within limits, parsed strictly, cached for a while, and
+shown to people with their host."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def connecting(world):
     return made
 
 
-def test_a_program_is_known_by_its_document(world, connecting, web):
+def test_an_app_is_identified_by_its_metadata_document(world, connecting, web):
     server = connecting.raw("GET", "/.well-known/oauth-authorization-server").json()
     assert server["client_id_metadata_document_supported"] is True
     web.put(headers={**JSON, "cache-control": "public, max-age=600"}, logo_uri="https://pen.example/logo")
@@ -104,7 +104,7 @@ def test_a_program_is_known_by_its_document(world, connecting, web):
         "",
     ],
 )
-def test_addresses_that_are_no_id(connecting, web, client):
+def test_urls_that_are_no_client_id_are_refused(connecting, web, client):
     web.put(client)
     answer = connecting.authorize(client_id=client)
     assert answer.status_code == 400 and "location" not in answer.headers and web.asked == []
@@ -122,7 +122,7 @@ def test_addresses_that_are_no_id(connecting, web, client):
         "https://0x7f.1/a",
     ],
 )
-def test_private_addresses_are_not_asked(connecting, address):
+def test_private_addresses_are_not_requested(connecting, address):
     answer = connecting.authorize(client_id=address)
     assert answer.status_code == 400 and "location" not in answer.headers
     assert any(said in answer.text for said in ("be fetched", "URL of this server"))
@@ -158,7 +158,7 @@ WRONG = [
 ]
 
 
-def test_documents_that_say_nothing_good(world, connecting, web, monkeypatch):
+def test_invalid_metadata_documents_are_refused(world, connecting, web, monkeypatch):
     monkeypatch.setattr(world.context.document_fetches, "limit", 100)
     found = Documents(world.context)
     for wrong in WRONG:
@@ -173,7 +173,7 @@ def test_documents_that_say_nothing_good(world, connecting, web, monkeypatch):
     assert connecting.authorize().status_code == 200
 
 
-def test_only_redirects_of_the_document(connecting, web):
+def test_only_redirect_urls_in_the_document_are_accepted(connecting, web):
     web.put(redirect_uris=["https://pen.example/back", "http://127.0.0.1:8765/callback"])
     assert connecting.authorize(redirect_uri="https://pen.example/back").status_code == 200
     assert connecting.authorize(redirect_uri="http://127.0.0.1:1/callback").status_code == 200
@@ -189,7 +189,7 @@ def test_only_redirects_of_the_document(connecting, web):
         assert connecting.agree(redirectUri=other).status_code == 400
 
 
-def test_a_document_that_changes(world, connecting, web, clock):
+def test_a_changed_document_takes_effect(world, connecting, web, clock):
     clock.advance(0)
     web.put(headers={**JSON, "cache-control": "max-age=1"})
     assert connecting.authorize().status_code == 200
@@ -211,7 +211,7 @@ def test_a_document_that_changes(world, connecting, web, clock):
     assert connecting.agree(redirectUri="https://evil.test/").status_code == 400
 
 
-def test_a_code_is_for_the_program_that_asked(connecting, web):
+def test_a_code_is_only_valid_for_the_app_that_requested_it(connecting, web):
     other = PEN.replace("client", "other")
     web.put()
     web.put(other)
@@ -221,7 +221,7 @@ def test_a_code_is_for_the_program_that_asked(connecting, web):
         assert answer.status_code == 400 and answer.json()["error"] == "invalid_grant"
 
 
-def test_few_are_fetched(world, web, monkeypatch):
+def test_fetches_of_documents_are_limited(world, web, monkeypatch):
     found = Documents(world.context)
     for number in range(20):
         web.put(f"https://pen.example/{number}")
@@ -241,14 +241,14 @@ def test_few_are_fetched(world, web, monkeypatch):
             busy.find(PEN, SimpleNamespace(client="203.0.113.8", owner=("a", "a")))
 
 
-def test_a_name_cannot_break_out(connecting, web):
+def test_the_name_of_an_app_is_escaped(connecting, web):
     web.put(client_name='<script>alert(1)</script>\0 "Pen"\n' + "n" * 300)
     page = connecting.authorize()
     assert page.status_code == 200 and "<script>alert" not in page.text and "&lt;script&gt;" in page.text
     assert "n" * 101 not in page.text
 
 
-def test_the_official_client_registers_nowhere(world, connecting, web):
+def test_the_official_client_works_without_registration(world, connecting, web):
     # Takes a second to import.
     import httpx2
     from mcp import Client

@@ -42,8 +42,8 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "l
 
 
 def as_browser(location: str, base: str, token: str, get: Callable[..., Any]) -> Any:
-    """The page at an address for a visitor who has to sign in first, and whose sign-in page puts the token behind the
-    location as it stands."""
+    """Return the page at a URL for a visitor who has to sign in first, and whose sign-in page adds the token
+    to the location."""
     answer = get(location)
     assert answer.status_code == 307, answer.text
     sent = urlsplit(answer.headers["location"])
@@ -56,7 +56,7 @@ def as_browser(location: str, base: str, token: str, get: Callable[..., Any]) ->
 
 
 def asked_in(page: Any) -> tuple[str, str]:
-    """Where the form of the page is sent, and what it sends."""
+    """Return the target of the form on the page, and its fields."""
     assert page.status_code == 200, page.text
     found = re.search(r'<form method="post" action="([^"]*)">\s*<input [^>]*value="([^"]*)"', page.text)
     assert found, page.text
@@ -85,7 +85,7 @@ class Site:
         assert answer.status_code == 200, answer.text
 
     def ask(self, method: str, url: str, **options: Any) -> httpx.Response:
-        """A request of the browser; ``url`` may be a path at the site's host."""
+        """Send a request of the browser; ``url`` can be a path at the host of the site."""
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}" if parts.netloc else self.url[: self.url.index("/", 8)]
         headers = {**({"cookie": self.cookie} if self.cookie else {}), **options.pop("headers", {})}
@@ -106,7 +106,7 @@ class Site:
         self.cookie = f"octavo-visitor={self.token(seconds, **claims)}"
 
     def metadata(self) -> dict[str, Any]:
-        """Of the authorization server, found as apps find it."""
+        """Return the metadata of the authorization server, found as apps find it."""
         refused = self.mcp("")
         assert refused.status_code == 401
         where = re.search(r'resource_metadata="([^"]*)"', refused.headers["www-authenticate"])
@@ -168,7 +168,7 @@ class Site:
     def mcp(
         self, token: str, path: str = "~mcp", message: Any = LIST, method: str = "POST"
     ) -> httpx.Response:
-        """What the agent is told, which has no cookies."""
+        """Send a message as an agent, which has no cookies."""
         headers = {"authorization": f"Bearer {token}"} if token else {}
         return LightClient(self.app, self.url.rstrip("/")).ask(
             method,
@@ -206,7 +206,7 @@ def test_a_visitor_signs_in_and_their_agent_reads(site: Site, clock: SetClock) -
     assert granted["token_type"] == "Bearer" and 0 < granted["expires_in"] <= 3600
     for path in ("~mcp", "~gitbook/mcp"):
         assert site.mcp(granted["access_token"], path).json()["result"]["isError"] is False
-    # Clients open a stream, too, and are told that there is none.
+    # Clients try to open a stream, too, and learn that there is none.
     assert site.mcp(granted["access_token"], method="GET").status_code == 405
     assert site.mcp("", method="GET").status_code == 401
     # Refreshed until the visitor's own token ends.
@@ -220,7 +220,7 @@ def test_a_visitor_signs_in_and_their_agent_reads(site: Site, clock: SetClock) -
     assert site.renew(client, renewed["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_a_site_at_its_own_host(world: World) -> None:
+def test_an_agent_reads_a_site_at_its_own_host(world: World) -> None:
     site = Site(world, world.home, "admin", HOST)
     assert site.url.endswith(f"//{HOST}/")
     site.sign_in()
@@ -230,8 +230,8 @@ def test_a_site_at_its_own_host(world: World) -> None:
     assert site.ask("POST", token, data={"grant_type": "refresh_token"}).status_code == 404
 
 
-def test_a_site_behind_a_proxy(site: Site) -> None:
-    """The proxy forwards what is below the site; the rest is asked for at the address of sites."""
+def test_an_agent_reads_a_site_behind_a_proxy(site: Site) -> None:
+    """The proxy forwards everything below the site; the other endpoints are at the URL of sites."""
     site.sign_in()
     site.change(proxy="www.example.test/docs")
     shown, below = "http://www.example.test/docs/", f"http://sites.test/~proxied/{site.id}/"
@@ -265,7 +265,7 @@ def test_a_site_behind_a_proxy(site: Site) -> None:
     assert site.ask("POST", f"{below}~mcp", json=LIST, headers=bearer).status_code == 200
 
 
-def test_the_agent_has_the_claims_of_its_visitor(site: Site) -> None:
+def test_an_agent_has_the_claims_of_its_visitor(site: Site) -> None:
     world = site.world
     claim = {"type": "boolean", "description": "Whether"}
     schema = {"type": "object", "properties": {"paying": claim}, "additionalProperties": False}
@@ -293,7 +293,7 @@ def test_the_agent_has_the_claims_of_its_visitor(site: Site) -> None:
     assert shown == [True, False]
 
 
-def test_a_token_is_good_at_its_own_mcp_server_alone(site: Site) -> None:
+def test_a_token_is_only_valid_for_its_mcp_server(site: Site) -> None:
     other = Site(site.world, site.world.away, "stranger")
     site.sign_in()
     granted = site.connect()
@@ -311,13 +311,13 @@ def test_a_token_is_good_at_its_own_mcp_server_alone(site: Site) -> None:
     wrong = site.exchange(client, site.code(client), resource=f"{other.url}~mcp")
     assert wrong.json()["error"] == "invalid_target"
     assert site.authorize(client_id=client, resource=f"{other.url}~mcp").status_code == 302
-    # The agreement of one site is none at the other.
+    # Consent for one site isn't valid for another.
     _, asked = asked_in(site.authorize(client_id=client))
     other.sign_in()
     assert other.ask("POST", f"{other.url}~oauth/authorize", data={"asked": asked}).status_code == 400
 
 
-def test_codes_and_refresh_tokens_are_good_once(site: Site, clock: SetClock) -> None:
+def test_codes_and_refresh_tokens_are_valid_once(site: Site, clock: SetClock) -> None:
     site.sign_in(7200)
     client = site.register()
     code = site.code(client)
@@ -357,7 +357,7 @@ ENDS: dict[str, Callable[[Site], Any]] = {
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_access_ends_with_that_of_the_visitor(site: Site, end: str) -> None:
+def test_an_agent_loses_access_with_its_visitor(site: Site, end: str) -> None:
     site.sign_in()
     granted = site.connect()
     # Kept answers included.
@@ -422,8 +422,8 @@ def test_invalid_app_requests_return_an_error(site: Site) -> None:
         assert site.post("token", **form).status_code == 400
 
 
-def test_an_agreement_is_one_visitors(site: Site, clock: SetClock) -> None:
-    """A page elsewhere cannot post one for somebody else."""
+def test_consent_only_counts_for_the_visitor_who_gave_it(site: Site, clock: SetClock) -> None:
+    """A page of another origin can't post the form for someone else."""
     site.sign_in(7200)
     action, asked = asked_in(site.authorize(client_id=site.register()))
     for bad in ("", "x", asked[:-1], f"{asked}&asked={asked}"):
@@ -438,7 +438,7 @@ def test_an_agreement_is_one_visitors(site: Site, clock: SetClock) -> None:
     assert site.ask("POST", action, data={"asked": asked}).status_code == 400
 
 
-def test_only_sites_for_authenticated_visitors_have_it(site: Site) -> None:
+def test_only_sites_for_authenticated_visitors_offer_authorization(site: Site) -> None:
     known = [
         urlsplit(site.url).path.join(("/.well-known/oauth-protected-resource", "~mcp")),
         urlsplit(site.metadata()["issuer"]).path.join(("/.well-known/oauth-authorization-server", "")),
@@ -490,17 +490,17 @@ def test_expired_grants_are_deleted(site: Site, clock: SetClock) -> None:
         assert ".ey" not in str(tx.all("SELECT * FROM site_agents")), "proofs are sealed"
     assert count() == 2
     clock.advance(25 * 3_600_000)
-    jobs.forget_programs(context)
+    jobs.forget_unused_clients(context)
     assert count() == 1
     # The app that was connected stays known for a while.
     clock.advance(10 * 24 * 3_600_000)
-    jobs.forget_programs(context)
+    jobs.forget_unused_clients(context)
     site.sign_in()
     assert site.authorize(client_id=client).status_code == 200
     clock.advance(31 * 24 * 3_600_000)
-    jobs.forget_programs(context)
+    jobs.forget_unused_clients(context)
     assert count() == 0
-    # However long what a visitor proved is good.
+    # However long the visitor's token is valid.
     site.sign_in(10**15)
     site.connect()
     with context.db.read() as tx:
@@ -552,7 +552,7 @@ def test_the_official_client_signs_in(sqlite_world: World, tmp_path: Path, host:
         served_at = urlsplit(served.reader_url)
 
         def there(url: str) -> tuple[str, dict[str, str]]:
-            """Where the server listens that has this address, and the host that a request names."""
+            """Return the address at which the server for a URL listens, and the host that a request names."""
             parts = urlsplit(url)
             return parts._replace(netloc=served_at.netloc).geturl(), {"host": parts.netloc}
 
@@ -602,7 +602,9 @@ def test_the_official_client_signs_in(sqlite_world: World, tmp_path: Path, host:
 
 
 @pytest.mark.slow
-def test_a_browser_takes_the_answer_to_the_app(browser: Any, sqlite_world: World, tmp_path: Path) -> None:
+def test_a_browser_redirects_to_the_app_with_the_result(
+    browser: Any, sqlite_world: World, tmp_path: Path
+) -> None:
     world, seen = sqlite_world, []
 
     class App(BaseHTTPRequestHandler):

@@ -36,7 +36,7 @@ def scene(world: World) -> ConversationScene:
     return ConversationScene(world)
 
 
-def test_a_conversation_is_prepared_once_and_named_by_its_first_question(scene: ConversationScene) -> None:
+def test_a_conversation_is_created_once_and_titled_after_its_first_question(scene: ConversationScene) -> None:
     assert scene.put("first") == scene.put("first") == 204
     made = scene.world.get("editor", f"{scene.all}/first")
     assert (made["questions"], made["shared"], made.get("title")) == ([], False, None)
@@ -122,7 +122,7 @@ def test_older_conversations_are_deleted(scene: ConversationScene) -> None:
     assert "c0" not in kept
 
 
-def test_a_member_who_leaves_takes_their_conversations_along(scene: ConversationScene) -> None:
+def test_conversations_of_a_member_are_deleted_when_they_leave(scene: ConversationScene) -> None:
     scene.put("mine")
     path = scene.place.path("/orgs/{organizationId}/members/{userId}", userId=scene.world.users["editor"])
     assert scene.world.call("admin", "DELETE", path).is_success

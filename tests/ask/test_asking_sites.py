@@ -108,7 +108,7 @@ def test_visitors_get_answers_from_visible_content(asking: Asking) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_questions_are_those_of_pages_that_are_seen(asking: Asking) -> None:
+def test_recommended_questions_come_from_visible_pages(asking: Asking) -> None:
     found = asking.events("GET", "ask/questions", asking.visitor())
     assert any("Sprockets" in event["question"] for event in found)
     assert not any("Levers" in event["question"] for event in found)
@@ -124,7 +124,7 @@ def test_questions_are_those_of_pages_that_are_seen(asking: Asking) -> None:
         assert asking.world.call("nobody" if who else "admin", "GET", path, **options).status_code == 404
 
 
-def test_a_scope_is_kept_to(asking: Asking) -> None:
+def test_answers_stay_within_the_scope(asking: Asking) -> None:
     body = {"question": QUESTION, "scope": {"mode": "specific", "siteSpaceIds": ["other"]}}
     answer = asking.world.call("admin", "POST", f"{asking.path}/ask", json=body)
     assert answer.status_code == 404 and "scope.siteSpaceIds" in answer.text

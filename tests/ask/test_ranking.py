@@ -24,7 +24,7 @@ def best(question: str) -> str:
     return SECTIONS[max(range(len(scores)), key=lambda at: scores[at].worth)].heading
 
 
-def test_a_heading_that_is_the_question_goes_before_text_that_says_the_words() -> None:
+def test_a_heading_that_equals_the_question_ranks_above_text_with_its_words() -> None:
     assert best("How do I restore a backup?") == "Restore a backup"
 
 
@@ -32,12 +32,12 @@ def test_rare_words_count_most() -> None:
     assert best("backup each night") == "Schedule"
 
 
-def test_a_misspelt_word_is_understood() -> None:
+def test_a_misspelled_word_is_understood() -> None:
     assert best("typign erors") == "Typing errors"
     assert rank(asked("typign erors"), SECTIONS)[2].covers == 1
 
 
-def test_exchanged_letters_are_likelier_than_other_errors() -> None:
+def test_swapped_letters_are_likelier_than_other_errors() -> None:
     said = [Candidate("", "", text, 0) for text in ("A registry of names.", "Register a name.")]
     assert [score.covers for score in rank(asked("regisetr a name"), said)] == [0.5, 1]
 
@@ -47,12 +47,12 @@ def test_exchanged_letters_are_likelier_than_other_errors() -> None:
     st.dictionaries(st.text(max_size=20), st.text(max_size=20), min_size=1, max_size=5),
     st.lists(st.text(max_size=60), max_size=4),
 )
-def test_anything_is_ranked(words: dict[str, str], texts: list[str]) -> None:
+def test_any_text_is_ranked(words: dict[str, str], texts: list[str]) -> None:
     found = rank(words, [Candidate(text, text, text, at) for at, text in enumerate(texts)])
     assert len(found) == len(texts) and all(0 <= score.covers <= 1 for score in found)
 
 
-def test_a_section_is_named_by_its_heading_and_its_page() -> None:
+def test_a_section_is_named_after_its_heading_and_page() -> None:
     text = "Keys sign transactions of the machine, and addresses belong to keys."
     lead = Candidate("Keys and transactions", "", text, 0)
     section = Candidate("Keys and transactions", "Addresses", text, 0)

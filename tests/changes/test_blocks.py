@@ -67,7 +67,7 @@ class Page:
         refused(self.space.try_edit(self.change, blocks(self.id, **what)), status, "changes[0]", *said)
 
 
-def test_one_word_costs_its_block_alone(page):
+def test_editing_one_word_rewrites_only_its_block(page):
     keys = page.keys
     said = page.edit(set=[{"block": keys[0], "document": nodes(words("Another way."))}])
     assert page.text == TEXT.replace("One *way*.", "Another way.")
@@ -77,7 +77,7 @@ def test_one_word_costs_its_block_alone(page):
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-def test_text_that_follows_the_title_directly_stays_there(space, line_end):
+def test_text_directly_after_the_title_stays_there(space, line_end):
     change = space.create()
     text = "# A\nOne.\n\nTwo.\n".replace("\n", line_end)
     space.write(change, "A", text)
@@ -94,7 +94,7 @@ def test_text_that_follows_the_title_directly_stays_there(space, line_end):
     assert page.text == f"# A{line_end}Body.{line_end}"
 
 
-def test_the_answer_gives_new_keys_as_the_document_has_them(page):
+def test_the_response_contains_the_new_keys_of_the_document(page):
     keys = page.keys
     listing = {
         "object": "block",
@@ -114,7 +114,7 @@ def test_the_answer_gives_new_keys_as_the_document_has_them(page):
 
 
 @pytest.mark.sqlite_first
-def test_new_keys_stay_with_the_blocks_that_bring_them(page):
+def test_new_blocks_keep_their_keys(page):
     keys = page.keys
     gone = page.document[0]
     page.edit(delete=[keys[0]])
@@ -127,7 +127,7 @@ def test_new_keys_stay_with_the_blocks_that_bring_them(page):
 
 
 @pytest.mark.sqlite_first
-def test_a_split_and_a_join_keep_the_key_of_the_first_part(page):
+def test_splitting_and_joining_keep_the_key_of_the_first_part(page):
     keys = page.keys
     page.edit(
         set=[{"block": keys[0], "document": nodes(words("One"))}],
@@ -164,7 +164,7 @@ def test_blocks_move_between_pages_with_bytes_keys_and_link_targets(page):
     assert [node["key"] for node in document[1:4]] == keys[:3]
 
 
-def test_nested_blocks_are_named_like_others(page):
+def test_nested_blocks_are_addressed_like_others(page):
     items = [item["key"] for item in page.document[1]["nodes"]]
     page.edit(
         set=[
@@ -225,7 +225,7 @@ def test_links_by_id_and_by_name_become_paths(page):
 
 
 @pytest.mark.sqlite_first
-def test_several_changes_of_a_batch_to_one_page(page):
+def test_a_batch_can_change_one_page_several_times(page):
     space, keys = page.space, page.keys
     answer = space.edit(
         page.change,
@@ -282,7 +282,7 @@ def test_keys_stay_through_a_merge(page):
     assert [node["key"] for node in main] == keys
 
 
-def test_main_of_a_live_space(space):
+def test_blocks_of_main_are_edited_in_a_live_space(space):
     key = space.page("A", format="document")["document"]["nodes"][0]["key"]
     answer = space.edit_main(
         blocks(space.pages["A"], set=[{"block": key, "document": {"markdown": "Live."}}])
@@ -365,7 +365,7 @@ def test_the_cost_of_an_edit_depends_on_its_size(space, monkeypatch):
 
 
 @pytest.mark.sqlite_first
-def test_differences_are_told_as_nodes_by_key_with_their_words(page):
+def test_differences_list_nodes_by_key_with_changed_words(page):
     space = page.space
     space.merge(page.change)
     change = space.create()

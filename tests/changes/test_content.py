@@ -15,7 +15,7 @@ def refused(answer, status, *words):
 
 
 @pytest.mark.sqlite_first
-def test_both_forms_of_the_answer(space):
+def test_content_is_returned_in_both_formats(space):
     change = space.create()
     path = space.url(change)
     edit = {"changes": [update(space.pages["A"], title="Alpha")]}
@@ -40,7 +40,7 @@ def test_both_forms_of_the_answer(space):
 
 
 @pytest.mark.sqlite_first
-def test_nothing_of_a_batch_is_kept_when_one_change_is_wrong(space):
+def test_a_batch_with_one_invalid_change_changes_nothing(space):
     change = space.create()
     before = space.world.digest()
     wrong = [
@@ -82,7 +82,7 @@ def test_nothing_of_a_batch_is_kept_when_one_change_is_wrong(space):
 
 
 @pytest.mark.sqlite_first
-def test_fields_stand_in_the_front_matter_and_come_back(space):
+def test_fields_round_trip_through_the_front_matter(space):
     change = space.create()
     fields = {
         "title": "New title",
@@ -183,7 +183,7 @@ def test_links_by_ref_and_by_id_become_paths(space):
     assert space.text(one, change) == before
 
 
-def test_order_moves_and_subpages(space):
+def test_pages_are_ordered_moved_and_nested(space):
     change = space.create()
     space.edit(
         change, insert("# D\n", at=0), insert("# E\n", at=1), insert("# F\n", into=space.pages["B"], at=0)
@@ -209,7 +209,7 @@ def test_order_moves_and_subpages(space):
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", " JaVa\tScript:alert(1)", "data:text/html,x", "vbscript:x"]
 )
-def test_a_link_page_runs_nothing(space, url):
+def test_a_link_page_accepts_no_script_url(space, url):
     """Unsafe URLs are rejected by the API and in files and rows."""
     link = {"operation": "insert_link", "title": "Link", "target": {"kind": "url", "url": url}}
     change = space.create()
@@ -224,7 +224,7 @@ def test_a_link_page_runs_nothing(space, url):
     assert shown["target"] == {"kind": "url", "url": ""} and not shown.get("href")
 
 
-def test_revert_a_page_and_some_of_its_blocks(space):
+def test_a_page_or_some_of_its_blocks_can_be_reverted(space):
     change = space.create()
     first = space.page("A")["markdown"]
     then = space.world.get("reader", f"{space.path}")["revision"]
@@ -244,7 +244,7 @@ def test_revert_a_page_and_some_of_its_blocks(space):
 
 
 @pytest.mark.sqlite_first
-def test_files_reusable_contents_and_variables(space):
+def test_files_reusable_contents_and_variables_are_edited(space):
     change = space.create()
     call, base = space.world.call, space.url(change)
     data = base64.b64encode(b"one").decode()
@@ -291,7 +291,7 @@ def test_files_reusable_contents_and_variables(space):
     assert call("editor", "DELETE", f"{space.url(other)}/reusable-contents/{note}").status_code == 204
 
 
-def test_direct_edits_of_main(space):
+def test_main_can_be_edited_directly(space):
     events = len(space.events("space_content_updated"))
     answer = space.edit_main(update(space.pages["A"], title="Alpha"), insert("# New\n"))
     assert answer["revision"] == space.world.get("reader", space.path)["revision"]
@@ -313,7 +313,7 @@ def test_readers_and_commenters_cannot_edit(space, who):
     assert space.try_edit(change, insert("# X\n"), who=who).status_code == 403
 
 
-def test_each_place_shows_its_own_addresses(space):
+def test_each_branch_shows_its_own_urls(space):
     """A change request without changes has main's pages, with its own URLs."""
     change = space.create()
     for path in ("/content", "/content/pages", f"/content/page/{space.pages['A']}"):
@@ -327,7 +327,7 @@ def test_each_place_shows_its_own_addresses(space):
         assert first["urls"]["app"] != second["urls"]["app"]
 
 
-def test_a_group_goes_where_groups_may_be(space):
+def test_groups_are_accepted_only_where_groups_are_allowed(space):
     change = space.create()
     group = {"operation": "insert_group", "title": "Part"}
     space.edit(change, {**group, "into": None, "at": 0})
@@ -338,7 +338,7 @@ def test_a_group_goes_where_groups_may_be(space):
     assert answer.status_code == 404 and "into" in answer.json()["error"]["message"]
 
 
-def test_a_page_without_a_word_is_inserted(world):
+def test_an_empty_page_is_inserted(world):
     space = world.home["spaceId"]
     change = {"operation": "insert_page", "title": "Blank", "document": {"markdown": ""}}
     made = world.post("admin", f"/spaces/{space}/content", {"changes": [change]})

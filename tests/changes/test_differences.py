@@ -46,7 +46,7 @@ def test_the_cost_of_a_list_of_changes_depends_on_its_length(space, limit):
 
 
 @pytest.mark.sqlite_first
-def test_changes_are_paged_and_none_is_left_out(space):
+def test_changes_are_paginated_completely(space):
     change = space.create()
     space.edit(change, *(insert(f"# New {n}\n\nText.\n") for n in range(5)))
     space.edit(change, update(space.pages["A"], title="Another name", parent=None))

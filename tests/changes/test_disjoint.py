@@ -15,7 +15,7 @@ from octavo.content.changes.rebasing import edit_since
 from octavo.content.changes.saving import edit_live, edit_main
 from octavo.content.revisions.deriving import check_derived
 from octavo.core.links import app_hosts
-from octavo.errors import OutOfReach
+from octavo.errors import TemporarilyUnavailable
 from octavo.organization.access.authorization import space_access
 from octavo.organization.access.roles import Can
 
@@ -48,7 +48,7 @@ def live(space: Space, changes: list[dict], rival: Callable[[], object]) -> int:
     return len(made)
 
 
-def test_an_edit_goes_over_an_edit_of_another_page(space):
+def test_an_edit_commits_after_an_edit_of_another_page(space):
     ours = [update(space.pages["A"], document={"markdown": "# A\n\nzeppelin\n"})]
     assert live(space, ours, lambda: space.write(None, "B", "# B\n\nballoon\n")) == 1
     assert "zeppelin" in space.text("A") and "balloon" in space.text("B")
@@ -58,7 +58,7 @@ def test_an_edit_goes_over_an_edit_of_another_page(space):
         assert [item["title"] for item in found] == [title]
 
 
-def test_the_order_makes_no_difference(space, world):
+def test_the_order_of_disjoint_edits_does_not_matter(space, world):
     texts = {"A": "# A\n\nzeppelin [B](b.md)\n", "B": "# B\n\nballoon\n"}
     other = Space(world)
     for there, (one, two) in ((space, "AB"), (other, "BA")):
@@ -84,13 +84,13 @@ RIVALS = {
 
 
 @pytest.mark.parametrize("rival", RIVALS)
-def test_an_edit_is_computed_anew_after(space, rival):
+def test_an_edit_is_computed_again_after(space, rival):
     ours = [update(space.pages["A"], document={"markdown": "# A\n\nSee [there](b.md#there-now).\n"})]
     assert live(space, ours, lambda: RIVALS[rival](space)) == 2
     assert "See" in space.text("A")
 
 
-def test_an_edit_is_computed_anew_after_others_named_its_anchor(space):
+def test_an_edit_is_computed_again_after_others_referenced_its_anchor(space):
     """The other page had a broken reference, whose target now exists."""
     ours = [update(space.pages["B"], document={"markdown": "# B\n\n## There now\n"})]
     link = "# A\n\nSee [there](b.md#there-now).\n"
@@ -123,7 +123,7 @@ def test_fifty_writers_on_fifty_pages(space):
         assert check_derived(tx, space.id, app_hosts(space.world.context.settings.url)) == []
 
 
-def test_starved_requests_are_told_when_to_retry(space, monkeypatch):
+def test_starved_requests_get_a_time_to_retry(space, monkeypatch):
     monkeypatch.setattr(saving, "TURN_SECONDS", 0.2)
     number = iter(range(1000))
 
@@ -137,6 +137,6 @@ def test_starved_requests_are_told_when_to_retry(space, monkeypatch):
 
     with space.world.context.db.read() as tx:
         access = space_access(tx, space.world.actor("editor"), Can.EDIT, space.id)
-    with pytest.raises(OutOfReach) as refused:
+    with pytest.raises(TemporarilyUnavailable) as refused:
         edit_live(space.world.context, access, always)
     assert int(refused.value.headers["retry-after"]) > 0

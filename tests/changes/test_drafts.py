@@ -12,7 +12,7 @@ def of_page(space, title, **query):
     return [(one["number"], one["pages"]) for one in found["items"]]
 
 
-def test_change_requests_of_a_page_are_the_open_ones_that_edit_it(space):
+def test_a_page_lists_open_change_requests_that_edit_it(space):
     one, two, three = (space.create("editor", subject=str(at)) for at in range(3))
     space.edit(one, update(space.pages["A"], title="A1"), update(space.pages["B"], title="B1"))
     space.edit(two, update(space.pages["A"], title="A2"))
@@ -31,7 +31,7 @@ def discard(space, change, who="editor"):
     return space.world.call(who, "POST", f"{space.path}/change-requests/{change}/discard")
 
 
-def test_only_empty_drafts_are_discarded_and_their_numbers_stay_used(space):
+def test_only_empty_drafts_are_discarded_and_their_numbers_are_not_reused(space):
     world = space.world
     empty, edited, described, said = (space.create("editor") for _ in range(4))
     space.edit(edited, insert("# X\n"))
@@ -53,7 +53,7 @@ def test_only_empty_drafts_are_discarded_and_their_numbers_stay_used(space):
     assert space.change(space.create("editor"))["number"] == 6
 
 
-def test_drafts_left_empty_for_a_week_are_deleted(space):
+def test_drafts_that_are_empty_for_a_week_are_deleted(space):
     old, edited, fresh = (space.create("editor") for _ in range(3))
     space.edit(edited, insert("# X\n"))
     with space.world.context.db.write() as tx:
@@ -75,7 +75,7 @@ def suggested(space, change):
     return [(one["user"]["id"], one["reason"], one["count"]) for one in found["items"]]
 
 
-def test_reviewers_are_suggested_by_who_wrote_the_edited_pages(space):
+def test_authors_of_the_edited_pages_are_suggested_as_reviewers(space):
     users = space.world.users
     for who in ("creator", "editor"):
         change = space.create(who)
@@ -93,7 +93,7 @@ def test_reviewers_are_suggested_by_who_wrote_the_edited_pages(space):
     assert suggested(space, mine)[0] == (users["admin"], "required", 0)
 
 
-def test_teams_are_asked_as_those_of_their_members_who_can_review(space):
+def test_a_team_is_requested_as_its_members_who_can_review(space):
     world, users = space.world, space.world.users
     teams = world.home.path("/orgs/{organizationId}/teams")
 
@@ -113,7 +113,7 @@ def test_teams_are_asked_as_those_of_their_members_who_can_review(space):
     assert [one["user"]["id"] for one in asked] == [users["reviewer"]]
 
 
-def test_text_of_a_change_request_is_found_in_it_alone(space):
+def test_text_of_a_change_request_is_only_found_in_it(space):
     change = space.create("editor")
     other = space.create("creator")
     space.write(change, "A", "# Turbines\n\nA flywheel stores energy.\n")

@@ -21,7 +21,7 @@ def refused(answer, status, *words):
         assert word in answer.json()["error"]["message"], answer.text
 
 
-def test_numbers_counts_and_filters(space):
+def test_change_requests_are_numbered_counted_and_filtered(space):
     world = space.world
     one, two = space.create("editor", subject="One"), space.create("creator", subject="Two")
     assert [space.change(change)["number"] for change in (one, two)] == [1, 2]
@@ -60,7 +60,7 @@ def test_numbers_counts_and_filters(space):
     ]
 
 
-def test_merged_change_requests_name_who_merged_them(space):
+def test_merged_change_requests_name_the_person_who_merged_them(space):
     change = space.create("editor")
     space.edit(change, insert("# X\n"))
     assert "mergedAt" not in space.change(change) and "mergedBy" not in space.change(change)
@@ -70,7 +70,7 @@ def test_merged_change_requests_name_who_merged_them(space):
     assert shown["createdAt"] < shown["mergedAt"] <= shown["updatedAt"]
 
 
-def test_links_of_change_requests(space):
+def test_links_of_change_requests_are_listed(space):
     world, change = space.world, space.create("editor")
     path = f"{space.path}/change-requests/{change}"
 
@@ -94,7 +94,7 @@ def test_links_of_change_requests(space):
     assert "links" not in space.change(change)
 
 
-def test_lists_of_the_organization_by_place_status_and_update(space):
+def test_lists_of_the_organization_are_filtered_by_place_status_and_update(space):
     world = space.world
     one, two = space.create("editor"), space.create("editor")
     organization = world.home.path("/orgs/{organizationId}/change-requests")
@@ -167,7 +167,7 @@ def test_accepting_a_suggestion_is_an_edit_and_suggesting_is_not(space, suggests
 
 
 @pytest.mark.sqlite_first
-def test_numbers_are_never_given_twice(space):
+def test_numbers_are_never_reused(space):
     with space.world.context.db.read() as tx:
         access = space_access(tx, space.world.actor("editor"), Can.EDIT, space.id)
 
@@ -229,7 +229,7 @@ def test_merged_and_archived_change_requests_cannot_be_edited(space):
     assert shown["status"] == "merged" and shown["revisionMerged"] and not shown["outdated"]
 
 
-def test_reviews(space):
+def test_reviews_approve_or_request_changes(space):
     world, call = space.world, space.world.call
     change = space.create("reviewer")
     path = f"{space.path}/change-requests/{change}"
@@ -386,7 +386,7 @@ def test_mergeability_lists_failing_merge_rules(space):
     assert not found["merges"] and "status" in failing(found)
 
 
-def test_rules_are_tried_without_being_saved(space):
+def test_rules_can_be_tested_without_saving_them(space):
     world = space.world
     org = world.home.path("/orgs/{organizationId}/merge-rules/try")
     change = space.create("creator", subject="Ready")
@@ -435,9 +435,9 @@ def test_rules_are_tried_without_being_saved(space):
 
 
 @pytest.mark.sqlite_first
-def test_losing_permission_while_a_merge_waits_stops_it(space, monkeypatch):
-    """Permission is checked again when the merge is written: up to ten seconds of retries lie between the
-    request and the write."""
+def test_losing_permission_stops_a_waiting_merge(space, monkeypatch):
+    """Permission is checked again when the merge is written, because up to ten seconds of retries can pass
+    after the request."""
     world = space.world
     change = space.create("creator")
     space.edit(change, insert("# X\n"))

@@ -57,7 +57,7 @@ def small_pages(world):
 
 
 @pytest.mark.sqlite_first
-def test_a_page_has_at_most_so_many_bytes(space, small_pages):
+def test_the_size_of_a_page_is_limited(space, small_pages):
     space.write(None, "A", sized(space, 2000))
     change = {
         "operation": "update_page",
@@ -81,7 +81,7 @@ def test_the_default_is_a_megabyte(space):
     refused(space.try_edit(None, change), 413, "1,000,000 bytes")
 
 
-def test_reusable_contents_are_bounded_alike(space, small_pages):
+def test_the_size_of_reusable_content_is_limited(space, small_pages):
     def given(size):
         return {"operation": "insert_reusable_content", "title": "R", "document": {"markdown": "a" * size}}
 
@@ -90,7 +90,7 @@ def test_reusable_contents_are_bounded_alike(space, small_pages):
 
 
 @pytest.mark.sqlite_first
-def test_a_merge_makes_no_page_larger_than_one_may_be(space, small_pages):
+def test_a_merge_cannot_exceed_the_maximum_size_of_a_page(space, small_pages):
     start = "# A\n\nFirst.\n\nMiddle.\n\nLast.\n"
     space.write(None, "A", start)
     one, two = space.create(), space.create()
@@ -102,7 +102,7 @@ def test_a_merge_makes_no_page_larger_than_one_may_be(space, small_pages):
 
 
 @pytest.mark.sqlite_first
-def test_a_space_has_so_many_pages(space, monkeypatch):
+def test_the_number_of_pages_of_a_space_is_limited(space, monkeypatch):
     monkeypatch.setattr(limits, "MAX_PAGES", 5)
     space.edit_main(page("D"), page("E"))
     refused(space.try_edit(None, page("F")), 400, "pages", 5)
@@ -114,7 +114,7 @@ def test_a_space_has_so_many_pages(space, monkeypatch):
 
 
 @pytest.mark.sqlite_first
-def test_pages_go_so_many_levels_deep(space, monkeypatch):
+def test_the_depth_of_pages_is_limited(space, monkeypatch):
     monkeypatch.setattr(limits, "MAX_DEPTH", 4)
     made = space.edit_main(page("D", into=space.pages["C"]))
     deep = made["changes"][0]["page"]["id"]
@@ -143,7 +143,7 @@ def test_pages_go_so_many_levels_deep(space, monkeypatch):
         ),
     ],
 )
-def test_a_space_has_so_many_items(space, monkeypatch, kind, change):
+def test_the_number_of_items_of_a_space_is_limited(space, monkeypatch, kind, change):
     monkeypatch.setitem(limits.MAX_ITEMS, kind, 3)
     space.edit_main(*map(change, range(3)))
     refused(space.try_edit(None, change(4)), 400, kind.partition("-")[0], 3)
@@ -166,7 +166,7 @@ def test_equal_names_in_a_batch_cost_little(space):
 
 
 @pytest.mark.sqlite_first
-def test_a_batch_brings_so_many_files(space):
+def test_the_number_of_files_of_a_batch_is_limited(space):
     inline = {"name": "a.txt", "base64": "YQ==", "contentType": "a/b"}
     batch = [{"operation": "insert_files", "files": [inline] * 20}] * (uploading.MAX_FILES // 20)
     space.edit_main(*batch)
@@ -180,7 +180,7 @@ def test_a_batch_brings_so_many_files(space):
 @pytest.mark.parametrize(
     "name", ["a" * 256, "文" * 250 + ".png", "CON", "nul.txt", "a:b?.txt", "x." + "y" * 250, "..."]
 )
-def test_every_name_that_is_taken_can_be_exported(space, tmp_path, name):
+def test_every_accepted_name_can_be_exported(space, tmp_path, name):
     space.edit_main(file(name), file(name), page("文" * 100), page("文" * 100))
     names = [item["name"] for item in space.world.get("reader", f"{space.path}/content/files")["items"]]
     assert names == [name, name]
@@ -200,7 +200,7 @@ def test_deep_pages_with_long_names_can_be_exported(space, tmp_path):
 
 
 @pytest.mark.sqlite_first
-def test_a_file_beside_a_folder_of_its_name_is_exported(space, tmp_path):
+def test_a_file_and_a_folder_with_the_same_name_are_exported(space, tmp_path):
     """Page ``a.md`` is stored in the file ``a.md.md``, its children in the folder ``a.md``, next to page ``a``."""
     made = space.edit_main(page("One", slug="one.md"), page("Two", slug="one"))
     space.edit_main(page("Child", into=made["changes"][0]["page"]["id"]))
@@ -208,7 +208,7 @@ def test_a_file_beside_a_folder_of_its_name_is_exported(space, tmp_path):
     assert len([path for path in tmp_path.rglob("*.md") if path.is_file()]) >= 6
 
 
-def test_pages_put_in_front_of_each_other_keep_short_ranks(space):
+def test_pages_moved_in_front_of_each_other_keep_short_ranks(space):
     for _ in range(3):
         space.edit_main(*(page(f"P{n}", at=0) for n in range(200)))
     with space.world.context.db.read() as tx:
@@ -218,7 +218,7 @@ def test_pages_put_in_front_of_each_other_keep_short_ranks(space):
     assert titles[:2] == ["P199", "P198"]
 
 
-def test_files_of_a_batch_are_fetched_at_once_and_within_one_time(space, monkeypatch):
+def test_files_of_a_batch_are_fetched_in_parallel_within_one_deadline(space, monkeypatch):
     gate = threading.Barrier(4, timeout=PATIENCE)
 
     def waiting():
@@ -250,7 +250,7 @@ def test_files_of_a_batch_are_fetched_at_once_and_within_one_time(space, monkeyp
         over.set()
 
 
-def test_files_of_a_batch_share_the_bytes_that_are_fetched(space, monkeypatch):
+def test_files_of_a_batch_share_one_download_limit(space, monkeypatch):
     monkeypatch.setattr(uploading, "FETCH_SIZE", 1000)
     with website({"/a": ("a/b", b"x" * 500)}) as site, allowed(space.world, site.address):
         one = {"name": "a.txt", "url": f"http://{site.address}/a"}
@@ -277,7 +277,7 @@ class allowed:
         self.world.context.settings = self.before
 
 
-def test_an_answer_has_at_most_so_many_bytes(space, monkeypatch):
+def test_the_size_of_a_response_is_limited(space, monkeypatch):
     pages = f"{space.path}/content/pages"
     size = len(space.world.call("reader", "GET", pages).content)
     monkeypatch.setattr(http, "MAX_ANSWER", size)
@@ -286,7 +286,7 @@ def test_an_answer_has_at_most_so_many_bytes(space, monkeypatch):
     refused(space.world.call("reader", "GET", pages), 413, format_size(size - 1))
 
 
-def test_a_query_has_so_many_parameters_and_bytes(space):
+def test_the_parameters_and_bytes_of_a_query_are_limited(space):
     limit = space.world.context.settings.query_limit
 
     def answer(query):
@@ -298,7 +298,7 @@ def test_a_query_has_so_many_parameters_and_bytes(space):
     refused(answer("x=" + "a" * (limit - 1)), 414, "query", format_size(limit))
 
 
-def test_a_search_has_so_many_words(space):
+def test_the_number_of_words_of_a_search_is_limited(space):
     def answer(words):
         return space.world.call("reader", "GET", f"{space.path}/search", params={"query": "a " * words})
 
@@ -309,7 +309,7 @@ def test_a_search_has_so_many_words(space):
     )
 
 
-def test_included_content_of_a_page_is_bounded():
+def test_included_content_of_a_page_is_limited():
     including = Inclusions()
     assert all(including.admit(MAX_INCLUDED // 4) for _ in range(4))
     assert not including.admit(1)
@@ -317,12 +317,12 @@ def test_included_content_of_a_page_is_bounded():
     assert sum(many.admit(1) for _ in range(2000)) == MAX_INCLUDED // 8000
 
 
-def test_a_space_of_the_world_is_left_as_it_was(world):
+def test_tests_of_limits_reset_the_settings(world):
     """The helpers above reset the settings."""
     assert Space(world).world.context.settings.page_size == 1_000_000
 
 
-def test_a_page_has_at_most_so_many_nodes(space, monkeypatch):
+def test_the_number_of_nodes_of_a_page_is_limited(space, monkeypatch):
     for module in (blocks, reader):
         monkeypatch.setattr(module, "MAX_NODES", 300)
     change = space.create()

@@ -53,7 +53,7 @@ def words_of(page):
     return [node["nodes"][0]["leaves"][0]["text"] for node in page["document"]["nodes"]]
 
 
-def test_the_answer_to_a_merged_save_carries_the_merged_blocks(space, target):
+def test_the_response_to_a_merged_save_contains_the_merged_blocks(space, target):
     base = head(space, target)
     save(space, target, base, whole(space, "A", A.replace("First", "1st")))
     answer = save(space, target, base, whole(space, "A", A.replace("Second", "2nd")))
@@ -67,7 +67,7 @@ def test_the_answer_to_a_merged_save_carries_the_merged_blocks(space, target):
     assert "mergedRevision" not in again and "document" not in again["changes"][0]["page"]
 
 
-def test_a_save_on_the_revision_of_a_merged_answer_deletes_nothing_of_others(space):
+def test_a_save_based_on_a_merged_response_keeps_edits_of_others(space):
     change = space.create()
     base = head(space, change)
     first = space.page("A", change, format="document")["document"]["nodes"][0]["key"]
@@ -93,7 +93,7 @@ def test_a_save_on_the_revision_of_a_merged_answer_deletes_nothing_of_others(spa
     assert "My words go on." in str(found)
 
 
-def test_a_save_that_would_conflict_is_refused_where_it_asks_for_that(space, target):
+def test_a_conflicting_save_is_refused_on_request(space, target):
     base = head(space, target)
     save(space, target, base, whole(space, "A", A.replace("First", "Saved")))
     then = head(space, target)
@@ -108,7 +108,7 @@ def test_a_save_that_would_conflict_is_refused_where_it_asks_for_that(space, tar
     assert space.text("A", target) == A.replace("First", "Saved").replace("Second", "2nd")
 
 
-def test_clients_cannot_overwrite_other_pages_saved_since(space, target):
+def test_clients_cannot_overwrite_pages_saved_in_the_meantime(space, target):
     base = head(space, target)
     save(space, target, base, whole(space, "B", PAGE.format(title="B").replace("First", "1st")))
     answer = save(space, target, base, whole(space, "A", A.replace("Second", "2nd")))
@@ -118,7 +118,7 @@ def test_clients_cannot_overwrite_other_pages_saved_since(space, target):
     assert late["result"] == "conflicts"
 
 
-def test_without_a_base_the_last_save_counts(space, target):
+def test_without_a_base_revision_the_last_save_wins(space, target):
     space.edit(target, whole(space, "A", A.replace("First", "1st")))
     space.edit(target, whole(space, "A", A.replace("Second", "2nd")))
     assert space.text("A", target) == A.replace("Second", "2nd")
@@ -144,7 +144,7 @@ def test_fields_places_files_and_variables_are_merged_too(space, target):
     assert made["slug"] == "same-1", "the answer shows the page as it is saved"
 
 
-def test_blocks_keep_their_keys_over_the_merge(space):
+def test_blocks_keep_their_keys_in_a_merge(space):
     change = space.create()
     base = head(space, change)
     blocks = space.page("A", change, "document")["document"]["nodes"]
@@ -154,7 +154,7 @@ def test_blocks_keep_their_keys_over_the_merge(space):
     assert [block["key"] for block in now] == [block["key"] for block in blocks]
 
 
-def test_the_same_line_twice_in_a_change_request_is_a_conflict_in_it(space):
+def test_two_edits_of_a_line_in_a_change_request_are_a_conflict_in_it(space):
     change = space.create()
     base = head(space, change)
     save(space, change, base, whole(space, "A", A.replace("First", "Saved")))
@@ -172,7 +172,7 @@ def test_the_same_line_twice_in_a_change_request_is_a_conflict_in_it(space):
     assert space.text("A") == A.replace("First", "Late").replace("Second", "2nd")
 
 
-def test_the_same_line_twice_in_main_is_kept_beside_it(space):
+def test_two_edits_of_a_line_in_main_create_a_change_request(space):
     base = head(space)
     save(space, None, base, whole(space, "A", A.replace("First", "Saved")))
     then = head(space)
@@ -189,7 +189,7 @@ def test_the_same_line_twice_in_main_is_kept_beside_it(space):
     assert space.text("A") == A.replace("First", "Late").replace("Second", "2nd")
 
 
-def test_an_edit_of_content_that_was_deleted_meanwhile(space):
+def test_an_edit_of_content_deleted_in_the_meantime_is_a_conflict(space):
     change = space.create()
     base = head(space, change)
     space.edit(change, {"operation": "delete_page", "page": space.pages["A"]})
@@ -200,7 +200,7 @@ def test_an_edit_of_content_that_was_deleted_meanwhile(space):
     assert (conflict["kind"], conflict["ours"]) == ("deleted", None)
 
 
-def test_a_deletion_of_content_that_was_edited_meanwhile(space):
+def test_a_deletion_of_content_edited_in_the_meantime_is_a_conflict(space):
     change = space.create()
     base = head(space, change)
     space.write(change, "A", A.replace("First", "Saved"))
@@ -210,7 +210,7 @@ def test_a_deletion_of_content_that_was_edited_meanwhile(space):
     assert "A" in space.tree(change)
 
 
-def test_a_base_in_main_for_a_change_request_that_moved_on(space):
+def test_a_base_in_main_is_merged_into_an_updated_change_request(space):
     """A person reads main, and saves into a change request that was updated twice since."""
     base = head(space)
     change = space.create()
@@ -223,7 +223,7 @@ def test_a_base_in_main_for_a_change_request_that_moved_on(space):
     assert "1st" in space.text("B", change)
 
 
-def test_a_newer_base_than_the_change_request_stands_on(space):
+def test_a_base_newer_than_that_of_a_change_request_is_accepted(space):
     change = space.create()
     space.write(None, "A", A.replace("First", "1st"))
     answer = save(space, change, head(space), whole(space, "A", A.replace("First", "1st") + "\nMore.\n"))
@@ -232,7 +232,7 @@ def test_a_newer_base_than_the_change_request_stands_on(space):
     assert "1st" not in space.text("A", change), "what main has become is brought in by `update` alone"
 
 
-def test_bases_that_cannot_be(space):
+def test_impossible_bases_are_refused(space):
     change, other = space.create(), space.create()
     space.write(other, "A", "# A\n\nOther.\n")
     edit = whole(space, "A", "# A\n\nMine.\n")
@@ -253,7 +253,7 @@ def test_bases_that_cannot_be(space):
     assert space.world.digest() == before
 
 
-def test_nothing_is_written_when_the_edit_is_already_there(space):
+def test_an_edit_that_already_exists_writes_nothing(space):
     base = head(space)
     save(space, None, base, whole(space, "A", A.replace("First", "1st")))
     then = head(space)
@@ -261,7 +261,7 @@ def test_nothing_is_written_when_the_edit_is_already_there(space):
     assert head(space) == then
 
 
-# --- settling by editing ------------------------------------------------------------------------------
+# --- resolving by editing -----------------------------------------------------------------------------
 
 
 def in_conflict(space, ours, theirs):
@@ -273,7 +273,7 @@ def in_conflict(space, ours, theirs):
     return change
 
 
-def test_writing_the_block_settles_its_conflict(space):
+def test_writing_the_block_resolves_its_conflict(space):
     first = whole(space, "A", A.replace("First", "Ours").replace("Second", "Our second"))
     second = whole(space, "A", A.replace("First", "Theirs").replace("Second", "Their second"))
     change = in_conflict(space, first, second)
@@ -292,7 +292,7 @@ def test_writing_the_block_settles_its_conflict(space):
     assert space.merge(change)["result"] == "merge"
 
 
-def test_deleting_the_block_settles_its_conflict(space):
+def test_deleting_the_block_resolves_its_conflict(space):
     change = in_conflict(
         space,
         whole(space, "A", A.replace("First", "Ours")),
@@ -303,7 +303,7 @@ def test_deleting_the_block_settles_its_conflict(space):
     assert space.conflicts(change) == []
 
 
-def test_writing_one_of_two_equal_blocks(space):
+def test_writing_one_of_two_equal_blocks_resolves_only_its_conflict(space):
     """The conflict is about the second block; editing the first does not affect it."""
     space.write(None, "A", "# A\n\nSame.\n\nBetween.\n\nLast.\n")
     change = in_conflict(
@@ -330,7 +330,7 @@ def test_writing_one_of_two_equal_blocks(space):
         ("icon", "gear", "star", "bolt"),
     ],
 )
-def test_writing_the_field_settles_its_conflict(space, field, ours, theirs, decided):
+def test_writing_the_field_resolves_its_conflict(space, field, ours, theirs, decided):
     a = space.pages["A"]
     change = in_conflict(space, update(a, **{field: ours}), update(a, **{field: theirs}))
     (conflict,) = [c for c in space.conflicts(change) if c.get("field") == field]
@@ -342,7 +342,7 @@ def test_writing_the_field_settles_its_conflict(space, field, ours, theirs, deci
     assert space.page("A", change)[field] == decided
 
 
-def test_moving_the_page_settles_its_place(space):
+def test_moving_the_page_resolves_the_conflict_of_its_position(space):
     c = space.pages["C"]
     change = in_conflict(space, update(c, into=space.pages["A"]), update(c, into=None))
     (conflict,) = space.conflicts(change)
@@ -355,7 +355,7 @@ def test_moving_the_page_settles_its_place(space):
     assert space.conflicts(change) == []
 
 
-def test_editing_a_page_that_was_deleted_settles_that(space):
+def test_editing_a_deleted_page_resolves_its_conflict(space):
     a = space.pages["A"]
     change = in_conflict(
         space, {"operation": "delete_page", "page": a}, whole(space, "A", A.replace("First", "Edited"))
@@ -369,7 +369,7 @@ def test_editing_a_page_that_was_deleted_settles_that(space):
     assert space.conflicts(change) == []
 
 
-def test_setting_the_variable_settles_it(space):
+def test_setting_the_variable_resolves_its_conflict(space):
     def variable(value):
         return {"operation": "set_variables", "variables": {"v": value}}
 
@@ -395,7 +395,7 @@ def _keys(value):
             yield from _keys(item)
 
 
-def test_conflicts_are_in_the_words_of_the_api(space):
+def test_conflicts_use_the_terms_of_the_api(space):
     front = "---\nlayout:\n  tableOfContents:\n    visible: {toc}\n  width: {width}\n---\n\n"
     space.write(None, "A", front.format(toc="true", width="default") + A)
     change = space.create()
@@ -417,7 +417,7 @@ def test_conflicts_are_in_the_words_of_the_api(space):
     assert not {"body", "rank", "content"} & set(_keys(found))
 
 
-def test_settling_with_values_in_the_same_words(space):
+def test_conflicts_are_resolved_with_values_in_the_terms_of_the_api(space):
     a, c = space.pages["A"], space.pages["C"]
     space.edit_main({"operation": "set_variables", "variables": {"v": "before"}})
     change = space.create()
@@ -457,7 +457,7 @@ def test_settling_with_values_in_the_same_words(space):
     assert space.world.get("reader", space.url(change))["variables"] == {"v": "decided"}
 
 
-def test_a_page_or_file_is_not_settled_with_hashes_of_elsewhere(space):
+def test_foreign_hashes_cannot_resolve_a_conflict(space):
     """Texts are stored by hash: naming a hash must not give access to the text."""
     a = space.pages["A"]
     with space.world.context.db.read() as tx:

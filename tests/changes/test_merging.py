@@ -15,7 +15,7 @@ def refused(answer, status, *words):
 
 
 @pytest.mark.sqlite_first
-def test_a_merge_is_one_revision_and_one_event(space):
+def test_a_merge_creates_one_revision_and_one_event(space):
     change = space.create(subject="Better")
     space.write(change, "A", "# A\n\nBetter.\n")
     events = len(space.events("space_content_updated"))
@@ -41,7 +41,7 @@ def test_a_merge_is_one_revision_and_one_event(space):
 
 
 @pytest.mark.sqlite_first
-def test_both_sides_change_different_things(space):
+def test_different_changes_of_both_sides_are_merged(space):
     change = space.create()
     space.write(change, "A", PAGE.format(title="A").replace("First", "1st"))
     space.edit(change, update(space.pages["C"], into=None, at=0), insert("# Same\n"))
@@ -73,7 +73,7 @@ def test_both_sides_change_different_things(space):
         "<table><tbody><tr><td><ul><li>First.</li><li>Second.</li></ul></td></tr></tbody></table>\n",
     ],
 )
-def test_two_change_different_children_of_one_block(space, body):
+def test_changes_of_different_children_of_one_block_are_merged(space, body):
     page = f"# A\n\n{body}"
     space.write(None, "A", page)
     change = space.create()
@@ -114,7 +114,7 @@ def test_an_added_and_deleted_file_does_not_block_a_merge(space):
 
 
 @pytest.mark.sqlite_first
-def test_updating_brings_main_in(space):
+def test_updating_merges_main_into_the_change_request(space):
     change = space.create()
     space.write(change, "A", PAGE.format(title="A").replace("First", "1st"))
     space.write(None, "A", PAGE.format(title="A").replace("Second", "2nd"))
@@ -158,12 +158,12 @@ def in_conflict(space):
         ({"choice": "edited", "value": "Both."}, "Both."),
     ],
 )
-def test_a_conflict_is_settled_and_merged(space, body, word):
+def test_a_conflict_is_resolved_and_merged(space, body, word):
     change, conflict = in_conflict(space)
     again = space.merge(change)
     assert again == {"revision": space.change(change)["revision"], "result": "conflicts"}
     assert space.update(change)["result"] == "conflicts"
-    # Other edits continue meanwhile, also above the conflict.
+    # Other edits continue in the meantime, also above the conflict.
     space.write(change, "A", space.text("A", change).replace("# A\n", "# A\n\nAn opening."))
     settled = space.resolve(change, conflict, **body)
     assert settled["conflicts"] == 0 and space.conflicts(change) == []
@@ -175,7 +175,7 @@ def test_a_conflict_is_settled_and_merged(space, body, word):
 
 
 @pytest.mark.sqlite_first
-def test_settling_badly(space):
+def test_invalid_resolutions_are_refused(space):
     change, conflict = in_conflict(space)
     before = space.world.digest()
     refused(space.try_resolve(change, conflict, choice="edited"), 400, "value")
@@ -191,7 +191,7 @@ def test_settling_badly(space):
 
 
 @pytest.mark.sqlite_first
-def test_fields_places_and_deletions_in_conflict(space):
+def test_conflicts_of_fields_positions_and_deletions_are_resolved(space):
     change = space.create()
     space.edit(change, update(space.pages["A"], title="Ours", description="Ours", slug="ours"))
     space.edit(change, update(space.pages["C"], into=space.pages["A"]))
@@ -230,7 +230,7 @@ def test_fields_places_and_deletions_in_conflict(space):
         {"choice": "edited", "value": ""},
     ],
 )
-def test_a_settled_conflict_is_opened_again(space, body):
+def test_a_resolved_conflict_can_be_reopened(space, body):
     change, conflict = in_conflict(space)
     open_then, text = space.conflicts(change), space.text("A", change)
     space.resolve(change, conflict, **body)
@@ -269,7 +269,7 @@ def test_edits_after_resolving_a_conflict_are_kept(space):
 @pytest.mark.parametrize("choice", [{"choice": "theirs"}, {"choice": "edited", "value": "Both"}])
 @pytest.mark.parametrize("slug", ["ours", "theirs"])
 @pytest.mark.parametrize("slug_first", [False, True])
-def test_resolving_a_title_leaves_the_slug_alone(space, choice, slug, slug_first):
+def test_resolving_a_title_keeps_the_slug(space, choice, slug, slug_first):
     change = space.create()
     space.edit(change, update(space.pages["A"], title="Ours"))
     space.edit_main(update(space.pages["A"], title="Theirs"))
@@ -287,7 +287,7 @@ def test_resolving_a_title_leaves_the_slug_alone(space, choice, slug, slug_first
     assert space.conflicts(change) == []
 
 
-def test_conflicts_are_opened_again_in_their_order(space):
+def test_conflicts_are_reopened_in_their_order(space):
     change = space.create()
     space.edit(change, update(space.pages["A"], title="Ours", description="Ours", slug="ours"))
     space.edit(change, update(space.pages["C"], into=space.pages["A"]))
@@ -316,7 +316,7 @@ def test_conflicts_are_opened_again_in_their_order(space):
 
 
 @pytest.mark.sqlite_first
-def test_an_edit_beats_a_deletion_until_it_is_decided(space):
+def test_an_edit_wins_over_a_deletion_until_the_conflict_is_resolved(space):
     change = space.create()
     space.edit(change, {"operation": "delete_page", "page": space.pages["A"]})
     space.write(None, "A", "# A\n\nEdited in main.\n")
@@ -329,7 +329,7 @@ def test_an_edit_beats_a_deletion_until_it_is_decided(space):
     assert "A" not in space.tree()
 
 
-def test_moves_that_would_make_a_circle(space):
+def test_moves_that_would_create_a_cycle_are_merged_without_one(space):
     change = space.create()
     space.edit(change, update(space.pages["B"], into=space.pages["A"]))
     space.edit_main(update(space.pages["A"], into=space.pages["B"]))
@@ -338,7 +338,7 @@ def test_moves_that_would_make_a_circle(space):
 
 
 @pytest.mark.sqlite_first
-def test_a_merge_is_undone_by_a_change_request(space):
+def test_a_merge_is_reverted_by_a_change_request(space):
     change = space.create(subject="Words")
     space.write(change, "A", PAGE.format(title="A").replace("First", "1st"))
     space.edit(change, insert("# New\n"), {"operation": "delete_page", "page": space.pages["C"]})
@@ -371,7 +371,7 @@ def test_reverting_content_that_was_edited_again_is_a_conflict(space):
 
 
 @pytest.mark.sqlite_first
-def test_rolling_back_goes_back_to_a_revision(space):
+def test_rolling_back_restores_a_revision(space):
     """Rolling back undoes everything after the revision, by any author; `revert` is for undoing a single revision."""
     space.edit_main({"operation": "set_variables", "variables": {"v": 1}})
     then = space.world.get("reader", space.path)["revision"]
@@ -406,7 +406,7 @@ def test_rolling_back_goes_back_to_a_revision(space):
 
 
 @pytest.mark.sqlite_first
-def test_changes_of_a_change_request_and_of_a_revision(space):
+def test_changes_of_change_requests_and_revisions_are_listed(space):
     change = space.create()
     space.edit(change, insert("# New\n"), update(space.pages["C"], into=None, title="See"))
     space.write(change, "A", PAGE.format(title="A").replace("First", "Very first"))
@@ -454,7 +454,7 @@ def test_changes_of_a_change_request_and_of_a_revision(space):
 
 
 @pytest.mark.sqlite_first
-def test_changed_and_changed_back_is_no_change(space):
+def test_content_changed_back_counts_as_unchanged(space):
     change = space.create()
     space.write(change, "A", "# A\n\nOther.\n")
     space.write(change, "A", PAGE.format(title="A"))
@@ -465,7 +465,7 @@ def test_changed_and_changed_back_is_no_change(space):
 
 
 @pytest.mark.sqlite_first
-def test_any_two_revisions_are_compared_and_an_earlier_one_is_restored_by_a_change_request(space):
+def test_two_revisions_are_compared_and_the_earlier_one_restored(space):
     def head() -> str:
         return space.world.get("reader", space.path)["revision"]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from octavo.content.revisions import history as revisions
 from octavo.content.revisions import store
 
 from .test_blocks import blocks, nodes, words
@@ -38,7 +39,7 @@ def begun(space: Space) -> str:
 
 
 @pytest.mark.sqlite_first
-def test_saves_in_a_row_are_one_entry_of_the_history(space):
+def test_consecutive_saves_are_one_entry_of_the_history(space):
     before = begun(space)
     count = history(space)["count"]
     one = save(space, before, "One")
@@ -60,7 +61,7 @@ def test_saves_in_a_row_are_one_entry_of_the_history(space):
 
 
 @pytest.mark.sqlite_first
-def test_pages_of_the_history_leave_nothing_out(space):
+def test_the_history_is_paginated_completely(space):
     for round in range(3):
         base = begun(space)
         for number in range(3):
@@ -101,25 +102,30 @@ def test_another_person_a_pause_or_a_missing_base_start_a_new_revision(space, mo
     assert history(space)["items"][0]["saves"] == 1
     base = save(space, head(space), "Four")
     assert history(space)["items"][0]["saves"] == 2
-    moment = store.now()
-    monkeypatch.setattr(store, "now", lambda: moment + store.SAVES_APART + 60_000)
+    moment = revisions.now()
+
+    def set_time(at: int) -> None:
+        for module in (revisions, store):
+            monkeypatch.setattr(module, "now", lambda: at)
+
+    set_time(moment + revisions.SAVES_APART + 60_000)
     base = save(space, base, "Five")
     assert history(space)["items"][0]["saves"] == 1
     for minutes in range(5, 70, 4):
-        monkeypatch.setattr(store, "now", lambda at=moment + minutes * 60_000 + 60_000: at)
+        set_time(moment + minutes * 60_000 + 60_000)
         base = save(space, base, f"Text after {minutes}")
     # An hour after the first one, the next save starts a new entry.
     assert [item["saves"] for item in history(space)["items"][:2]] == [1, 17]
 
 
 @pytest.mark.sqlite_first
-def test_saves_of_a_change_request_know_their_beginning(space):
+def test_consecutive_saves_of_a_change_request_count_from_the_first(space):
     change = space.create()
     base = space.change(change)["revision"]
     one = save(space, base, "One", change=change)
     two = save(space, one, "Two", change=change)
     with space.world.context.db.read() as tx:
-        assert store.get_revision(tx, one).saves_since is None
-        assert store.get_revision(tx, two).saves_since == store.get_revision(tx, one).sequence - 1
+        assert revisions.get_revision(tx, one).saves_since is None
+        assert revisions.get_revision(tx, two).saves_since == revisions.get_revision(tx, one).sequence - 1
     assert space.merge(change)["result"] == "merge"
     assert history(space)["items"][0]["saves"] == 1

@@ -20,7 +20,7 @@ def see(space, change, id, revision=None, who="reviewer"):
     return space.world.call(who, "PUT", path, json={"revision": revision})
 
 
-def test_a_mark_goes_out_when_the_thing_changes_again(space):
+def test_a_viewed_mark_is_removed_when_the_content_changes(space):
     change, a, b = space.create(), space.pages["A"], space.pages["B"]
     space.write(change, "A", "# A\n\nNew.\n")
     space.write(change, "B", "# B\n\nNew.\n")
@@ -50,7 +50,7 @@ def test_a_mark_goes_out_when_the_thing_changes_again(space):
 
 
 @pytest.mark.sqlite_first
-def test_bad_marks(space):
+def test_invalid_viewed_marks_are_refused(space):
     change = space.create()
     space.write(change, "A", "# A\n\nNew.\n")
     other = space.create()
@@ -61,7 +61,7 @@ def test_bad_marks(space):
 
 
 @pytest.mark.sqlite_first
-def test_changes_since_a_revision(space):
+def test_changes_since_a_revision_are_listed(space):
     change = space.create()
     space.write(change, "A", "# A\n\nNew.\n")
     then = space.change(change)["revision"]
@@ -77,7 +77,7 @@ def test_changes_since_a_revision(space):
 
 
 @pytest.mark.sqlite_first
-def test_marks_end_with_a_membership(space):
+def test_viewed_marks_end_with_a_membership(space):
     world, change = space.world, space.create()
     space.write(change, "A", "# A\n\nNew.\n")
     assert see(space, change, space.pages["A"]).is_success

@@ -73,7 +73,7 @@ def test_a_template_is_added_after_existing_content(space):
     answer = space.world.get(
         "reader", f"{space.path}/content/path/introduction", params={"format": "document"}
     )
-    assert "'kind': 'page'" in str(answer["document"])  # its cards lead to the copies
+    assert "'kind': 'page'" in str(answer["document"])  # Its cards link to the copies.
     # A second time: paths and slugs are in use now.
     assert apply(space, "product-docs").status_code == 201
     assert titles(space).count("Introduction") == 2
@@ -81,7 +81,7 @@ def test_a_template_is_added_after_existing_content(space):
 
 
 @pytest.mark.sqlite_first
-def test_into_a_change_request(space):
+def test_a_template_is_added_to_a_change_request(space):
     change = space.create()
     before = titles(space)
     assert apply(space, "runbook", change=change).status_code == 201
@@ -106,7 +106,7 @@ def test_slots_are_filled_with_content_of_the_space(space):
 
 
 @pytest.mark.sqlite_first
-def test_a_space_as_template(space):
+def test_a_space_can_be_a_template(space):
     world = space.world
     template = source_space(world)
     assert apply(space, template).status_code == 201
@@ -163,20 +163,20 @@ def test_invalid_templates_change_nothing(space):
     assert world.digest() == before
 
 
-def test_a_change_request_begins_with_a_template(space):
+def test_a_change_request_can_start_with_a_template(space):
     change = space.create(subject="Begin", template={"id": "changelog"})
     assert "What's new" in titles(space, change)
     assert space.edit(change, update(space.pages["A"], title="Alpha"))
 
 
-def test_locked_spaces_take_templates_in_change_requests_only(space):
+def test_locked_spaces_accept_templates_only_in_change_requests(space):
     with space.world.context.db.write() as tx:
         tx.run("UPDATE spaces SET edit_mode = 'locked' WHERE id = :id", id=space.id)
     assert apply(space, "blank").status_code == 403
     assert apply(space, "blank", change=space.create()).status_code == 201
 
 
-def test_a_space_begins_with_a_template(world):
+def test_a_space_can_start_with_a_template(world):
     path = world.home.path("/orgs/{organizationId}/spaces")
     made = world.post(
         "creator", path, {"title": "API", "template": {"id": "api-reference"}, "editMode": "locked"}
@@ -190,7 +190,7 @@ def test_a_space_begins_with_a_template(world):
     assert [page["title"] for page in again] == [page["title"] for page in pages]
 
 
-def test_nothing_is_made_of_a_template_or_source_that_cannot_be_used(world):
+def test_unusable_templates_and_sources_create_nothing(world):
     path = world.home.path("/orgs/{organizationId}/spaces")
     before = world.digest()
     for body, status, word in (
@@ -211,7 +211,7 @@ def test_nothing_is_made_of_a_template_or_source_that_cannot_be_used(world):
     assert world.digest() == before
 
 
-def test_a_space_of_computed_pages(world):
+def test_a_space_can_start_with_computed_pages(world):
     import computers
 
     path = world.home.path("/orgs/{organizationId}/spaces")

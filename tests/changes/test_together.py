@@ -24,15 +24,9 @@ import pytest
 
 from octavo.content.changes.store import get_change
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.store import (
-    Layer,
-    State,
-    find_page,
-    list_changed,
-    list_revisions,
-    main_state,
-    revision_state,
-)
+from octavo.content.revisions.history import list_revisions
+from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.states import Layer, State, list_changed, main_state, revision_state
 from octavo.operations.installation import close_context, load_packages, open_context
 from octavo.settings import load
 from serving import Served
@@ -273,13 +267,13 @@ def prove(data: Path, url: str, *, clients: int, rounds: int, seconds: float = 0
     return session.log
 
 
-def test_a_few_at_once(tmp_path: Path, database_url: str) -> None:
+def test_a_few_people_edit_at_once(tmp_path: Path, database_url: str) -> None:
     log = prove(tmp_path / "data", database_url, clients=6, rounds=4)
     assert len(log.merged) > 3
 
 
 @pytest.mark.slow
-def test_fifty_for_a_minute(tmp_path: Path, database_url: str) -> None:
+def test_fifty_people_edit_for_a_minute(tmp_path: Path, database_url: str) -> None:
     log = prove(tmp_path / "data", database_url, clients=50, rounds=1_000_000, seconds=60, kills=1)
     print(f"{len(log.edits)} change requests, {len(log.merged)} merged, {log.conflicts} conflicts")
     assert len(log.merged) > 100 and log.conflicts > 20

@@ -10,7 +10,7 @@ def edit(world, markdown, **params):
     return world.call("admin", "POST", path, params=params, json={"changes": [page]})
 
 
-def test_an_edit_warns(world):
+def test_an_edit_with_an_unparsable_condition_warns(world):
     text = "# Prices\n\na\n\nb {% if visitor.claims.paid %}SECRET{% endif %}\n"
     answer = edit(world, text, compat="false")
     (said,) = answer.json()["unreadConditions"]

@@ -1,4 +1,4 @@
-"""Channels of sites: what they say, what is missing, and who may set them up."""
+"""Channels of sites: their fields, what is missing, and who can configure them."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_settings_of_other_services_are_refused(scene: ChannelScene, body: dict[
     assert scene.create(**body).status_code == 400
 
 
-def test_a_channel_keeps_its_type(scene: ChannelScene) -> None:
+def test_the_type_of_a_channel_cannot_change(scene: ChannelScene) -> None:
     made = scene.create().json()["urls"]["location"]
     for type, status in (("builtin:slack", 200), ("builtin:discord", 400)):
         answer = scene.world.call("admin", "PATCH", made, json={"type": type, "role": "support"})

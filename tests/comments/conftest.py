@@ -19,7 +19,7 @@ def main(space):
 
 @pytest.fixture(params=["space", "change request"])
 def talk(request, space):
-    """Return the discussion of a space, and that of a change request by its number."""
+    """Return the discussion of a space, and the discussion of a change request by its number."""
     if request.param == "space":
         return Talk(space, space.path)
     change = space.create()

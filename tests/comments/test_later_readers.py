@@ -90,7 +90,7 @@ def test_a_comment_stays_in_a_change_request_and_after_its_merge(
     assert not any(target.get("gone") for target in targets(space, comments, change))
 
 
-def test_a_key_that_was_kept_is_not_taken_for_another_node(space: Space) -> None:
+def test_an_outdated_record_does_not_return_a_reassigned_key(space: Space) -> None:
     """An outdated record of the keys does not return a key that an edit reassigned since."""
     page, world = space.pages["A"], space.world
     comment_everywhere(space)
@@ -108,7 +108,7 @@ def test_a_key_that_was_kept_is_not_taken_for_another_node(space: Space) -> None
         assert keys.keyed_document(tx, page, body).nodes[0].key == "given"
 
 
-def test_pages_without_comments_are_not_noted(world: World) -> None:
+def test_keys_of_pages_without_comments_are_not_stored(world: World) -> None:
     space = Space(world)
     space.write(None, "A", "# A\n\nOther words.\n")
     run_jobs(world)
@@ -116,7 +116,7 @@ def test_pages_without_comments_are_not_noted(world: World) -> None:
         assert tx.value("SELECT count(*) FROM node_whereabouts WHERE owner_id = :p", p=space.pages["A"]) == 0
 
 
-def test_comments_that_were_imported_are_noted(space: Space) -> None:
+def test_keys_of_imported_comments_are_stored(space: Space) -> None:
     comment_everywhere(space)
     run_jobs(space.world)
     world, page = space.world, space.pages["A"]

@@ -206,5 +206,5 @@ def test_threads_stay_with_their_words(space: Space, seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 14))
-def test_threads_stay_with_their_words_for_long(space: Space, seed: int) -> None:
+def test_threads_stay_with_their_words_in_long_runs(space: Space, seed: int) -> None:
     _run(space, seed, 160)

@@ -36,7 +36,7 @@ def mentions(document):
 
 
 @pytest.mark.sqlite_first
-def test_people_by_their_names(talk):
+def test_people_can_be_mentioned_by_name(talk):
     admin = talk.world.users["admin"]
     made = talk.post(f"Ask {to(admin)}!")
     shown = {"ref": {"kind": "user", "user": admin}, "label": "@Admin"}
@@ -53,7 +53,7 @@ def test_people_by_their_names(talk):
 
 
 @pytest.mark.sqlite_first
-def test_an_event_tells_only_whom_an_edit_adds(talk):
+def test_an_edit_only_notifies_newly_mentioned_people(talk):
     users = talk.world.users
     made = talk.post(to(users["admin"]))
     talk.update(made["id"], body={"markdown": f"{to(users['admin'])} and {to(users['reader'])}"})
@@ -112,7 +112,7 @@ def test_people_without_access_to_the_space_are_not_mentioned(talk):
     assert talk.events()[-1][1]["mentioned_teams"] == [teams["seeing"]]
 
 
-def test_mentions_of_former_members_can_stay(talk):
+def test_mentions_of_former_members_are_kept(talk):
     world = talk.world
     with world.context.db.write() as tx:
         leaver = insert_user(tx, "leaver@example.org", "Leaver", verified=True).id

@@ -11,7 +11,7 @@ def submit(space, change, comment, who="reviewer"):
 
 
 @pytest.mark.sqlite_first
-def test_the_comment_of_a_review(space, main):
+def test_a_review_can_have_a_comment(space, main):
     change, other = space.create(), space.create()
     talk = Talk(space, f"{space.path}/change-requests/{change}", change)
     plain = submit(space, change, {}).json()
@@ -49,7 +49,7 @@ def test_the_comment_of_a_review(space, main):
 
 
 @pytest.mark.sqlite_first
-def test_reviews_that_say_nothing_good(space):
+def test_invalid_reviews_are_refused(space):
     change = space.create()
     before = space.world.digest()
     for comment in ({"markdown": ""}, {"markdown": 7}, {"no": "such"}, {"document": {"nodes": [7]}}):

@@ -45,7 +45,7 @@ def talk(space: Space) -> Suggesting:
     return Suggesting(space)
 
 
-def test_one_press_takes_it_in_and_another_out(talk: Suggesting) -> None:
+def test_a_suggestion_is_applied_and_undone(talk: Suggesting) -> None:
     made = talk.suggest(0, "One **good** paragraph.\n\nAnd one more.", said="Better so.")
     shown = made["suggestion"]
     assert shown["status"] == "open" and not shown["outdated"]
@@ -77,7 +77,7 @@ def test_one_press_takes_it_in_and_another_out(talk: Suggesting) -> None:
     assert talk.space.change(talk.id)["revision"] == before
     refused(talk.try_settle(made["id"], "declined"), 409, "Reopen it before declining it")
 
-    # Reopened, keeping what was written elsewhere since.
+    # Reopened, keeping what was written elsewhere in the meantime.
     talk.space.edit(talk.id, update(talk.page, description="Words."))
     opened = talk.settle(made["id"], "open")
     assert opened["status"] == "open" and "settledBy" not in opened["suggestion"]

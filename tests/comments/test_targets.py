@@ -20,7 +20,7 @@ def head(talk):
 
 
 @pytest.mark.sqlite_first
-def test_a_node_is_found_while_text_changes(talk):
+def test_a_node_is_found_after_text_changed(talk):
     page = talk.space.pages["A"]
     node = talk.nodes("A")[1]["key"]
     made = talk.post(page=page, node=node)
@@ -49,12 +49,12 @@ def test_a_node_is_found_while_text_changes(talk):
     )
     assert node in [block["key"] for block in document["document"]["nodes"]]
     assert last != head(talk) and talk.list()["items"][0]["target"]["gone"] is True
-    # It may be restored.
+    # It can be restored.
     edit(talk, "A", PAGE.format(title="A"))
     assert talk.get(comment)["target"] == {**made["target"], "revision": head(talk)}
 
 
-def test_a_page_that_goes(talk):
+def test_threads_of_a_deleted_page_are_marked(talk):
     page = talk.space.pages["B"]
     about_page = talk.post(page=page)
     about_node = talk.post(page=page, node=talk.nodes("B")[0]["key"])
@@ -74,7 +74,7 @@ def cell(record, definition):
 
 
 @pytest.mark.sqlite_first
-def test_cells_are_found_when_rows_and_columns_come_in(talk):
+def test_cells_are_found_after_rows_and_columns_are_inserted(talk):
     edit(talk, "A", TABLE)
     page, table = talk.space.pages["A"], talk.nodes("A")[1]
     assert table["type"] == "table"
@@ -99,7 +99,7 @@ def test_cells_are_found_when_rows_and_columns_come_in(talk):
 
 
 @pytest.mark.sqlite_first
-def test_targets_that_are_not_there(talk):
+def test_missing_targets_are_refused(talk):
     edit(talk, "A", TABLE)
     page = talk.space.pages["A"]
     paragraph, table = (block["key"] for block in talk.nodes("A"))
@@ -122,7 +122,7 @@ def test_targets_that_are_not_there(talk):
 
 
 @pytest.mark.sqlite_first
-def test_pages_of_a_change_request_are_not_there_for_main(space, main):
+def test_pages_of_a_change_request_cannot_be_commented_on_in_main(space, main):
     change = space.create()
     page = space.edit(change, insert("# New\n\nWords.\n"))["changes"][0]["page"]["id"]
     inside = Talk(space, f"{space.path}/change-requests/{change}", change)
@@ -138,7 +138,7 @@ def test_pages_of_a_change_request_are_not_there_for_main(space, main):
 
 
 @pytest.mark.sqlite_first
-def test_a_thread_survives_conflict_resolution_merge_and_undoing(space, main):
+def test_a_thread_survives_conflict_resolution_merging_and_reverting(space, main):
     """Two change requests edit one paragraph while a thread about it continues."""
     page = space.pages["A"]
     first, second = space.create("editor", subject="One"), space.create("creator", subject="Two")
@@ -186,7 +186,7 @@ def test_a_thread_survives_conflict_resolution_merge_and_undoing(space, main):
     assert main.get(beside)["target"]["gone"] is True
 
 
-def test_comments_on_archived_and_merged_change_requests(space):
+def test_archived_and_merged_change_requests_accept_comments(space):
     archived, merged = space.create(), space.create()
     space.write(merged, "A", "# A\n\nNew.\n")
     space.world.call(
@@ -199,7 +199,7 @@ def test_comments_on_archived_and_merged_change_requests(space):
         assert talk.open_ones() == 1
 
 
-def test_a_node_or_cell_without_its_page_is_kept_as_it_is_named(world, space):
+def test_a_node_or_cell_without_its_page_is_kept_as_given(world, space):
     talk = Talk(space, space.path)
     table = "| A | B |\n| --- | --- |\n| one | two |\n"
     space.write(None, "A", f"# A\n\n{table}")
@@ -218,7 +218,7 @@ def test_a_node_or_cell_without_its_page_is_kept_as_it_is_named(world, space):
 
 
 @pytest.mark.sqlite_first
-def test_bodies_as_plain_text_and_empty(space):
+def test_bodies_are_plain_text_or_empty_objects(space):
     talk = Talk(space, space.path)
 
     def post(body):

@@ -25,7 +25,7 @@ NODES = {
 
 
 @pytest.mark.sqlite_first
-def test_markdown_and_nodes_both_ways(talk):
+def test_bodies_are_accepted_and_returned_as_markdown_and_nodes(talk):
     text = "Is *this* so?\n\n1. One\n2. Two"
     made = talk.post(text)
     assert words(made["body"]["document"]) == "Is this so?OneTwo" and set(made["body"]) == {"document"}
@@ -78,7 +78,7 @@ def test_permissions_on_comments_by_role(talk):
     assert talk.call("reader", "GET", f"/{mine['id']}").status_code == 404
 
 
-def test_replies(talk):
+def test_threads_have_replies(talk):
     comment = talk.post()["id"]
     first, second = talk.reply(comment, "One", "commenter"), talk.reply(comment, "Two", "editor")
     third = talk.reply(comment, "Three", "commenter")
@@ -122,7 +122,7 @@ def of_the_space(table):
     return "WHERE comment_id IN (SELECT id FROM comments WHERE space_id = :space)"
 
 
-def test_resolving_opening_and_counts(talk):
+def test_threads_are_resolved_reopened_and_counted(talk):
     one, two = talk.post()["id"], talk.post()["id"]
     assert talk.open_ones() == 2
     resolved = talk.update(one, "reviewer", resolved=True)
@@ -175,7 +175,7 @@ def test_counts_are_exact_when_many_act_at_once(talk):
         assert reaction["count"] == len(reaction["users"]) <= 3
 
 
-def test_lists_are_filtered_ordered_and_cut(talk):
+def test_lists_are_filtered_sorted_and_paginated(talk):
     page = talk.space.pages["A"]
     ids = [
         talk.post(who=who, **target)["id"]
@@ -223,7 +223,7 @@ def test_lists_are_filtered_ordered_and_cut(talk):
 
 
 @pytest.mark.sqlite_first
-def test_the_two_places_are_apart(space, main):
+def test_threads_of_main_and_change_requests_are_separate(space, main):
     from .talking import Talk
 
     change, other = space.create(), space.create()
@@ -256,7 +256,7 @@ def test_the_two_places_are_apart(space, main):
     }
 
 
-def test_reactions(talk):
+def test_comments_have_reactions(talk):
     comment = talk.post()["id"]
     users = talk.world.users
     talk.update(comment, "commenter", addedReactions=["👍", "1f44d", "❤"])
@@ -301,7 +301,7 @@ NO_EMOJI = [
 
 
 @pytest.mark.sqlite_first
-def test_reactions_that_are_none(talk):
+def test_invalid_reactions_are_refused(talk):
     comment = talk.post()["id"]
     before = talk.world.digest()
     for wrong in NO_EMOJI:
@@ -312,7 +312,7 @@ def test_reactions_that_are_none(talk):
 
 
 @pytest.mark.sqlite_first
-def test_too_many_reactions(main):
+def test_the_number_of_reactions_is_limited(main):
     comment = main.post()["id"]
     many = [chr(0x1F600 + n) for n in range(70)]
     refused(main.try_update(comment, addedReactions=many), 400, "addedReactions")
@@ -328,7 +328,7 @@ def test_too_many_reactions(main):
 
 
 @pytest.mark.sqlite_first
-def test_bodies_that_are_none(talk):
+def test_invalid_bodies_are_refused(talk):
     comment = talk.post()["id"]
     before = talk.world.digest()
     for body in (
@@ -382,7 +382,7 @@ def test_hostile_html_is_text(talk):
 
 
 @pytest.mark.sqlite_first
-def test_one_event_for_each_change(talk):
+def test_each_change_creates_one_event(talk):
     comment = talk.post(page=talk.space.pages["A"])["id"]
     reply = talk.reply(comment)["id"]
     talk.update(comment, body={"markdown": "Else."}, resolved=True, addedReactions=["👍"])

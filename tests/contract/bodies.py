@@ -23,7 +23,7 @@ def kinds(type: inspect.Type) -> Iterator[inspect.Type]:
 
 
 def with_value(given: Any, at: Where, value: Any) -> Any:
-    """A copy of a body with ``value`` at a place."""
+    """Return a copy of a body with ``value`` at a place."""
     if not at:
         return value
     if isinstance(given, list):

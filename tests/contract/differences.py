@@ -28,13 +28,13 @@ class Listed(Struct, forbid_unknown_fields=True):
 
 
 def listed_differences() -> list[Listed]:
-    """What Octavo does not have of the newest public description, with the reasons."""
+    """Return the parts of the newest public description that Octavo doesn't have, with the reasons."""
     content = tomllib.loads((NEWEST / "differences.toml").read_text())
     return msgspec.convert(content["difference"], list[Listed])
 
 
 class _Parts:
-    """Everything that the alternatives and parts of a schema allow, taken together."""
+    """Everything that the alternatives and parts of a schema allow, combined."""
 
     def __init__(self) -> None:
         self.properties: dict[str, list[Named]] = {}
@@ -71,7 +71,7 @@ class Description:
         return name, value
 
     def schema(self, holder: dict[str, Any]) -> dict[str, Any] | None:
-        """The schema of a body or an answer of JSON, None where there is none."""
+        """Return the schema of a JSON body or response; None if there is none."""
         content = self._resolved(holder)[1].get("content", {})
         found = content.get("application/json") or content.get("text/event-stream")
         return found and found.get("schema")
@@ -175,7 +175,7 @@ class Comparison:
                 yield from self._compare(place, getattr(own, kind), getattr(theirs, kind))
 
     def _is_required(self, path: str, schemas: list[Named]) -> bool:
-        """Whether a property is required by the schema that declares it."""
+        """Return whether a property is required by the schema that declares it."""
         name = path.rpartition(".")[2]
         waiting, seen = [schema for _, schema in schemas], set[str]()
         while waiting:

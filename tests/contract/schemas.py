@@ -10,11 +10,12 @@ _KEPT_OUT = {"nullable", "discriminator", "example", "xml", "externalDocs", "for
 
 
 def json_schema(schema: Any, base: str = "") -> Any:
-    """JSON Schema (2020-12) of an OpenAPI 3.0 schema: ``nullable`` becomes a type, ``oneOf`` becomes ``anyOf``.
+    """Return the JSON Schema (2020-12) of an OpenAPI 3.0 schema: ``nullable`` becomes a type, ``oneOf``
+    becomes ``anyOf``.
 
-    Variants overlap in the description, so that a good answer may fit several. Formats are not checked, and
-    more properties than described are always allowed: the description forbids them inside ``allOf`` too. ``base``:
-    the document that references lead into, where it is another one.
+    Variants overlap in the description, so a valid response can match several. Formats aren't checked, and
+    additional properties are always allowed, because the description forbids them even inside ``allOf``.
+    ``base``: the document that references point into, if it is another one.
     """
     if isinstance(schema, list):
         return [json_schema(item, base) for item in schema]
@@ -55,7 +56,7 @@ class Schemas:
         return {int(code) for code in self._operations[operation_id]["responses"] if code.startswith("2")}
 
     def has(self, operation_id: str, status: int) -> bool:
-        """Whether there is such an operation, with such a response."""
+        """Return whether an operation with such a response exists."""
         return str(status) in self._operations.get(operation_id, {}).get("responses", {})
 
     def errors(self, operation_id: str, status: int, answer: Any) -> list[str]:
@@ -84,7 +85,8 @@ def _complaint(error: jsonschema_rs.ValidationError) -> str:
 
 
 def _depth(error: jsonschema_rs.ValidationError) -> tuple[int, bool]:
-    """How well a variant fits that fails so: far inside, and not for being another ``type`` or ``object``."""
+    """Return how well a variant fits that fails with this error: deep inside is better, another ``type`` or
+    ``object`` is worse."""
     path = error.instance_path
     tells_apart = bool(path) and path[-1] in ("type", "object", "kind")
     return (0, False) if tells_apart else (len(path) + 1, True)

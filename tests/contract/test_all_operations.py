@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from octavo.kit.http.operation import TABLE, Deletion, Operation, RawBody
-from octavo.kit.http.unknown_keys import shape_of, unread_keys
+from octavo.kit.http.unknown_keys import UNRESTRICTED, restricts, shape_of, unread_keys
 from octavo.operations.installation import load_packages
 from set_clock import SetClock
 from world import World
@@ -40,8 +40,8 @@ def _prepared(world: World, operation: Operation) -> Sample:
 
 
 def test_every_delete_is_a_deletion() -> None:
-    """But for those of SCIM, where RFC 7644 has 404 for what is not there, those that end a mode or a notice, and one's
-    own account."""
+    """Except those of SCIM, for which RFC 7644 defines 404 for missing resources, those that end a mode or a
+    notice, and the own account."""
     others = {o.id for o in TABLE.values() if o.method == "DELETE"} - {o.id for o in DELETIONS}
     assert others == {
         "deleteScimUser",
@@ -73,7 +73,7 @@ def test_deleting_missing_objects(world: World, operation: Operation) -> None:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.id)
-def test_unknown_keys_are_refused_or_named(world: World, operation: Operation) -> None:
+def test_unknown_keys_are_refused_or_reported(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
     given = sample.body_for(world.home)
     if isinstance(given, list):
@@ -92,14 +92,50 @@ def test_unknown_keys_are_refused_or_named(world: World, operation: Operation) -
     assert "someNewKey" in answer.headers["octavo-unread-keys"]
 
 
-def test_which_operations_refuse_such_keys() -> None:
+@pytest.mark.sqlite_first
+@pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.id)
+def test_unknown_restrictions_are_refused(world: World, operation: Operation) -> None:
+    """Previously, a site space could be added with ``hidden``, which only updates know, and was visible."""
+    sample = _prepared(world, operation)
+    given = sample.body_for(world.home)
+    proved = credentials(world, "admin", operation)
+    before = world.written()
+    for name, unrestricted in UNRESTRICTED.items():
+        first, *others = given if isinstance(given, list) else [given or {}]
+        changed = {**first, name: "visitor.claims.beta"}
+        if name not in {key for key, _ in unread_keys(shape_of(operation.body), changed)}:
+            continue
+        body = [changed, *others] if isinstance(given, list) else changed
+        answer = send(world, "admin", operation, world.home, json=body, headers=proved)
+        assert complaint(answer, 400, name) is None, answer.text
+        assert not any(restricts(name, value) for value in unrestricted)
+    assert world.written() == before
+
+
+def test_an_unknown_key_that_restricts_nothing_is_accepted(world: World) -> None:
+    """Clients return what they received, such as ``"hidden": false``."""
+    body = {"title": "Docs", "hidden": False, "draft": None, "condition": "", "defaultLevel": "inherit"}
+    answer = world.call("admin", "POST", world.home.path("/orgs/{organizationId}/sites"), json=body)
+    assert answer.status_code == 201, answer.text
+    assert set(answer.headers["octavo-unread-keys"].split(", ")) == set(UNRESTRICTED)
+
+
+def test_restrictions_are_refused_at_any_depth(world: World) -> None:
+    path = world.home.path("/spaces/{spaceId}/change-requests/{changeRequestId}/content")
+    page = {"operation": "insert_page", "slug": "new", "document": {"markdown": "# New\n"}}
+    given = {f"key{number}": number for number in range(50)}
+    answer = world.call("admin", "POST", path, json={**given, "changes": [page, {**page, "draft": True}]})
+    assert complaint(answer, 400, "changes[1].draft: ") is None
+
+
+def test_operations_that_refuse_unknown_keys_are_listed() -> None:
     """Our own ones, and those that replace or override a whole customization."""
     own = {o.id for o in WITH_BODY if o.extension} - {o.id for o in LENIENT}
     whole = {"updateSiteCustomizationById", "overrideSiteSpaceCustomizationById"}
     assert {o.id for o in WITH_BODY if o.refuses_unread} == own | whole
 
 
-def test_keys_are_named_where_they_are(world: World) -> None:
+def test_unknown_keys_are_reported_with_their_path(world: World) -> None:
     change = {
         "operation": "update_page",
         "page": world.home["pageId"],
@@ -113,7 +149,7 @@ def test_keys_are_named_where_they_are(world: World) -> None:
     )
     answer = world.call("admin", "POST", path, json={"changes": [change | {"colour": 1}] * 50})
     assert answer.headers["octavo-unread-keys"].endswith(", ...")
-    # What a node or a configuration holds is for whoever reads it.
+    # Clients interpret the content of a node or a configuration.
     nodes = [{"object": "block", "type": "paragraph", "data": {"own": {"deep": 1}}, "nodes": []}]
     answer = world.call(
         "admin",
@@ -126,8 +162,8 @@ def test_keys_are_named_where_they_are(world: World) -> None:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.id)
-def test_bytes_that_are_no_text(world: World, operation: Operation) -> None:
-    """Wherever they are: as a value, as a key, deep in what nobody reads."""
+def test_bytes_that_are_not_utf_8_are_refused(world: World, operation: Operation) -> None:
+    """At any position: as a value, as a key, and deep in ignored parts."""
     sample = _prepared(world, operation)
     given = json.dumps(sample.body_for(world.home) or {}).encode()
     proved = credentials(world, "admin", operation)
@@ -151,7 +187,7 @@ def test_bytes_that_are_no_text(world: World, operation: Operation) -> None:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", WITH_QUERY, ids=lambda operation: operation.id)
-def test_an_empty_query_value_is_none(world: World, clock: SetClock, operation: Operation) -> None:
+def test_an_empty_query_value_counts_as_missing(world: World, clock: SetClock, operation: Operation) -> None:
     clock.advance(0)  # signed links hold the time
     sample = _prepared(world, operation)
     if operation.id in TOLD_ELSEWHERE:
@@ -166,7 +202,7 @@ def test_an_empty_query_value_is_none(world: World, clock: SetClock, operation: 
 
 
 def _emoji_fields(model: Any) -> list[str]:
-    """The fields of a body that hold emoji, by their paths; of each change of a batch too."""
+    """Return the paths of fields of a body that contain emoji, including those of each change in a batch."""
     found = []
     for name, shape in (shape_of(model).fields or {}).items():
         if name in ("emoji", "addedReactions", "removedReactions"):
@@ -177,7 +213,7 @@ def _emoji_fields(model: Any) -> list[str]:
     return found
 
 
-def test_all_emoji_are_emoji(world: World) -> None:
+def test_emoji_of_the_api_are_valid(world: World) -> None:
     checked, wrong = [], []
     for operation in WITH_BODY:
         for field in _emoji_fields(operation.body):
@@ -201,7 +237,7 @@ def test_all_emoji_are_emoji(world: World) -> None:
         assert answer.is_success, answer.text
 
 
-def test_cors_headers_allowed_and_exposed(world: World) -> None:
+def test_cors_headers_are_allowed_and_exposed(world: World) -> None:
     asked = {
         "origin": "https://elsewhere.example",
         "access-control-request-method": "PATCH",
@@ -226,8 +262,8 @@ class _Tree(msgspec.Struct):
     free: Any = None
 
 
-def test_shapes_that_hold_themselves() -> None:
+def test_recursive_types_are_traversed() -> None:
     shape = shape_of(_Tree)
     value = {"leaves": {"x": {"name": "a", "below": [{"name": "b", "new": 1}]}}, "free": {"any": 1}}
-    assert list(unread_keys(shape, value)) == ["leaves.x.below[0].new"]
-    assert list(unread_keys(shape, {"leaves": 7, "free": [], "more": {}})) == ["more"]
+    assert [path for path, _ in unread_keys(shape, value)] == ["leaves.x.below[0].new"]
+    assert list(unread_keys(shape, {"leaves": 7, "free": [], "more": {}})) == [("more", {})]

@@ -121,7 +121,9 @@ def _shape(path: str) -> str:
 
 
 @pytest.mark.parametrize("operation", described(), ids=lambda operation: operation.id)
-def test_method_path_and_codes(public_api: PublicApi, schemas: Schemas, operation: Operation) -> None:
+def test_operations_have_the_described_method_path_and_status_codes(
+    public_api: PublicApi, schemas: Schemas, operation: Operation
+) -> None:
     public = public_api.operations.get(operation.id)
     assert public is not None, f"{operation.id} is not in the public description: is it an extension?"
     assert (operation.method, _shape(operation.path)) == (public["method"], _shape(public["path"]))
@@ -140,7 +142,7 @@ def test_own_operations_are_absent_from_the_public_description(public_api: Publi
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", TABLE.values(), ids=lambda operation: operation.id)
-def test_the_answer_has_the_described_shape(world: World, request, operation: Operation) -> None:
+def test_responses_match_the_description(world: World, request, operation: Operation) -> None:
     sample = sample_of(operation)
     if sample.before is not None:
         sample.before(world, world.home)
@@ -160,13 +162,13 @@ def test_the_answer_has_the_described_shape(world: World, request, operation: Op
     for version, deviations in (("schemas", DEVIATIONS), ("newest_schemas", NEWEST_DEVIATIONS)):
         schemas: Schemas = request.getfixturevalue(version)
         if schemas.has(operation.id, answer.status_code):
-            _compare(operation, answer, schemas, deviations)
+            compare(operation, answer, schemas, deviations)
 
 
-def _compare(
+def compare(
     operation: Operation, answer: httpx.Response, schemas: Schemas, deviations: Collection[str]
 ) -> None:
-    """Answers fit a description but for complaints that are listed, at least a part of each."""
+    """Compare responses with a description, except for listed complaints, each of which must occur."""
     if answer.headers.get("content-type", "").startswith("text/event-stream"):
         events = [event.partition("data: ") for event in answer.text.strip().split("\n\n")]
         assert events[-1][0] == "event: done\n", "clients close the stream then"
@@ -182,7 +184,7 @@ def _compare(
     assert not complaints, "\n".join([operation.source, *complaints])
 
 
-def test_a_wrong_answer_is_noticed(world: World, schemas: Schemas) -> None:
+def test_a_wrong_response_is_detected(world: World, schemas: Schemas) -> None:
     answer = world.get("admin", world.home.path("/spaces/{spaceId}/content/pages"))
     assert schemas.errors("listPages", 200, answer) == []
     group = next(page for page in answer["pages"] if page["type"] == "group")

@@ -66,10 +66,8 @@ def _variants(kind: models.Type) -> Iterator[models.Type]:
 
 
 def _fields(model: Any) -> dict[str, tuple[Any, list[models.Type]]]:
-    """Each field of a struct (or of the structs of a union) on the wire: its type and the variants of that.
-
-    A body that is not JSON has none.
-    """
+    """Yield each field of a struct (or of the structs of a union) on the wire, with its type and variants.
+    Bodies that aren't JSON have none."""
     found: dict[str, tuple[Any, list[models.Type]]] = {}
     if model is RawBody:
         return found
@@ -90,7 +88,7 @@ def _refused(value: Any, type: Any) -> bool:
 
 
 def _wrong_fields(operation: Operation) -> Iterator[tuple[str, Any]]:
-    """Fields of a body with a value that they may not have: wrong type, unknown word, too long, out of range."""
+    """Yield bodies with an invalid value in one field: wrong type, unknown word, too long, or out of range."""
     for name, (type, variants) in _fields(operation.body).items():
         candidates = list(_WRONG_VALUES)
         for variant in variants:
@@ -105,7 +103,7 @@ def _wrong_fields(operation: Operation) -> Iterator[tuple[str, Any]]:
 
 
 def _wrong_queries(operation: Operation) -> Iterator[tuple[str, str]]:
-    """The same for query parameters, which are text."""
+    """Yield queries with an invalid value in one parameter, which is text."""
     fields = _fields(operation.query)
     for name, (_, variants) in fields.items():
         for variant in variants:
@@ -120,7 +118,7 @@ def _wrong_queries(operation: Operation) -> Iterator[tuple[str, str]]:
                 yield name, "abc"
                 yield from ((name, str(n + 1)) for n in (inner.le,) if n is not None)
                 yield from ((name, str(n - 1)) for n in (inner.ge,) if n is not None)
-        # Beside a limit it is the token of a page of a list; alone it names a page.
+        # With a limit, it is the token of a page of a list; alone, it names a page.
         if name == "page" and "limit" in fields:
             yield from ((name, token) for token in _WRONG_TOKENS)
         if all(isinstance(variant, models.StrType | models.NoneType) for variant in variants):
@@ -136,7 +134,7 @@ def _prepared(world: World, operation: Operation) -> Sample:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", WITH_BODY, ids=lambda operation: operation.id)
-def test_bad_bodies(world: World, operation: Operation) -> None:
+def test_invalid_bodies_are_refused(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
     proved = credentials(world, "admin", operation)
     before = world.written()
@@ -172,7 +170,7 @@ def test_bad_bodies(world: World, operation: Operation) -> None:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", WITH_QUERY, ids=lambda operation: operation.id)
-def test_bad_queries(world: World, operation: Operation) -> None:
+def test_invalid_queries_are_refused(world: World, operation: Operation) -> None:
     sample = _prepared(world, operation)
     proved = credentials(world, "admin", operation)
     before = world.written()
@@ -187,7 +185,7 @@ def test_bad_queries(world: World, operation: Operation) -> None:
     assert not wrong, "\n".join([operation.source, *wrong])
 
 
-def test_a_body_larger_than_it_may_be_in_pieces(world: World) -> None:
+def test_a_chunked_body_beyond_the_limit_is_refused(world: World) -> None:
     operation = TABLE["createSpace"]
 
     async def pieces():
@@ -198,14 +196,14 @@ def test_a_body_larger_than_it_may_be_in_pieces(world: World) -> None:
     assert complaint(answer, 413, "body") is None
 
 
-def test_tokens_that_prove_nothing(world: World) -> None:
+def test_invalid_tokens_are_refused(world: World) -> None:
     for header in ("Bearer no-such-token", "Bearer ", "Bearer", "Basic YTpi", "Bearer " + "x" * 5000):
         answer = world.call("nobody", "GET", "/user", headers={"authorization": header})
         assert complaint(answer, 401, "Authorization") is None, header
         assert answer.headers["www-authenticate"] == "Bearer"
 
 
-def test_addresses_and_methods_that_are_not_there(world: World) -> None:
+def test_unknown_paths_and_methods_return_an_error(world: World) -> None:
     for path in ("/nothing", "/orgs/x/y/z", "/orgs/%00", "/spaces/" + "x" * 3000, "/spaces/%ff"):
         assert complaint(world.call("admin", "GET", path), 404) is None, path
     answer = world.call("admin", "PUT", "/user")
@@ -226,7 +224,7 @@ def test_invalid_discriminators_return_400(sqlite_world: World, tag: Any) -> Non
 
 
 @pytest.mark.parametrize("word", ["null", "NULL", "Null", "nUll"])
-def test_null_is_no_value_of_a_parameter_but_may_be_a_text(sqlite_world: World, word: str) -> None:
+def test_null_is_not_a_parameter_value_but_can_be_text(sqlite_world: World, word: str) -> None:
     world, place = sqlite_world, sqlite_world.home
     sites = place.path("/orgs/{organizationId}/sites")
     answer = world.call("admin", "GET", sites, params={"published": word})

@@ -134,7 +134,7 @@ def test_operations_that_read_content_require_its_scope(
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("operation", _NEEDING, ids=lambda operation: operation.id)
-def test_a_token_of_the_area_alone_is_refused(world: World, operation: Operation) -> None:
+def test_a_token_with_only_the_scope_of_the_area_is_refused(world: World, operation: Operation) -> None:
     sample = sample_of(operation)
     if sample.before is not None:
         sample.before(world, world.home)

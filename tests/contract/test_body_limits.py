@@ -1,7 +1,5 @@
-"""Bodies just below and just above the limit of each operation, from each of the cast.
-
-Large limits are made smaller for the test, but stay above what is taken before it is known who sends it.
-"""
+"""Bodies just below and just above the limit of each operation, from each person of the cast. Large limits
+are reduced for the test, but stay above the number of bytes that is read before authentication."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ def limited(operation: Operation, limit: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=lambda operation: operation.id)
-def test_as_many_bytes_as_it_takes(sqlite_world: World, operation: Operation) -> None:
+def test_bodies_are_accepted_up_to_the_limit(sqlite_world: World, operation: Operation) -> None:
     world, sample = sqlite_world, sample_of(operation)
     if sample.before is not None:
         sample.before(world, world.home)
@@ -61,7 +59,7 @@ def test_as_many_bytes_as_it_takes(sqlite_world: World, operation: Operation) ->
 
 def is_expected(operation: Operation, who: str, fits: bool, status: int, text: str) -> bool:
     if who == NOBODY and operation.needs is not PUBLIC:
-        # A small body is read before anybody is asked for a token.
+        # A small body is read before the token is checked.
         return status == 401 or (status == 413 and not fits)
     if not fits:
         return status == 413 and "body: too large" in text

@@ -1,7 +1,7 @@
-"""Operations over many objects check permissions for each one.
+"""Operations on many objects check permissions for each one.
 
-Somebody may make and change sites and collections. A collection holds a space, and a site shows it, that is closed to
-them: whatever they call there, they learn nothing of that space and change nothing of it.
+A person can create and change sites and collections. A collection contains a space, and a site shows it, that
+is closed to them: no operation reveals anything about that space or changes it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Closed:
         }
         call("POST", f"/spaces/{self.space}/content", {"changes": [page]})
         call("PATCH", f"/spaces/{self.space}", {"defaultLevel": None, "language": "de"})
-        # Its section is hidden from visitors, who may see what is published.
+        # Its section is hidden from visitors, who can see published content.
         section = {"spaceId": self.space, "title": f"{WORD} section", "draft": True}
         self.section = call("POST", f"{SITE}/sections", section)["id"]
         shown = call("GET", f"{SITE}/site-spaces?limit=100")["items"]
@@ -75,7 +75,7 @@ class Closed:
         self.keep()
 
     def keep(self) -> None:
-        """As it is now it is again for each call."""
+        """Make the current state the one that each call starts from."""
         self._kept = _KeptSqlite(self.world._folder / "octavo.db", self._file, self.world.context.db)
         self._ids, self._seen = dict(self.place.ids), self.world.commits
 
@@ -90,7 +90,7 @@ class Closed:
         assert any(WORD in path for path in developer.files)
 
     def renew(self) -> None:
-        """As it was made, if anything was written since."""
+        """Restore the initial state, if anything was written since."""
         self.place.ids = dict(self._ids)
         if self.world.commits != self._seen:
             self._kept.restore(self.world.context.db)
@@ -100,7 +100,7 @@ class Closed:
         self._kept.close()
 
     def facts(self) -> dict[str, Any]:
-        """Everything that is kept of the space."""
+        """Return everything that is stored about the space."""
         with self.world.context.db.read() as tx:
             tables = {
                 table: tx.all(f"SELECT * FROM {table} WHERE {column} = :id ORDER BY 1", id=self.space)
@@ -129,7 +129,7 @@ def closed(request: pytest.FixtureRequest, sqlite_world: World, tmp_path: Path) 
 
 
 def collective() -> list[Operation]:
-    """The operations at a site or a collection, and at the organization that has them."""
+    """Return the operations on a site or a collection, and on the organization that owns them."""
     return [
         operation
         for operation in TABLE.values()
@@ -172,7 +172,7 @@ def asked_by(operation: Operation) -> set[str]:
 def changed_by_each(
     closed: Closed, operations: list[Operation], who: str = WHO
 ) -> Iterator[tuple[str, str, set[str]]]:
-    """Each call by ``who``, what it answered, and what of the space it changed."""
+    """Return each call by ``who``, its response, and what it changed in the space."""
     as_made = closed.facts()
     assert all(as_made[name] for name in ("spaces", "site_spaces", "site_sections"))
     for operation in operations:
@@ -191,7 +191,7 @@ def changed_by_each(
             number += 1
 
 
-def test_closed_spaces_are_neither_shown_nor_changed(closed: Closed) -> None:
+def test_closed_spaces_are_neither_shown_nor_modified(closed: Closed) -> None:
     wrong = []
     assert closed.world.call(WHO, "GET", f"/spaces/{closed.space}").status_code == 404
     search = closed.place.path("/orgs/{organizationId}/search")
@@ -204,7 +204,7 @@ def test_closed_spaces_are_neither_shown_nor_changed(closed: Closed) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_readers_of_a_space_change_nothing_but_its_place_on_the_site(closed: Closed) -> None:
+def test_readers_of_a_space_only_change_its_place_on_the_site(closed: Closed) -> None:
     body = {"role": "read", "users": [closed.world.users[WHO]]}
     closed.world.post("admin", f"/spaces/{closed.space}/permissions", body)
     closed.close()
@@ -219,7 +219,7 @@ def test_readers_of_a_space_change_nothing_but_its_place_on_the_site(closed: Clo
 
 
 @pytest.mark.parametrize("closed", [""], indirect=True, ids=["alone"])
-def test_a_role_at_a_site_opens_none_of_its_spaces(closed: Closed) -> None:
+def test_a_role_for_a_site_gives_no_access_to_its_spaces(closed: Closed) -> None:
     """A guest who manages the site, and has access to none of its spaces."""
     body = {"role": "create", "users": [closed.world.users["guest"]]}
     closed.world.post("admin", closed.place.path(f"{SITE}/permissions"), body)

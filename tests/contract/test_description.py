@@ -62,11 +62,11 @@ def test_components_have_descriptive_names(description: dict[str, Any]) -> None:
         ("Listing_octavo.a.PageLocation___octavo.a.FileLocation_", "LocationList"),
     ],
 )
-def test_how_names_are_made(given: str, name: str) -> None:
+def test_names_of_components_are_derived_from_types(given: str, name: str) -> None:
     assert component_name(given) == name
 
 
-def test_no_parameter_is_null(description: dict[str, Any]) -> None:
+def test_no_parameter_is_nullable(description: dict[str, Any]) -> None:
     for item in description["paths"].values():
         for entry in item.values():
             for parameter in entry["parameters"]:
@@ -109,7 +109,7 @@ def test_common_responses_are_described_for_every_operation(description: dict[st
                     assert {"$ref": "#/components/schemas/Done"} in stream["schema"]["anyOf"], path
 
 
-def test_references_lead_somewhere(description: dict[str, Any]) -> None:
+def test_references_have_a_target(description: dict[str, Any]) -> None:
     names = description["components"]["schemas"]
     found = [part["$ref"] for _, part in _walk(description) if isinstance(part.get("$ref"), str)]
     assert found and all(ref.removeprefix("#/components/schemas/") in names for ref in found)
@@ -128,7 +128,7 @@ _ESCAPED = re.compile(r"\\(?:[\^$\\.*+?()\[\]{}|/dDsSwWnrt-]|x[0-9a-f]{2})")
 """What JSON Schema's regular expressions, which are ECMAScript's for Unicode, let stand behind a backslash."""
 
 
-def test_patterns_are_those_of_json_schema(description: dict[str, Any]) -> None:
+def test_patterns_are_valid_in_json_schema(description: dict[str, Any]) -> None:
     patterns = {part["pattern"] for _, part in _walk(description) if isinstance(part.get("pattern"), str)}
     assert len(patterns) > 15
     assert not [pattern for pattern in patterns if "\\" in _ESCAPED.sub("", pattern)]
@@ -137,18 +137,18 @@ def test_patterns_are_those_of_json_schema(description: dict[str, Any]) -> None:
 
 
 def test_errors_describe_the_expected_pattern_in_words(description: dict[str, Any]) -> None:
-    """A regular expression in a message helps nobody who is not an engineer."""
+    """A regular expression in a message only helps engineers."""
     patterns = {part["pattern"] for _, part in _walk(description) if isinstance(part.get("pattern"), str)}
     told = {pattern.replace(r"\Z", "$") for pattern in EXPECTED}
-    # Those of published schemas describe answers, or are checked by code with words of its own.
+    # Published schemas describe responses, or are checked by code with its own messages.
     assert patterns <= told, "use octavo.kit.texts.pattern for each"
 
 
-def test_no_url_may_have_control_characters(description: dict[str, Any]) -> None:
-    """Such a URL cannot be sent in a header, and a terminal or log that shows it does what it says."""
+def test_no_url_can_have_control_characters(description: dict[str, Any]) -> None:
+    """Such a URL can't be sent in a header, and could control a terminal or log that shows it."""
     patterns = {part["pattern"] for _, part in _walk(description) if isinstance(part.get("pattern"), str)}
     urls = [found for found in patterns if re.search(found, "https://docs.example.org/guide")]
-    # Not those of customizations: they are refused what could end an attribute, and are never sent in a header.
+    # Except in customizations: they refuse characters that could end an attribute, and are never sent in a header.
     bounded = [found for found in urls if not re.search(found, "none") and r"\x22'<>" not in found]
     assert len(bounded) > 2
     for found in bounded:
@@ -167,7 +167,9 @@ def test_every_operation_has_a_tag_and_sentences(description: dict[str, Any]) ->
 @pytest.mark.parametrize(
     "operation_id", ["getScimUser", "listScimUsers", "getSpaceById", "listSpacesInOrganizationById"]
 )
-def test_media_types_are_as_sent(world: World, description: dict[str, Any], operation_id: str) -> None:
+def test_media_types_match_the_responses(
+    world: World, description: dict[str, Any], operation_id: str
+) -> None:
     operation = TABLE[operation_id]
     assert operation_id not in TOLD_ELSEWHERE and sample_of(operation)
     answer = send(world, "admin", operation, world.home)
@@ -183,7 +185,8 @@ def _structs(of: type) -> Iterator[type]:
 
 
 def test_optional_fields_are_not_required() -> None:
-    """A field that may be unset has that as its default; else the description says that answers always have it."""
+    """A field that can be unset has that as its default; otherwise, the description says that responses
+    always contain it."""
     wrong = [
         f"{each.__module__}.{each.__name__}.{field.name}"
         for each in _structs(msgspec.Struct)
@@ -195,7 +198,7 @@ def test_optional_fields_are_not_required() -> None:
 
 
 def _properties(schema: Any, place: str) -> Iterator[tuple[str, str, Any]]:
-    """Each property in a schema: where it is, its name, and what is said of it."""
+    """Yield each property in a schema: its position, its name, and its description."""
     if isinstance(schema, list):
         for part in schema:
             yield from _properties(part, place)
@@ -230,7 +233,7 @@ def test_everything_is_described_in_sentences(description: dict[str, Any]) -> No
     assert not bad
 
 
-def test_no_meaning_is_left_over(description: dict[str, Any]) -> None:
+def test_every_description_is_used(description: dict[str, Any]) -> None:
     """A name that is gone takes its meaning along."""
     meanings = load_meanings()
     used: set[str] = set()
@@ -252,7 +255,8 @@ def test_no_meaning_is_left_over(description: dict[str, Any]) -> None:
 
 
 def _kinds(schema: dict[str, Any], components: dict[str, Any]) -> frozenset[str]:
-    """What values a schema admits, null aside: `boolean`, `number`, `text`, `list` or `object`; empty for anything."""
+    """Return the types of values that a schema allows, except null: `boolean`, `number`, `text`, `list`, or
+    `object`; empty for any value."""
     if "$ref" in schema:
         return _kinds(components[schema["$ref"].rpartition("/")[2]], components)
     if "anyOf" in schema:
@@ -270,8 +274,9 @@ def _kinds(schema: dict[str, Any], components: dict[str, Any]) -> frozenset[str]
     return frozenset({names[schema["type"]]} if schema.get("type") in names else ())
 
 
-def test_a_sentence_for_many_properties_fits_them_all(description: dict[str, Any]) -> None:
-    """Properties that share a name and its sentence are of one kind: a number of members is not their list."""
+def test_a_shared_description_fits_all_its_properties(description: dict[str, Any]) -> None:
+    """Properties that share a name and a description have the same type: a number of members isn't their
+    list."""
     components = description["components"]["schemas"]
     meanings = load_meanings().properties
     found: dict[str, dict[frozenset[str], set[str]]] = {}
@@ -293,7 +298,7 @@ _ONLY = {r"The IDs ": {"list"}, r"The ID ": {"text"}, r"The number of ": {"numbe
 """What begins so is of one of these kinds."""
 
 
-def test_sentences_name_the_kind_of_value(description: dict[str, Any]) -> None:
+def test_descriptions_name_the_type_of_the_value(description: dict[str, Any]) -> None:
     components = description["components"]["schemas"]
     wrong = []
     for name, schema in components.items():

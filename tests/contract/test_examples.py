@@ -1,6 +1,6 @@
-"""The examples in the description are real calls, and fit what the description says.
+"""The examples in the description are real calls and match the description.
 
-They are recorded anew with ``OCTAVO_TEST_RECORD=1 pytest -n 0 tests/contract/test_examples.py -k real_answer``.
+They are recorded with ``OCTAVO_TEST_RECORD=1 pytest -n 0 tests/contract/test_examples.py -k real_answer``.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def _refers(value: Any) -> bool:
 
 
 def _shortened(value: Any, depth: int = 0) -> Any:
-    """The first items of each list, no long texts, no secrets, and of descriptions of APIs no part with
-    references: what makes clients of ours would follow them."""
+    """Shorten a response: the first items of each list, no long texts, no secrets, and no parts of API
+    descriptions with references, which generated clients would follow."""
     if isinstance(value, list):
         return [_shortened(item, depth + 1) for item in value[:_ITEMS]]
     if isinstance(value, dict):
@@ -115,7 +115,7 @@ SHOWN = [operation for operation in TABLE.values() if operation.id not in WITHOU
 
 @pytest.mark.slow
 @pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.id)
-def test_a_real_answer_fits_the_description(
+def test_a_real_answer_matches_the_description(
     sqlite_world: World,
     description: dict[str, Any],
     registry: jsonschema_rs.Registry,
@@ -144,7 +144,7 @@ def _record(operation_id: str, example: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.id)
-def test_examples_fit_the_description(
+def test_examples_match_the_description(
     description: dict[str, Any],
     registry: jsonschema_rs.Registry,
     examples: dict[str, Example],
@@ -161,7 +161,7 @@ def test_examples_fit_the_description(
         assert not _complaints(registry, place, example.request)
 
 
-def test_examples_hold_no_secrets_and_are_short() -> None:
+def test_examples_contain_no_secrets_and_are_short() -> None:
     text = FILE.read_text()
     assert not re.search(r"\boc[ts]_[A-Za-z0-9]{8}|eyJ[A-Za-z0-9_-]{8}|-----BEGIN|octavo\.test", text)
     assert len(text) < 1_000_000

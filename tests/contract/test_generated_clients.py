@@ -57,7 +57,7 @@ def _run(*command: str | Path, folder: Path) -> str:
     return done.stdout + done.stderr
 
 
-def test_a_validator_finds_nothing_wrong(description: dict[str, Any]) -> None:
+def test_a_validator_finds_no_errors(description: dict[str, Any]) -> None:
     validate(description)
 
 

@@ -91,7 +91,7 @@ CURSORS = [
 
 
 def _leaves(type: inspect.Type, given: Any, at: Where = ()) -> Iterator[Where]:
-    """The places in a body that hold no further fields, those of the sample and those that it leaves out."""
+    """Yield the positions in a body without further fields, those in the sample and those that it omits."""
     for kind in kinds(type):
         if isinstance(kind, inspect.StructType):
             there = given if isinstance(given, dict) else {}
@@ -131,7 +131,7 @@ def _requests(world: World, operation: Operation, sample: Sample) -> Iterator[tu
 
 @pytest.mark.slow
 @pytest.mark.parametrize("operation", list(TABLE.values()), ids=lambda operation: operation.id)
-def test_nothing_fails(world: World, operation: Operation) -> None:
+def test_hostile_values_cause_no_server_error(world: World, operation: Operation) -> None:
     sample = sample_of(operation)
     if sample.before is not None:
         sample.before(world, world.home)
@@ -142,7 +142,7 @@ def test_nothing_fails(world: World, operation: Operation) -> None:
         answer = send(world, "admin", operation, world.home, headers=headers, **options)
         if answer.status_code >= 500 and answer.status_code != 503:
             wrong.append(f"{label}: {answer.status_code} {answer.text[:100]}")
-        # What was taken is shown.
+        # Accepted values are read again.
         if twin is not None and operation.method != "GET" and world.commits != changed:
             seen = send(world, "admin", twin, world.home)
             if seen.status_code >= 500:

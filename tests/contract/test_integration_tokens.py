@@ -63,7 +63,7 @@ SCRIPT = """export default { async fetch() {
 
 
 def _agree(world: World, scopes: list[str]) -> None:
-    """The integration of home asks for these scopes, and home agrees."""
+    """Have the integration of home request these scopes, and home grant them."""
     publish = TABLE["publishIntegration"]
     body = {**sample_of(publish).body_for(world.home), "scopes": scopes, "script": SCRIPT}
     world.post("admin", world.home.path(publish.path), body)
@@ -80,7 +80,7 @@ def _headers(world: World, *, installation: bool) -> dict[str, str]:
     return {"authorization": f"Bearer {secret}"}
 
 
-def test_integration_tokens_can_call_the_described_operations(world: World, public_api: PublicApi) -> None:
+def test_integration_tokens_can_call_the_documented_operations(world: World, public_api: PublicApi) -> None:
     _agree(world, list(INTEGRATION_SCOPES))
     everywhere = public_api.description["security"]
     wrong, refused = [], set()
@@ -101,7 +101,7 @@ def test_integration_tokens_can_call_the_described_operations(world: World, publ
 
 
 @pytest.mark.parametrize("operation_id", ASKING)
-def test_chat_bots_ask_as_their_installation(sqlite_world: World, operation_id: str) -> None:
+def test_chat_bots_ask_questions_as_their_installation(sqlite_world: World, operation_id: str) -> None:
     """They have the scope to read content and no other."""
     world = sqlite_world
     _agree(world, ["space:content:read"])

@@ -34,15 +34,16 @@ def _settle(world: World) -> None:
 
 
 def _shown(answer: httpx.Response) -> Any:
-    """Without what another moment gives: links that are signed until some time, when a stream began, how much room a
-    disk has, and how much the database takes, which grows with the events of those who ask."""
+    """Return a response without parts that depend on the time: links that are signed until a certain time,
+    when a stream started, and the size of the disk and of the database, which grows with the events of
+    callers."""
     told = r"(\"(?:free|bytes)\":|~pdf/|token=|signature=|\"kind\":\"ready\",\"timestamp\":\")[^\"&]+"
     return answer.status_code, re.sub(told, "", answer.text)
 
 
 @pytest.fixture
 def places(monkeypatch) -> list[bool]:
-    """For each time that an operation was tried, whether it was on the event loop."""
+    """Return for each attempt of an operation whether it ran on the event loop."""
     tried: list[bool] = []
     run = Dispatcher.run
 
@@ -54,8 +55,8 @@ def places(monkeypatch) -> list[bool]:
     return tried
 
 
-def test_kept_answers_are_the_same(world: World) -> None:
-    """Of each operation that reads, asked for three times."""
+def test_cached_responses_equal_fresh_ones(world: World) -> None:
+    """Each operation that reads is requested three times."""
     for operation in READS:
         sample = sample_of(operation)
         if sample.before is not None:
@@ -68,7 +69,7 @@ def test_kept_answers_are_the_same(world: World) -> None:
 
 
 @pytest.mark.parametrize("operation", QUICK, ids=lambda operation: operation.id)
-def test_quick_operations_answer_alike_in_a_thread(
+def test_quick_operations_return_the_same_in_a_thread(
     world: World, operation: Operation, places: list[bool], monkeypatch
 ) -> None:
     sample = sample_of(operation)
@@ -85,13 +86,13 @@ def test_quick_operations_answer_alike_in_a_thread(
         raise LeavesLoop
 
     read = world.context.db.read
-    monkeypatch.setattr(world.context.db, "read_kept", lambda begins=True: read() if begins else leave())
+    monkeypatch.setattr(world.context.db, "read_cached", lambda begins=True: read() if begins else leave())
     places.clear()
     assert _shown(send(world, "admin", operation, world.home)) == on_loop
     assert places == [True, False]
 
 
-def test_a_call_is_counted_once_however_often_it_is_tried(world: World, places: list[bool]) -> None:
+def test_a_call_is_counted_once_regardless_of_retries(world: World, places: list[bool]) -> None:
     """On PostgreSQL, on the event loop and then in a thread."""
     _settle(world)
     left = []
@@ -99,7 +100,7 @@ def test_a_call_is_counted_once_however_often_it_is_tried(world: World, places: 
         with world.context.db.write() as tx:
             tx.run("UPDATE organizations SET title = title")
         _settle(world)
-        # So that something is kept, and the call leaves the loop for what is not.
+        # So that some rows are cached, and the call leaves the loop for the others.
         send(world, "admin", TABLE["getAuthenticatedUser"], world.home)
         places.clear()
         answer = send(world, "reader", SPACE, world.home)
@@ -109,8 +110,8 @@ def test_a_call_is_counted_once_however_often_it_is_tried(world: World, places: 
         assert window != next_window or after == before - 1
 
 
-def test_a_call_that_begins_anew_sees_one_snapshot_and_is_counted_once(world: World) -> None:
-    """Somebody commits between what it took and what it asks for, and the notice is on its way."""
+def test_a_restarted_call_reads_one_snapshot_and_is_counted_once(world: World) -> None:
+    """Another person commits between two reads of the call, and the notice arrives later."""
     _settle(world)
     url = world.context.settings.database
     if not url.startswith("postgresql"):
@@ -133,7 +134,7 @@ def test_a_call_that_begins_anew_sees_one_snapshot_and_is_counted_once(world: Wo
     assert {each["user"]["displayName"] for each in again.json()["items"]} == {"Unheard"}, "never back"
 
 
-def test_rights_that_another_process_takes_away_end_kept_answers(world: World) -> None:
+def test_revoking_access_in_another_process_invalidates_cached_responses(world: World) -> None:
     """On SQLite at once, on PostgreSQL once the notice is here."""
     _settle(world)
     for _ in range(3):

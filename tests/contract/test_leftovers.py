@@ -17,7 +17,7 @@ load_packages()
 READS = [o for o in TABLE.values() if o.method == "GET" and o.id not in TOLD_ELSEWHERE]
 
 
-def test_reads_leave_nothing_circular(sqlite_world: World) -> None:
+def test_reads_leave_no_reference_cycles(sqlite_world: World) -> None:
     world, left = sqlite_world, {}
     gc.collect()
     gc.freeze()

@@ -1,7 +1,8 @@
-"""The cost of a list depends on the items shown: request a few items of every list at two database sizes.
+"""The cost of a list depends on the items shown: a few items of every list are requested at two database
+sizes.
 
-Counted is the work of SQLite's machine, and the pages of tables and indexes that PostgreSQL looks into. The true total
-that each list gives may look at each row once, by an index.
+The work of SQLite's virtual machine is counted, and the pages of tables and indexes that PostgreSQL reads.
+The true total of each list can look at each row once, with an index.
 """
 
 from __future__ import annotations
@@ -49,7 +50,6 @@ GROWS: dict[str, tuple[int, str]] = {
         180,
         "the places that show it are counted, those in main where the change request has no others",
     ),
-    "listChangeRequestsOfPage": (60, "of each open one is asked whether it edits the page"),
     "listCommentersInSpace": (35, "they are found among the comments"),
     "listCommentersInChangeRequest": (35, "they are found among the comments"),
 }
@@ -98,7 +98,7 @@ class Asked(NamedTuple):
 
 
 def asked(world: World) -> list[Asked]:
-    """Every list as an administrator asks for it, and as a plain member where they may."""
+    """Return every list as an administrator requests it, and as a plain member if allowed."""
     found = []
     for operation in LISTS:
         sample = sample_of(operation)
@@ -119,7 +119,8 @@ def ask(world: World, call: Asked) -> None:
 
 
 def read_on(world: World, call: Asked, limit: int) -> bool:
-    """Whether a list of ``limit`` items has a next page: one that shows nothing of the first, and the same total."""
+    """Return whether a list of ``limit`` items has a next page without items of the first one, and with the
+    same total."""
     query = {**call.query, "limit": limit}
     first = send(world, call.by, call.operation, world.home, params=query).json()
     if "next" not in first or "items" not in first:
@@ -134,7 +135,8 @@ def read_on(world: World, call: Asked, limit: int) -> bool:
 
 
 def copies(world: World) -> dict[str, tuple[str, dict[str, str]]]:
-    """By table: which row is copied, and the columns that differ in each copy, as SQL of ``:n`` and ``:id``."""
+    """Return by table the row to copy, and the columns that differ in each copy, as SQL of ``:n`` and
+    ``:id``."""
     home, admin = world.home, world.users["admin"]
     branch = f"(SELECT main_branch FROM spaces WHERE id = '{home['spaceId']}')"
     space = f"space_id = '{home['spaceId']}'"
@@ -200,13 +202,13 @@ def connections(world: World) -> list[sqlite3.Connection]:
 
 
 def count_steps(world: World, call: Asked) -> int:
-    """Steps of SQLite's machine for one call, in tens."""
+    """Return the steps of SQLite's virtual machine for one call, in tens."""
     steps = [0]
 
     def count() -> None:
         steps[0] += 10
 
-    for _ in range(2):  # the first one fills what is kept, and opens connections
+    for _ in range(2):  # The first call fills caches and opens connections.
         for connection in connections(world):
             connection.set_progress_handler(None, 0)
         steps[0] = 0
@@ -221,8 +223,8 @@ def count_steps(world: World, call: Asked) -> int:
 def require_flat(
     world: World, count: Callable[[Asked], int], a_row: float, grows: Mapping[str, tuple[float, str]]
 ) -> None:
-    """Every list costs what it did, and ``a_row`` for each row that was added; those that ``grows`` names what it
-    says."""
+    """Require that every list costs the same as before, plus ``a_row`` for each added row; lists in ``grows``
+    can cost the listed amount."""
     calls = asked(world)
     tidy(world)
     small = [count(call) for call in calls]
@@ -237,32 +239,32 @@ def require_flat(
         if steps > grows.get(call.operation.id, (a_row, ""))[0]
     ]
     assert not grown
-    # Lists that no longer grow are taken out of the table.
+    # Lists that no longer grow must be removed from the table.
     assert grows.keys() <= {
         call.operation.id for call, steps in zip(calls, taken, strict=True) if steps > a_row
     }
 
 
-def test_no_list_costs_more_as_there_is_more(sqlite_world: World) -> None:
+def test_no_list_gets_slower_with_more_data(sqlite_world: World) -> None:
     require_flat(sqlite_world, lambda call: count_steps(sqlite_world, call), A_ROW, GROWS)
 
 
-def test_every_list_is_answered_by_postgresql(_postgresql_once: World) -> None:
+def test_every_list_is_measured_on_postgresql(_postgresql_once: World) -> None:
     world = _postgresql_once.renew()
     assert sum(read_on(world, call, 1) for call in asked(world)) > 20
 
 
 @pytest.mark.slow
-def test_no_list_costs_postgresql_more_as_there_is_more(
+def test_no_list_gets_slower_on_postgresql_with_more_data(
     _postgresql_once: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = _postgresql_once.renew()
 
     def count_pages(call: Asked) -> int:
-        """Pages that PostgreSQL looks into for one call, each time it does."""
-        ask(world, call)  # fills what is kept
+        """Return the number of pages that PostgreSQL reads for one call, counting repeated reads."""
+        ask(world, call)  # This fills caches.
         with world.context.db.write():
-            pass  # rows are kept until somebody commits
+            pass  # Rows are cached until someone commits.
         with counting_pages(monkeypatch) as looked:
             ask(world, call)
         assert looked[0], f"{call} looked at nothing"

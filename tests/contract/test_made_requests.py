@@ -44,8 +44,8 @@ CHECKS = [
 
 @pytest.fixture(scope="module")
 def schema() -> Any:
-    """The description as a source of requests. Tokens are not part of them, and neither are parameters that an
-    operation does not have: they are ignored."""
+    """Return the description as a source of requests. It excludes tokens, and parameters that an operation
+    doesn't have, because they are ignored."""
     description = describe_operations(f"{URL}/v1", "0")
     config = SchemathesisConfig.from_dict(
         {
@@ -77,7 +77,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("operation", "mode"), CASES)
-def test_answers_are_as_described(
+def test_generated_requests_get_the_described_responses(
     sqlite_world: World, schema: Any, operation: Operation, mode: GenerationMode
 ) -> None:
     world, sample = sqlite_world, sample_of(operation)
@@ -90,7 +90,7 @@ def test_answers_are_as_described(
     checks = list(CHECKS)
     streams = operation.query is not None and "seconds" in operation.query.__struct_fields__
     if operation.media_type == "text/event-stream":
-        # OpenAPI 3.1 has no words for streams: the schema is that of the data of one event.
+        # OpenAPI 3.1 can't describe streams: the schema describes the data of one event.
         checks.remove(response_schema_conformance)
     bad = mode is GenerationMode.NEGATIVE
     if bad:
@@ -108,7 +108,7 @@ def test_answers_are_as_described(
     def answers(case: Any) -> None:
         request = _request(case, headers)
         if streams and not (bad and "seconds" in httpx.URL(request["path"]).params):
-            # One that goes on for as long as it may has no answer to look at.
+            # An endless stream has no response to check.
             request["path"] = str(httpx.URL(request["path"]).copy_set_param("seconds", "0"))
         answer = world.call("admin", operation.method, request.pop("path"), **request)
         assert answer.status_code != 500, answer.text
@@ -119,5 +119,5 @@ def test_answers_are_as_described(
     try:
         answers()
     except Unsatisfiable:
-        # Where every parameter may be any text, no request is wrong.
+        # If every parameter accepts any text, no request is invalid.
         assert bad and operation.body is None

@@ -29,7 +29,7 @@ REFUSED = [
 
 
 def _with(value: Any, path: str) -> Any:
-    """A body that has this field besides."""
+    """Return a body with this additional field."""
     head, rest = re.fullmatch(r"([^.\[]+)(?:\[\])?\.?(.*)", path).groups()  # type: ignore[union-attr]
     value = copy.deepcopy(value) if isinstance(value, dict) else {}
     if not rest:
@@ -43,9 +43,7 @@ def _with(value: Any, path: str) -> Any:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize(("operation", "place", "name"), REFUSED)
-def test_a_restriction_that_octavo_does_not_know_is_refused(
-    world: World, operation: Operation, place: str, name: str
-) -> None:
+def test_an_unknown_restriction_is_refused(world: World, operation: Operation, place: str, name: str) -> None:
     sample = sample_of(operation)
     if sample.before is not None:
         sample.before(world, world.home)
@@ -63,7 +61,7 @@ def test_a_restriction_that_octavo_does_not_know_is_refused(
         assert world.written() == before
 
 
-def test_a_restriction_behind_many_other_keys_is_refused(world: World) -> None:
+def test_an_unknown_restriction_after_many_other_keys_is_refused(world: World) -> None:
     path = world.home.path("/orgs/{organizationId}/sites/{siteId}/sections")
     section = {"spaceId": world.home["spaceId"]}
     others = {f"key{number}": number for number in range(50)}
@@ -72,7 +70,7 @@ def test_a_restriction_behind_many_other_keys_is_refused(world: World) -> None:
     assert world.call("admin", "POST", path, json={**others, **section}).status_code == 201
 
 
-def test_a_filter_that_octavo_does_not_know_lists_nothing_else(world: World) -> None:
+def test_an_unknown_filter_does_not_widen_a_list(world: World) -> None:
     operation, name = next(
         (one, name) for id, fields in NEWER.items() for one in [TABLE[id]] for name in fields.query
     )
@@ -84,7 +82,7 @@ def test_a_filter_that_octavo_does_not_know_lists_nothing_else(world: World) -> 
 def _unread(
     schema: Any, shape: Shape, path: str, schemas: dict[str, Any], above: tuple[str, ...]
 ) -> Iterator[str]:
-    """The paths of the properties of a described body that a shape does not have."""
+    """Return the paths of properties of a described body that a shape lacks."""
     if reference := schema.get("$ref"):
         if reference in above:
             return
@@ -104,7 +102,7 @@ def _unread(
 
 
 def _unread_of(api: PublicApi, operation: Operation) -> set[str]:
-    """The fields that a description has of an operation and Octavo does not read, in its query and body."""
+    """Return the fields in the query and body of an operation's description that Octavo ignores."""
     described = api.operations.get(operation.id)
     if described is None or operation.extension:
         return set()

@@ -25,7 +25,7 @@ def test_every_difference_from_the_newest_description_is_listed(found: set[str])
     assert sorted(found - set(LISTED)) == []
 
 
-def test_no_difference_is_listed_that_is_none(found: set[str]) -> None:
+def test_every_listed_difference_exists(found: set[str]) -> None:
     assert sorted(set(LISTED) - found) == []
 
 
@@ -33,7 +33,7 @@ def test_every_reason_is_a_sentence() -> None:
     assert all(one.reason.endswith(".") and (one.of or one.answers) for one in listed_differences())
 
 
-def test_what_is_missing_is_found() -> None:
+def test_missing_parts_are_detected() -> None:
     """In answers, bodies, parameters, statuses, and enumerations, also below references and alternatives."""
 
     def described(answer: dict, body: dict, parameters: list, *codes: str) -> dict:

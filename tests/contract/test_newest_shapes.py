@@ -36,7 +36,7 @@ def newest() -> Schemas:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_answers_have_the_newest_shape(world: World, newest: Schemas, name: str) -> None:
+def test_responses_match_the_newest_description(world: World, newest: Schemas, name: str) -> None:
     sample = sample_of(TABLE[name])
     if sample.before is not None:
         sample.before(world, world.home)

@@ -1,8 +1,8 @@
-"""Opening further by another door: what a site shows to whom, before and after every operation.
+"""No operation opens a site indirectly: the audience of a site is compared before and after every operation.
 
-Somebody manages a site and may read one of the spaces that it shows, no more. Whatever they call, nobody sees that
-space who did not before, nobody new signs visitors in or says where they are sent, nothing else runs on the pages,
-and they learn no key that opens the site.
+A person manages a site and can read only one of its spaces. Whatever they call, no new visitor sees the other
+space, no one else signs visitors in or receives them, no other script runs on the pages, and the response
+contains no key that opens the site.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey
 
-from octavo.delivery.visits.admission import Coming, SendOn
+from octavo.delivery.visits.admission import RedirectBeforeVisit, VisitorRequest
 from octavo.delivery.visits.authorization import enter_site
 from octavo.errors import NotFound, Unauthorized
 from octavo.extensions.integrations import store as integrations
@@ -50,8 +50,8 @@ _SCHEMA = {
 
 
 class Closed:
-    """A published site, at a host name of its own, of which one space is closed to who manages it. ``audience``: to
-    everybody that space is behind a condition that nobody meets without a token."""
+    """Published site at its own host name, with one space that is closed to the person who manages the site.
+    ``audience``: if it is everyone, that space has a condition that requires a token."""
 
     def __init__(self, world: World, audience: str, folder: Path) -> None:
         self.world, self.place, self.audience = world, world.home, audience
@@ -94,7 +94,7 @@ class Closed:
         self._ids, self._seen = dict(place.ids), world.commits
 
     def renew(self) -> None:
-        """As it was made, if anything was written since."""
+        """Restore the initial state, if anything was written since."""
         self.place.ids = dict(self._ids)
         if self.world.commits != self._seen:
             self._kept.restore(self.world.context.db)
@@ -104,7 +104,7 @@ class Closed:
         self._kept.close()
 
     def keys(self) -> set[str]:
-        """All that lets visitors in, and what the integration keeps secret."""
+        """Return everything that admits visitors, and the secrets of the integration."""
         context, found = self.world.context, {_SECRET}
         with context.db.read() as tx:
             site = find_site(tx, self.place["siteId"])
@@ -128,8 +128,8 @@ class Closed:
             )
 
     def facts(self) -> set[tuple[Any, ...]]:
-        """What the site shows to whom, as far as it is about the closed space: who sees it, who is sent where to sign
-        in, who signs visitors in and how, what runs on the pages, where they are."""
+        """Return what the site shows to whom, as far as the closed space is concerned: its visitors, who is
+        redirected to sign in and where, who signs visitors in, the scripts on the pages, and their URLs."""
         context, found = self.world.context, set[tuple[Any, ...]]()
         with context.db.read() as tx:
             site = find_site(tx, self.place["siteId"])
@@ -167,8 +167,8 @@ class Closed:
             host = urlsplit(own).hostname if own and site.hostname else "sites.test"
             path = f"/{link}" if site.hostname else f"/home/{site.basename}/{link}"
             try:
-                visit = enter_site(tx, context, host or "", path, Coming([], cookies, secure=True))
-            except (NotFound, Unauthorized, SendOn):
+                visit = enter_site(tx, context, host or "", path, VisitorRequest([], cookies, secure=True))
+            except (NotFound, Unauthorized, RedirectBeforeVisit):
                 continue
             if any(shown.space_id == self.space for shown in visit.outline.site_spaces()):
                 yield ("sees", link, repr(claims))
@@ -183,7 +183,7 @@ def closed(request: pytest.FixtureRequest, sqlite_world: World, tmp_path: Path) 
 
 
 def _more() -> dict[str, list[Any]]:
-    """Bodies beside those of the samples, where another value of a field is another door."""
+    """Return further bodies, in which another value of a field would open the site."""
     return {
         "updateSiteById": [
             *({"visibility": one} for one in ("public", "unlisted", "share-link", "visitor-auth")),
@@ -206,7 +206,7 @@ def _more() -> dict[str, list[Any]]:
 
 
 def _bodies(closed: Closed, operation: Operation) -> list[Any]:
-    """The body of the sample, each of its fields alone, and some more."""
+    """Return the body of the sample, each of its fields alone, and further bodies."""
     given = sample_of(operation).body_for(closed.place)
     alone = (
         [{name: value} for name, value in given.items()] if isinstance(given, dict) and len(given) > 1 else []
@@ -270,7 +270,7 @@ def test_scripts_cannot_configure_themselves_on_sites_the_caller_cannot_open(clo
 
 
 @pytest.mark.parametrize("closed", ["share-link"], indirect=True)
-def test_a_space_in_the_trash_counts_because_it_may_be_restored(closed: Closed) -> None:
+def test_a_space_in_the_trash_counts_because_it_can_be_restored(closed: Closed) -> None:
     world, place = closed.world, closed.place
     assert world.call("admin", "DELETE", f"/spaces/{closed.space}").status_code == 205
     path = place.path(f"{SITE}/share-links")

@@ -91,7 +91,7 @@ def expected(operation: Operation, sample: Sample, place: Place, who: str) -> in
         return SUCCESS if who == "admin" else 403
     else:
         abilities, needs = abilities_of(operation), operation.needs
-    # Deleting what one does not see looks as if it were not there.
+    # Deleting an invisible object looks like deleting a missing one.
     unseen = 204 if operation.deletes_what_is_entered else 404
     if who not in place.roles:
         return unseen
@@ -108,7 +108,7 @@ OPERATIONS = pytest.mark.parametrize("operation", TABLE.values(), ids=lambda ope
 
 @pytest.mark.sqlite_first
 @OPERATIONS
-def test_each_role_gets_the_status_that_it_allows(world: World, operation: Operation) -> None:
+def test_each_role_gets_the_expected_status(world: World, operation: Operation) -> None:
     require_allowed(world, operation, CAST)
 
 
@@ -120,7 +120,7 @@ def test_administrators_get_the_permissions_of_their_role(world: World, operatio
 
 
 def require_allowed(world: World, operation: Operation, cast: tuple[str, ...]) -> None:
-    """Fails unless each of the cast gets what the tables of roles say, in both organizations."""
+    """Require that each person of the cast gets the status in the tables of roles, in both organizations."""
     sample = sample_of(operation)
     wrong = []
     # Where there is no id there is no place: the same call twice.
@@ -128,7 +128,7 @@ def require_allowed(world: World, operation: Operation, cast: tuple[str, ...]) -
     for place in (world.home, world.away) if has_ids else (world.home,):
         prepared = -1
         for who in cast:
-            # Whoever was refused, or read, left everything as it was for the next one.
+            # A refused or reading call leaves everything unchanged for the next one.
             if world.commits != prepared:
                 world.renew()
                 if sample.before is not None:
@@ -143,7 +143,7 @@ def require_allowed(world: World, operation: Operation, cast: tuple[str, ...]) -
     assert not wrong, "\n".join([operation.source, *wrong])
 
 
-def test_every_sample_is_of_an_operation() -> None:
+def test_every_sample_belongs_to_an_operation() -> None:
     assert set(SAMPLES) <= set(TABLE)
 
 

@@ -1,7 +1,7 @@
-"""The reach of a token or session, against every operation.
+"""The reach of a token or session, tested with every operation.
 
-Somebody with every right in two organizations comes through something that is good in one of them alone. Whatever
-they name of the other one, in the path, the query or the body, is as if it were not there.
+An administrator of two organizations uses a credential that is only valid in one of them. Whatever they name
+of the other one, in the path, the query, or the body, is treated as missing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _in_both(world: World, role: str) -> None:
 
 
 def bound_token(world: World) -> dict[str, str]:
-    """A token of home, of an administrator of both."""
+    """Return a token of home, of an administrator of both."""
     _in_both(world, "admin")
     with world.context.db.write() as tx:
         secret = create_token(
@@ -52,13 +52,13 @@ def bound_token(world: World) -> dict[str, str]:
 
 
 def vouched_session(world: World) -> dict[str, str]:
-    """A session that the identity provider of home vouched for, of an administrator of both."""
+    """Return a session through the identity provider of home, of an administrator of both."""
     _in_both(world, "admin")
     return world.session(WHO, organization_id=world.home["organizationId"])
 
 
 def session_without_sign_on(world: World) -> dict[str, str]:
-    """A session by password, of a creator in both, while away forces single sign-on."""
+    """Return a session by password, of a creator in both, while away requires single sign-on."""
     _in_both(world, "create")
     with world.context.db.write() as tx:
         tx.run(
@@ -87,7 +87,7 @@ def _prepared(world: World, sample: Sample) -> None:
 
 
 def _tells_of(answer: httpx.Response, away: Place, sent: set[str]) -> list[str]:
-    """The ids of away that an answer holds, but for those that were sent."""
+    """Return the ids of away in a response, except those that were sent."""
     text = answer.text
     return [name for name, id in away.ids.items() if len(id) == 20 and id not in sent and id in text]
 
@@ -98,14 +98,14 @@ def _tells_of(answer: httpx.Response, away: Place, sent: set[str]) -> list[str]:
     [
         op
         for op in OPERATIONS
-        # Those who run the installation reach what is no organization's.
+        # Server administrators can access objects that belong to no organization.
         if op.id in SAMPLES
         and op.proof_type is not OperatorAccess
         and _has_ids(op, SAMPLES[op.id], Place("", {}))
     ],
     ids=lambda operation: operation.id,
 )
-def test_nothing_of_the_other_organization_is_reached(world: World, operation: Operation) -> None:
+def test_other_organizations_are_out_of_reach(world: World, operation: Operation) -> None:
     sample = sample_of(operation)
     _prepared(world, sample)
     home, away = world.home, world.away
@@ -142,7 +142,7 @@ def test_nothing_of_the_other_organization_is_reached(world: World, operation: O
 
 @pytest.mark.parametrize("coming", [bound_token, vouched_session], ids=lambda coming: coming.__name__)
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
-def test_their_own_organization_is_reached_and_nothing_else_told(
+def test_only_the_own_organization_is_reached_and_shown(
     sqlite_world: World, operation: Operation, coming: Coming
 ) -> None:
     """``ACCOUNT`` alone lists the remaining operations on the account itself."""
@@ -171,7 +171,8 @@ def test_their_own_organization_is_reached_and_nothing_else_told(
 
 
 def _named(type: inspect.Type, given: Any, at: Where = ()) -> Iterator[tuple[Where, bool]]:
-    """The places of strings in a body, those of the sample and those that it leaves out; whether it is a list."""
+    """Yield the positions of strings in a body, those in the sample and those that it omits, and whether each
+    is a list."""
     for kind in kinds(type):
         if isinstance(kind, inspect.StrType):
             yield at, False
@@ -195,7 +196,7 @@ def _named(type: inspect.Type, given: Any, at: Where = ()) -> Iterator[tuple[Whe
 
 
 def _fields(operation: Operation, sample: Sample, home: Place) -> Iterator[Callable[[str], dict[str, Any]]]:
-    """For each string that a call can hold beside its path: what to send with an id in its place."""
+    """Return for each string of a call outside of its path how to send an id in its place."""
     body = sample.body_for(home)
     if isinstance(operation.body, type) and issubclass(operation.body, msgspec.Struct):
         for at, many in dict.fromkeys(_named(inspect.type_info(operation.body), body)):
@@ -207,7 +208,7 @@ def _fields(operation: Operation, sample: Sample, home: Place) -> Iterator[Calla
             yield lambda id, at=at: {"params": {**sample.query_for(home), str(at[0]): id}}
 
 
-# Begins with a letter, as ids do, so that conditions read it as they read them.
+# Starts with a letter, like ids, so that conditions parse it in the same way.
 _ABSENT = "Absent0Absent0Absent"
 NAMED = ("organizationId", "spaceId", "userId", "siteId")
 NAMED_TOO = (
@@ -232,7 +233,7 @@ NAMED_TOO = (
     [op for op in OPERATIONS if op.body is not None or op.query is not None],
     ids=lambda operation: operation.id,
 )
-def test_ids_beyond_the_reach_return_404(
+def test_ids_out_of_reach_return_404(
     sqlite_world: World, operation: Operation, names: tuple[str, ...]
 ) -> None:
     """In every string of every body and query, whether or not it is meant for an id."""
@@ -241,7 +242,7 @@ def test_ids_beyond_the_reach_return_404(
     wrong, headers = [], dict[str, str]()
 
     def begin() -> None:
-        # What is made is new each time, and so is the world.
+        # Created objects are new each time, and so is the world.
         world.renew()
         if sample.before is not None:
             sample.before(world, home)
@@ -293,7 +294,7 @@ def test_a_token_without_the_scope_is_refused_and_changes_nothing(
 
 
 def _keys(world: World) -> dict[str, str]:
-    """What opens something of home, or does something as somebody else, by what it is."""
+    """Return everything that gives access to home, or acts on behalf of a person, by kind."""
     place, found = world.home, {}
     site = place.path("/orgs/{organizationId}/sites/{siteId}")
     published = world.post("admin", f"{site}/publish")["urls"]["published"]
@@ -351,7 +352,7 @@ def test_readers_never_receive_keys(sqlite_world: World) -> None:
     assert told == []
 
 
-def test_a_scope_that_an_answer_yields_is_asked_for_besides(sqlite_world: World) -> None:
+def test_a_scope_of_content_in_the_response_is_also_required(sqlite_world: World) -> None:
     world = sqlite_world
     site = world.home.path("/orgs/{organizationId}/sites/{siteId}/publishing")
     cases = [

@@ -55,7 +55,7 @@ async def ask_all(app: Edge, token: str, requests: list[Request]) -> list[httpx.
 
 
 def _wait_until_quiet(began: list[float]) -> None:
-    """Until requests have begun to write and no further one did for a while, for a second at most."""
+    """Wait until requests have started to write and no further one did for a while, at most one second."""
     until = time.monotonic() + 1
     while time.monotonic() < min(until, began[-1] + 0.15 if began else until):
         time.sleep(0.01)

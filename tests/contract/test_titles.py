@@ -17,7 +17,7 @@ NAMED = ("title", "displayName", "label")
 
 
 def _titles() -> list[tuple[str, str, msgspec.inspect.StrType]]:
-    """The texts of bodies that something is called by and that may not be empty."""
+    """Yield the texts in bodies that are titles or names and can't be empty."""
     found = []
     for operation in TABLE.values():
         for model in [operation.body] if getattr(operation, "body", None) is not None else []:
@@ -52,14 +52,14 @@ def _accepts(kind: msgspec.inspect.StrType, text: str) -> bool:
     return True
 
 
-def test_there_are_some() -> None:
+def test_there_are_operations_with_titles() -> None:
     assert len(TITLES) > 8
 
 
 @pytest.mark.parametrize(
     ("operation", "name", "kind"), TITLES, ids=lambda value: value if isinstance(value, str) else ""
 )
-def test_spaces_count_for_nothing(operation: str, name: str, kind: msgspec.inspect.StrType) -> None:
+def test_titles_of_only_spaces_are_refused(operation: str, name: str, kind: msgspec.inspect.StrType) -> None:
     least = kind.min_length or 0
     assert not _accepts(kind, " " * max(least, 3))
     assert _accepts(kind, "ab")

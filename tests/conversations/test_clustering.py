@@ -20,21 +20,21 @@ def said(*bodies: str, role: str = "user") -> list[Part]:
     return [Part("message", role, body) for body in bodies]  # type: ignore[arg-type]
 
 
-def test_the_question_is_found_among_courtesies() -> None:
+def test_the_question_is_found_among_polite_phrases() -> None:
     body = "Hi there! Thanks for the great product. We have used it for a year.\nHow can I export a page as PDF? Bye."
     (issue,) = find_issues(None, said(body))
     assert issue.title == "How can I export a page as PDF?"
     assert "great product" not in issue.title and issue.title in issue.summary
 
 
-def test_a_subject_that_says_something_is_the_title() -> None:
+def test_a_meaningful_subject_becomes_the_title() -> None:
     (issue,) = find_issues("Re: FW: Export of invoices fails", said("It says error 12."))
     assert issue.title == "Export of invoices fails"
     (issue,) = find_issues("Help!", said("Export of invoices fails."))
     assert issue.title == "Export of invoices fails."
 
 
-def test_a_later_message_about_something_else_is_another_issue() -> None:
+def test_a_later_message_about_another_subject_is_another_issue() -> None:
     found = find_issues(
         None,
         said(
@@ -55,13 +55,13 @@ def test_only_messages_of_users_become_issues() -> None:
 
 
 @pytest.mark.parametrize("parts", [[], said(""), said("  \n "), said("the of and", "ok thanks")])
-def test_nothing_said_is_no_issue(parts: list[Part]) -> None:
+def test_an_empty_message_is_no_issue(parts: list[Part]) -> None:
     assert find_issues(None, parts) == [] or find_issues(None, parts)[0].title
 
 
 @settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.none() | st.text(max_size=600), st.lists(st.text(max_size=500), max_size=6))
-def test_any_conversation_is_analysed(subject: str | None, bodies: list[str]) -> None:
+def test_any_conversation_is_analyzed(subject: str | None, bodies: list[str]) -> None:
     found = find_issues(subject, said(*bodies))
     assert len(found) <= MAX_ISSUES
     for issue in found:
@@ -146,13 +146,13 @@ def adjusted_rand(one: list[str], other: list[str]) -> float:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_paraphrases_come_together(seed: int) -> None:
+def test_paraphrases_form_one_cluster(seed: int) -> None:
     questions = labelled(400, seed)
     found, _ = cluster([question for _, question in questions])
     assert adjusted_rand([intent for intent, _ in questions], found) > 0.75
 
 
-def test_comparing_costs_the_same_among_many_clusters() -> None:
+def test_comparing_takes_the_same_time_with_many_clusters() -> None:
     """Each issue is compared with a limited number of clusters, however many there are."""
     clustering = Clustering(0, {})
     for number in range(3000):
@@ -174,11 +174,11 @@ def test_comparing_costs_the_same_among_many_clusters() -> None:
 
 @settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(st.integers(0, 65535), st.integers(1, 1000), max_size=60))
-def test_vectors_come_back(vector: dict[int, int]) -> None:
+def test_vectors_round_trip(vector: dict[int, int]) -> None:
     assert decode_words(encode_words(Counter(vector))) == vector
 
 
-def test_a_cluster_is_called_as_its_most_typical_issue() -> None:
+def test_a_cluster_is_named_after_its_most_typical_issue() -> None:
     bodies = [
         "How do I export a page as PDF?",
         "Export a page as PDF fails",

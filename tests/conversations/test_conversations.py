@@ -46,7 +46,7 @@ def desk(world: World) -> list[Any]:
     return listed(world, f"{ORG}/conversations", source="integration:desk:one")
 
 
-def test_a_conversation_is_stored_with_the_data_of_its_source(world: World) -> None:
+def test_a_conversation_is_stored_with_the_fields_of_its_source(world: World) -> None:
     metadata = {
         "url": "https://desk.test/1",
         "attributes": {"plan": "pro"},
@@ -61,7 +61,7 @@ def test_a_conversation_is_stored_with_the_data_of_its_source(world: World) -> N
     assert details["parts"] == [{"type": "message", "role": "user", "body": "How do I export?"}]
 
 
-def test_the_same_again_changes_nothing_and_something_else_replaces(world: World) -> None:
+def test_a_repeated_upload_changes_nothing_and_a_new_one_replaces_it(world: World) -> None:
     ingest(world, conversation("1", "How do I export?"))
     analyse(world)
     before = desk(world)
@@ -85,7 +85,7 @@ def test_one_id_in_two_sources_is_two_conversations(world: World) -> None:
     assert len(desk(world)) == 1 and len(listed(world, f"{ORG}/conversations", source="email")) == 1
 
 
-def test_of_two_with_one_id_the_later_counts(world: World) -> None:
+def test_the_later_of_two_conversations_with_one_id_wins(world: World) -> None:
     ingest(world, conversation("1", "first"), conversation("1", "second"))
     (row,) = desk(world)
     assert world.get("admin", row["urls"]["location"])["parts"][0]["body"] == "second"
@@ -114,7 +114,7 @@ def test_personal_data_is_masked_before_it_is_stored(world: World) -> None:
     assert desk(world)[0]["subject"] == "From [email] and [phone] and [card] and [secret]"
 
 
-def test_masking_can_be_switched_off(world: World) -> None:
+def test_masking_can_be_turned_off(world: World) -> None:
     kept = world.context.settings
     world.context.settings = msgspec.structs.replace(kept, mask_conversations=False)
     try:
@@ -150,7 +150,7 @@ def test_similar_questions_form_a_cluster_with_a_stable_id(world: World) -> None
         assert not list(find_wrong(tx, 10))
 
 
-def test_the_pulse_has_thirteen_weeks(world: World) -> None:
+def test_activity_covers_thirteen_weeks(world: World) -> None:
     moment = datetime.now(UTC)
     asked = [
         conversation(
@@ -189,7 +189,7 @@ def test_a_cluster_without_issues_is_deleted(world: World) -> None:
     "order_by", ["updatedAt", "issues", "conversations", "tasksTotal", "tasksBacklog", "tasksStarted"]
 )
 @pytest.mark.parametrize("order", ["asc", "desc"])
-def test_clusters_are_listed_in_any_order_and_none_twice(world: World, order_by: str, order: str) -> None:
+def test_clusters_are_listed_in_any_order_without_duplicates(world: World, order_by: str, order: str) -> None:
     ingest(
         world,
         *[conversation(f"d{n}", "How do I connect my own domain name?") for n in range(3)],
@@ -213,7 +213,7 @@ def test_clusters_are_listed_in_any_order_and_none_twice(world: World, order_by:
         assert [each["stats"]["issues"] for each in whole] == ([2, 3, 4] if order == "asc" else [4, 3, 2])
 
 
-def test_pages_that_answer_a_cluster_are_those_the_caller_sees(world: World) -> None:
+def test_only_visible_pages_are_suggested_for_a_cluster(world: World) -> None:
     found = get(world, f"{CLUSTERS}/{{clusterId}}/pages")
     assert found["answered"] and world.home["pageId"] in {each["page"] for each in found["items"]}
     body = {"defaultLevel": None}
@@ -222,7 +222,7 @@ def test_pages_that_answer_a_cluster_are_those_the_caller_sees(world: World) -> 
     assert world.home["spaceId"] not in {each["space"] for each in hidden["items"]}
 
 
-def test_a_task_opens_a_change_request_and_ends_with_it(world: World) -> None:
+def test_a_task_creates_a_change_request_and_ends_with_it(world: World) -> None:
     task = get(world, f"{ORG}/agent-tasks/{{agentTaskId}}")
     cluster = get(world, f"{CLUSTERS}/{{clusterId}}")
     assert task["status"] == "backlog" and task["title"] == cluster["label"]
@@ -256,7 +256,7 @@ def test_a_task_opens_a_change_request_and_ends_with_it(world: World) -> None:
     assert setup["completedTasks"] == 1 and setup["conversations"] == 2 and setup["issuesClusters"] == 1
 
 
-def test_tasks_are_made_with_the_rights_at_the_space(world: World) -> None:
+def test_creating_tasks_requires_permission_for_the_space(world: World) -> None:
     body = {"space": world.home["spaceId"], "title": "Write about domains"}
     path = world.home.path(f"{ORG}/agent-tasks")
     assert world.call("commenter", "POST", path, json=body).status_code == 403
@@ -267,7 +267,7 @@ def test_tasks_are_made_with_the_rights_at_the_space(world: World) -> None:
     assert world.call("editor", "POST", path, json=body | instructions).status_code == 400
 
 
-def test_a_space_that_leaves_takes_no_cluster_along(world: World) -> None:
+def test_removing_a_space_keeps_clusters(world: World) -> None:
     space = world.post("admin", world.home.path(f"{ORG}/spaces"), {"title": "Leaving"})["id"]
     task = {"space": space, "cluster": world.home["clusterId"]}
     made = world.post("admin", world.home.path(f"{ORG}/agent-tasks"), task)
@@ -280,7 +280,7 @@ def test_a_space_that_leaves_takes_no_cluster_along(world: World) -> None:
         assert not list(find_wrong(tx, 10))
 
 
-def test_a_batch_that_was_overtaken_is_done_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_overtaken_batch_is_repeated(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     from octavo.assistants.conversations import jobs
 
     ingest(world, conversation("1", "How do I connect my own domain name?"))
@@ -312,7 +312,7 @@ def test_a_batch_that_was_overtaken_is_done_again(world: World, monkeypatch: pyt
     assert issue["issue"]["title"] == "Where are the invoices of last year?"
 
 
-def test_questions_without_an_answer_are_kept_once_a_day(world: World) -> None:
+def test_unanswered_questions_are_stored_once_a_day(world: World) -> None:
     with world.context.db.write() as tx:
         for question in ("How do I fly?", "how do I  FLY?", "How do I swim?"):
             record_question(
@@ -321,7 +321,7 @@ def test_questions_without_an_answer_are_kept_once_a_day(world: World) -> None:
     assert len(listed(world, f"{ORG}/conversations", source=QUESTIONS)) == 2
 
 
-def test_an_integration_speaks_for_itself(world: World) -> None:
+def test_an_integration_uploads_conversations_as_itself(world: World) -> None:
     manifest = {
         "title": "Desk",
         "description": "Tickets",
@@ -386,7 +386,7 @@ BAD = {
 @pytest.mark.parametrize(
     ("field", "body"), [(field, body) for field, bodies in BAD.items() for body in bodies]
 )
-def test_bad_conversations_name_the_field(sqlite_world: World, field: str, body: Any) -> None:
+def test_invalid_conversations_name_the_field(sqlite_world: World, field: str, body: Any) -> None:
     world = sqlite_world
     before = world.digest()
     answer = world.call("admin", "POST", world.home.path(f"{ORG}/conversations"), json=body)
@@ -395,7 +395,7 @@ def test_bad_conversations_name_the_field(sqlite_world: World, field: str, body:
 
 
 @pytest.mark.parametrize("source", ["x", "integration:", "integration:a", "integration:a:b:c", "email\n"])
-def test_sources_have_one_form(sqlite_world: World, source: str) -> None:
+def test_names_of_sources_are_normalized(sqlite_world: World, source: str) -> None:
     path = sqlite_world.home.path(f"{ORG}/conversations")
     answer = sqlite_world.call("admin", "POST", path, json=conversation("1", "x"), params={"source": source})
     assert answer.status_code == 400 and "source" in answer.json()["error"]["message"]
@@ -412,7 +412,7 @@ def test_sources_have_one_form(sqlite_world: World, source: str) -> None:
         "\ud7ff 日本語の質問です。",
     ],
 )
-def test_odd_conversations_are_analysed(sqlite_world: World, body: str) -> None:
+def test_unusual_conversations_are_analyzed(sqlite_world: World, body: str) -> None:
     ingest(sqlite_world, conversation("1", body, body), conversation("2"))
     analyse(sqlite_world)
     assert all(row["processedAt"] for row in desk(sqlite_world))

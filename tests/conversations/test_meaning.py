@@ -47,7 +47,7 @@ def ask(world: World, server: ModelServer, *bodies: str, start: int = 1, **setti
 
 
 def clusters(world: World) -> dict[str, str | None]:
-    """Return the cluster of each issue of these tests by its title; None if nobody else asked that."""
+    """Return the cluster of each issue of these tests by its title; None if no one else asked that."""
     found = {item["issue"]["title"]: item["issue"].get("cluster") for item in listed(world, ISSUES)}
     return {title: cluster for title, cluster in found.items() if "nstall" not in title}
 
@@ -57,7 +57,7 @@ def stored(world: World) -> dict[str, bytes]:
         return {row[0]: bytes(row[1]) for row in tx.all("SELECT cluster_id, vector FROM cluster_embeddings")}
 
 
-def test_the_same_in_other_words_comes_together(world: World, server: ModelServer) -> None:
+def test_paraphrases_form_one_cluster_with_a_model(world: World, server: ModelServer) -> None:
     ask(world, server, *INVOICES, OTHER)
     found = clusters(world)
     cluster = found[INVOICES[0]]
@@ -73,7 +73,7 @@ def test_the_same_in_other_words_comes_together(world: World, server: ModelServe
 
 
 @pytest.mark.sqlite_first
-def test_without_a_model_words_decide(world: World, server: ModelServer) -> None:
+def test_without_a_model_words_determine_clusters(world: World, server: ModelServer) -> None:
     ask(world, server, *INVOICES, OTHER, llm_embedding_model="")
     assert set(clusters(world).values()) == {None} and not server.requests and not stored(world)
 
@@ -86,7 +86,7 @@ def answer(*vectors: Any) -> str:
 @pytest.mark.parametrize(
     "said", [(500, "broken"), (401, "no"), (200, "x"), (200, answer([1, 0])), (200, answer(*[[0]] * 16))]
 )
-def test_a_model_that_fails_leaves_the_words(
+def test_words_determine_clusters_if_the_model_fails(
     world: World, server: ModelServer, said: tuple[int, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     server.failures = [said] * 20
@@ -100,7 +100,7 @@ def test_a_model_that_fails_leaves_the_words(
 
 
 @pytest.mark.sqlite_first
-def test_a_model_that_fails_later_leaves_the_words(world: World, server: ModelServer) -> None:
+def test_words_determine_clusters_if_the_model_fails_later(world: World, server: ModelServer) -> None:
     ask(world, server, *INVOICES)
     cluster = clusters(world)[INVOICES[0]]
     kept = stored(world)
@@ -114,7 +114,7 @@ def test_a_model_that_fails_later_leaves_the_words(world: World, server: ModelSe
 
 
 @pytest.mark.sqlite_first
-def test_vectors_that_say_nothing_are_not_used(
+def test_meaningless_vectors_are_not_used(
     world: World, server: ModelServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.embed = lambda text: [1.0] * 8
@@ -123,14 +123,14 @@ def test_vectors_that_say_nothing_are_not_used(
 
 
 @pytest.mark.sqlite_first
-def test_a_model_that_hangs_leaves_the_words(world: World, server: ModelServer) -> None:
+def test_words_determine_clusters_if_the_model_hangs(world: World, server: ModelServer) -> None:
     server.hang = 2
     ask(world, server, *INVOICES, llm_seconds=1)
     assert set(clusters(world).values()) == {None} and len(server.requests) == 1
 
 
 @pytest.mark.sqlite_first
-def test_a_spent_budget_leaves_the_words(world: World, server: ModelServer) -> None:
+def test_words_determine_clusters_if_the_budget_is_spent(world: World, server: ModelServer) -> None:
     ask(world, server, *INVOICES, llm_daily_tokens=1)
     assert set(clusters(world).values()) == {None} and not server.requests
 
@@ -151,7 +151,7 @@ def test_clusters_survive_another_model_and_lost_vectors(world: World, server: M
 
 
 @pytest.mark.sqlite_first
-def test_a_cluster_that_goes_takes_its_vector_along(world: World, server: ModelServer) -> None:
+def test_deleting_a_cluster_deletes_its_vector(world: World, server: ModelServer) -> None:
     ask(world, server, *INVOICES)
     cluster = clusters(world)[INVOICES[0]]
     assert cluster in stored(world)
@@ -167,7 +167,7 @@ def meaning_of(numbers: list[float]) -> IssueMeaning:
     return IssueMeaning(vector, int("".join("1" if number > 0 else "0" for number in vector), 2))
 
 
-def test_memory_for_vectors_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_for_vectors_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(meaning, "MAX_BYTES", 10 * 4 * 4)
     meanings = ClusterMeanings(Scale(0.0, 1.0))
     dice = random.Random(1)
@@ -181,7 +181,7 @@ def test_memory_for_vectors_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_model_that_knows_better_is_believed(seed: int) -> None:
+def test_a_model_overrides_the_comparison_of_words(seed: int) -> None:
     """With vectors of the intent, more of the labeled questions are where a person would put them."""
     questions = labelled(300, seed)
     dice = random.Random(seed)

@@ -37,7 +37,7 @@ def server(server: ModelServer) -> ModelServer:
 
 
 def titles(world: World) -> list[str]:
-    """Titles of the issues of these tests: the world has others, about installing."""
+    """Return the titles of the issues of these tests: the world has others, about installing."""
     found = [item["issue"]["title"] for item in listed(world, ISSUES)]
     return [title for title in found if "nstall" not in title]
 
@@ -74,7 +74,7 @@ def test_issues_and_clusters_are_named_once(world: World, server: ModelServer) -
 
 
 @pytest.mark.sqlite_first
-def test_nothing_personal_or_secret_is_sent(world: World, server: ModelServer) -> None:
+def test_no_personal_data_or_secret_is_sent(world: World, server: ModelServer) -> None:
     ask(
         world,
         server,
@@ -105,7 +105,9 @@ def test_user_text_cannot_close_the_data_element(world: World, server: ModelServ
         json.dumps({"1": {"title": "a\0b", "summary": "c"}}),
     ],
 )
-def test_bad_answers_leave_the_words_of_analysis(sqlite_world: World, server: ModelServer, said: str) -> None:
+def test_invalid_responses_keep_the_derived_names(
+    sqlite_world: World, server: ModelServer, said: str
+) -> None:
     server.answer = lambda request: said
     ask(sqlite_world, server, *ASKED)
     assert set(titles(sqlite_world)) == set(ASKED)
@@ -113,7 +115,7 @@ def test_bad_answers_leave_the_words_of_analysis(sqlite_world: World, server: Mo
     assert "PDF" in cluster["label"]
 
 
-def test_a_model_that_fails_is_asked_again_with_the_next_analysis(world: World, server: ModelServer) -> None:
+def test_a_failed_model_is_asked_again_in_the_next_analysis(world: World, server: ModelServer) -> None:
     server.failures = [(500, "{}")] * 3
     ask(world, server, *ASKED)
     assert set(titles(world)) == set(ASKED)
@@ -121,13 +123,13 @@ def test_a_model_that_fails_is_asked_again_with_the_next_analysis(world: World, 
     assert all(title.startswith("Named: ") for title in titles(world))
 
 
-def test_the_budget_is_kept(world: World, server: ModelServer) -> None:
+def test_naming_stays_within_the_budget(world: World, server: ModelServer) -> None:
     ask(world, server, *ASKED, llm_daily_tokens=1)
     assert not server.requests and set(titles(world)) == set(ASKED)
 
 
 @pytest.mark.sqlite_first
-def test_long_names_are_cut(world: World, server: ModelServer) -> None:
+def test_long_names_are_truncated(world: World, server: ModelServer) -> None:
     server.answer = lambda request: json.dumps(
         {number: {"title": "word " * 200, "summary": "word " * 2000} for number in texts_of(request)}
     )

@@ -1,4 +1,4 @@
-"""Addresses taken apart: what anybody may write, and what is made of hosts and ports."""
+"""Parsing of URLs, hosts, and ports in any input."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _PIECES = st.sampled_from(
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_addresses_are_none(text: str) -> None:
+def test_hostile_urls_are_refused(text: str) -> None:
     assert read_address(text) is None
     assert (host_of(text), path_of(text)) == ("", "")
     assert safe_url(text) is None and in_app(text) is None
@@ -59,7 +59,7 @@ def test_hostile_addresses_are_none(text: str) -> None:
 
 
 @given(st.lists(_PIECES | st.text(max_size=5), max_size=12).map("".join))
-def test_no_text_raises(text: str) -> None:
+def test_no_text_raises_an_exception(text: str) -> None:
     address = read_address(text)
     join_address(text, text)
     join_address("https://docs.example/a/", text)
@@ -69,7 +69,7 @@ def test_no_text_raises(text: str) -> None:
         assert (address.host, address.port) == (parts.hostname or "", parts.port)
 
 
-def test_the_parts_of_an_address() -> None:
+def test_a_url_is_split_into_parts() -> None:
     address = own_address("HTTPS://me:p%40w@Docs.Example:8080/a/b?c=d#e")
     assert address.origin == "https://me:p%40w@Docs.Example:8080"
     assert (address.host, address.port, address.username, address.password) == (
@@ -90,7 +90,7 @@ def test_the_parts_of_an_address() -> None:
         ("a.example", 1, "a.example:1"),
     ],
 )
-def test_addresses_round_trip(host: str, port: int | None, written: str) -> None:
+def test_urls_round_trip(host: str, port: int | None, written: str) -> None:
     assert write_authority(host, port) == written
     address = own_address(f"http://{written}/")
     assert (address.host, address.port) == (host, port)

@@ -23,7 +23,7 @@ TEXTS = ("text strong muted primary info success warning danger green blue red o
 
 @settings(max_examples=60, deadline=None)
 @given(PAIR, st.none() | PAIR, PAIR, st.booleans())
-def test_texts_keep_their_contrast_in_both_themes(primary, tint, named, match):
+def test_text_has_enough_contrast_in_both_themes(primary, tint, named, match):
     found = theme(primary, tint=tint, semantic=dict.fromkeys(("info", "danger"), named), match=match)
     for side in (found.light, found.dark):
         for text in TEXTS:
@@ -40,7 +40,7 @@ def test_texts_keep_their_contrast_in_both_themes(primary, tint, named, match):
 
 @settings(max_examples=60, deadline=None)
 @given(HEX)
-def test_a_colour_survives_the_way_to_oklch_and_back(text):
+def test_colors_round_trip_through_oklch(text):
     colour = parse_hex(text)
     assert colour is not None
 
@@ -51,7 +51,7 @@ def test_a_colour_survives_the_way_to_oklch_and_back(text):
     assert "#" + "".join(f"{channel(v):02x}" for v in linear_rgb(colour)) == text
 
 
-def test_known_contrasts():
+def test_contrasts_match_known_values():
     white, black = parse_hex("#fff"), parse_hex("#000")
     assert white and black
     assert contrast(white, black) == pytest.approx(21, abs=0.01)
@@ -69,7 +69,7 @@ def test_readable_keeps_readable_colors_and_the_hue_of_others():
     assert moved.h == yellow.h and moved.l < yellow.l and contrast(moved, white) >= 4.5
 
 
-def test_colours_outside_of_srgb_lose_chroma_only():
+def test_colors_outside_srgb_only_lose_chroma():
     wild = Oklch(0.7, 0.4, 140.0)
     tame = in_gamut(wild)
     assert (tame.l, tame.h) == (wild.l, wild.h) and 0 < tame.c < wild.c
@@ -82,7 +82,7 @@ def test_invalid_colors_fall_back_to_the_default(text):
     assert theme((text, text)).css() == theme(DEFAULT_PRIMARY).css()
 
 
-def test_css_names_every_token_once_for_both_themes():
+def test_css_defines_every_token_once_for_each_theme():
     css = theme(("#0a7", "#0a7")).css()
     assert css.startswith(":root{--bg:light-dark(oklch(") and css.endswith("}")
     names = [part.split(":")[0] for part in css[6:-1].split(";") if part]

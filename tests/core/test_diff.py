@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from merge_cases import Case, edit_text, text, variable
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.diff import FieldChange, diff_text, diff_words, semantic_changes
 from octavo.core.pages import Page
 from octavo.core.pieces import split
@@ -14,7 +14,7 @@ from octavo.core.pieces import split
 A = Page(id="a", rank="V", slug="a", title="A")
 
 
-def test_pages_created_edited_moved_and_deleted():
+def test_differences_list_created_edited_moved_and_deleted_pages():
     before = {"a": A, "b": replace(A, id="b"), "c": replace(A, id="c"), "same": A}
     after = {
         "a": replace(A, title="New", parent="p", updated_at=5),
@@ -34,11 +34,11 @@ def test_pages_created_edited_moved_and_deleted():
     assert changes[2].fields == {"parent": FieldChange(None, "p")}
 
 
-def test_a_new_time_is_no_change():
+def test_a_new_timestamp_is_no_change():
     assert semantic_changes({"a": A}, {"a": replace(A, updated_at=7)}) == []
 
 
-def test_items_come_behind_pages_by_kind():
+def test_items_follow_pages_sorted_by_kind():
     file = Item(id="f", kind="file", name="a.png", content="h1", size=1)
     changes = semantic_changes(
         {},
@@ -56,7 +56,7 @@ def test_items_come_behind_pages_by_kind():
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**48))
-def test_changes_lead_from_one_state_to_the_other(seed):
+def test_applying_changes_turns_one_state_into_the_other(seed):
     case = Case(Random(seed))
     state = dict(case.base)
     for change in semantic_changes(case.base, case.ours):
@@ -71,7 +71,7 @@ def test_changes_lead_from_one_state_to_the_other(seed):
     assert state == case.ours
 
 
-def test_blocks_and_words():
+def test_blocks_and_words_are_compared():
     old = "# T\n\nOne two three.\n\nGone away now.\n\nStays.\n\nStays too.\n\nWanders.\n"
     new = "# T\n\nWanders.\n\nOne new three.\n\nStays.\n\nStays too.\n\nAdded.\n"
     changes = diff_text(old, new)
@@ -100,7 +100,7 @@ def test_a_text_diff_accounts_for_every_block(seed):
 
 
 @given(st.text("ab \n", max_size=30), st.text("ab \n", max_size=30))
-def test_words_rebuild_both_texts(old, new):
+def test_changed_words_rebuild_both_texts(old, new):
     words = diff_words(old, new)
     assert "".join(word.text for word in words if word.kind != "added") == old
     assert "".join(word.text for word in words if word.kind != "removed") == new

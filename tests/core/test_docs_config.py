@@ -25,7 +25,7 @@ def outline(entries: list[DocsEntry]) -> Any:
     return [(entry.type, entry.key, outline(entry.children)) for entry in entries]
 
 
-def test_odd_structures_are_problems() -> None:
+def test_invalid_structures_are_problems() -> None:
     config = of(
         "1",
         "{key: a, content: {directory: x}}",
@@ -76,7 +76,7 @@ def test_misplaced_entries_are_moved_next_to_their_parent() -> None:
     assert [p.code for p in [*config.problems, *lifted.problems]] == ["misplaced", "too_deep"]
 
 
-def test_every_value_that_means_nothing_is_reported() -> None:
+def test_every_meaningless_value_is_reported() -> None:
     config = read(
         "site:\n  title: X\n  colour: red\n  structure:\n"
         "  - {type: section, key: '', title: A, path: 7, hidden: true, draft: maybe, content: 1, icon: !!str 1}\n"
@@ -118,7 +118,7 @@ def test_an_invalid_condition_hides_from_all_visitors() -> None:
     assert {p.line for p in config.problems} == {3, 4}
 
 
-def test_without_a_structure_there_is_nothing() -> None:
+def test_a_file_without_a_structure_is_empty() -> None:
     for text in ("", "- a\n", "site: 1\n", "site: {structure: {}}\n"):
         config = read(text)
         assert not config.structure and [p.code for p in config.problems] == ["bad_value"]
@@ -205,13 +205,13 @@ _VALUES = st.recursive(
 
 @settings(deadline=None)
 @given(_VALUES)
-def test_any_readable_file_is_a_structure(value: Any) -> None:
+def test_any_readable_file_gives_a_structure(value: Any) -> None:
     config = read(write_yaml({"site": {"title": "Docs", "structure": value}}))
     again = read(write_docs(DocsConfig(title="Docs", structure=config.structure)))
     assert outline(again.structure) == outline(config.structure) and not again.problems
 
 
-def test_titles_in_further_languages_are_kept() -> None:
+def test_titles_in_other_languages_are_kept() -> None:
     config = of(
         "{type: section, key: a, title: Guides, localizedTitle: {de: Anleitungen, pt-BR: Guias},"
         " localizedDescription: {de: Wie es geht}, children: [{key: v, title: V, localizedTitle: {de: W}}]}",

@@ -137,7 +137,7 @@ def test_entries_move_with_their_comments() -> None:
     assert "x-owner: team-a" in found
 
 
-def test_entries_come_and_go() -> None:
+def test_entries_are_added_and_removed() -> None:
     config = read(TEXT)
     start, more = config.structure
     space = DocsEntry(type="space", key="new", title="New", directory="new/")
@@ -210,7 +210,7 @@ def test_an_unset_language_stays_unset() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_comments_stay_through_any_change(seed: int) -> None:
+def test_comments_survive_any_change(seed: int) -> None:
     """Every change in place says what the structure says; no comment is lost but with the entry that it stands at."""
     chance, text = random.Random(seed), TEXT
     for number in range(12):

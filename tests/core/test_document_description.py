@@ -1,4 +1,4 @@
-"""The table of node types as the description of the API tells it, and as editors are built from it."""
+"""The table of node types in the description of the API, and as the basis of editors."""
 
 from __future__ import annotations
 

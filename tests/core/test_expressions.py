@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.expressions import ExpressionError, evaluate, is_deterministic, is_true, parse, text_of
+from octavo.core.expression_syntax import parse
+from octavo.core.expression_values import ExpressionError
+from octavo.core.expressions import evaluate, is_deterministic, is_true, text_of
 from tools import node_command
 
 CONTEXT = {
@@ -58,7 +60,7 @@ CONTEXT = {
         ),
     ],
 )
-def test_values(expression, value):
+def test_expressions_return_values(expression, value):
     if value is ExpressionError:
         with pytest.raises(ExpressionError, match="not defined"):
             evaluate(expression, CONTEXT)
@@ -74,7 +76,7 @@ def test_values(expression, value):
 @pytest.mark.parametrize(
     "name", ["__proto__", "constructor", "__class__", "prototype", "__globals__", "__init__"]
 )
-def test_nothing_but_own_data_is_reached(root, name):
+def test_expressions_only_access_the_given_data(root, name):
     context = {**CONTEXT, "visitor": {**CONTEXT["visitor"], name: {"x": 1}}}
     assert evaluate(f"({root}).{name}", context) is None
     assert evaluate(f"({root})['{name}']['x']", context) is None
@@ -111,7 +113,7 @@ def test_nothing_but_own_data_is_reached(root, name):
         ("a.includes(x => x)", 11),
     ],
 )
-def test_errors_say_where(expression, position):
+def test_errors_contain_the_position(expression, position):
     with pytest.raises(ExpressionError) as caught:
         parse(expression)
     assert caught.value.position == position
@@ -139,14 +141,14 @@ def test_errors_say_where(expression, position):
         "big.join('x').split('').map(a => 1).length",
     ],
 )
-def test_limits(expression):
+def test_expressions_are_limited(expression):
     start = time.process_time()
     with pytest.raises(ExpressionError):
         evaluate(expression, {"big": ["x" * 100] * 500, "a": 1})
     assert time.process_time() - start < 1
 
 
-def test_truth_text_and_determinism():
+def test_truth_and_text_are_deterministic():
     assert not is_true("visitor.claims.gone.includes('x')", CONTEXT)
     assert is_true("'0'", CONTEXT)
     assert not is_true("0 || '' || null || NaN", CONTEXT)
@@ -296,19 +298,19 @@ def grown(inner):
 
 @settings(deadline=None, max_examples=300)
 @given(st.recursive(ATOMS, grown, max_leaves=6))
-def test_javascript_agrees(node, expression):
+def test_the_javascript_evaluator_agrees(node, expression):
     require_agreement(node, expression)
 
 
 @pytest.mark.slow
 @settings(deadline=None, max_examples=5000)
 @given(st.recursive(ATOMS, grown, max_leaves=6))
-def test_javascript_agrees_at_length(node, expression):
+def test_the_javascript_evaluator_agrees_on_many_expressions(node, expression):
     require_agreement(node, expression)
 
 
 def require_agreement(node, expression):
-    """Fails where JavaScript says something else of an expression."""
+    """Fail if JavaScript evaluates an expression differently."""
     theirs = node(expression)
     try:
         ours = {"value": shown(evaluate(expression, CONTEXT))}
@@ -352,7 +354,7 @@ def test_any_text_is_a_value_or_an_expression_error(text):
         ("/a/.constructor ?? /a/.__class__", None),
     ],
 )
-def test_regular_expressions(expression, value):
+def test_regular_expressions_match(expression, value):
     assert evaluate(expression, CONTEXT) == value
 
 
@@ -377,7 +379,7 @@ def test_unsupported_regular_expressions_raise_an_error(expression):
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(.*)*b", "(a?){200}a{200}"])
-def test_regular_expressions_cost_by_the_length_of_the_text(pattern):
+def test_regular_expressions_take_time_in_proportion_to_the_text(pattern):
     """Patterns that take a backtracking matcher years have normal cost here. Overlong text is refused."""
     assert evaluate(f"/{pattern}/.test(text)", {"text": "a" * 5000 + "!"}) is (pattern == "(a?){200}a{200}")
     with pytest.raises(ExpressionError, match="too many steps"):

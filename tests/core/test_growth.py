@@ -44,7 +44,7 @@ def _body(text: str) -> str:
 
 
 def _changed(text: str, place: int, word: str) -> str:
-    """The text with another word in it, at a third or half of its lines, or of its length when it has few."""
+    """Return the text with another word, at a third or half of its lines, or of its length if it has few."""
     lines = text.splitlines(keepends=True)
     if len(lines) < 4:
         at = len(text) // place
@@ -122,7 +122,7 @@ STAGES: dict[str, Stage] = {
 
 
 def count_lines(work: Callable[[], Any]) -> int:
-    """Lines of Python executed by the work."""
+    """Return the number of Python lines that the work executes."""
     count = 0
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
@@ -140,7 +140,7 @@ def count_lines(work: Callable[[], Any]) -> int:
 
 
 def grown(stage: Stage, pattern: Pattern, size: int, times: int) -> float:
-    """How many times the work grows when the text grows ``times``."""
+    """Return the factor by which the work grows when the text grows ``times``."""
     prepare, work = stage
     counts = []
     for length in (size, size * times):
@@ -177,8 +177,8 @@ QUICK = ONCE_SLOW | set([*PAGES][::32])
 @pytest.mark.parametrize(
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PAGES]
 )
-def test_work_grows_like_the_text(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Texts as short as these make a fortieth of the cells that a page may be given beside its own.
+def test_work_grows_linearly_with_the_text(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # In texts this short, a fortieth of the added cells of a page is relevant.
     monkeypatch.setattr(markdown, "MAX_ADDED_CELLS", MAX_ADDED_CELLS // 40)
     pattern = PAGES[name]
     found = {stage: round(grown(STAGES[stage], pattern, 700, 4), 1) for stage in STAGES}
@@ -186,12 +186,12 @@ def test_work_grows_like_the_text(name: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("name", SUMMARIES)
-def test_tables_of_contents_of_any_shape(name: str) -> None:
+def test_tables_of_contents_of_any_shape_are_parsed(name: str) -> None:
     assert grown(STAGES["summary"], SUMMARIES[name], 2000, 4) < 6
 
 
 def processor_time(stage: Stage, pattern: Pattern, size: int) -> float:
-    """Seconds of the processor that the work takes, at best of two."""
+    """Return the CPU time of the work in seconds, the better of two runs."""
     prepare, work = stage
     best = float("inf")
     for _ in range(2):
@@ -207,7 +207,7 @@ def processor_time(stage: Stage, pattern: Pattern, size: int) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*PAGES, *SUMMARIES])
-def test_time_grows_like_the_text(name: str) -> None:
+def test_time_grows_linearly_with_the_text(name: str) -> None:
     """Eight times the text may take three times as much as eight times the time; a square takes 64 times."""
     pattern = PAGES.get(name) or SUMMARIES[name]
     slow = {}
@@ -238,7 +238,7 @@ paragraph or list, and the pieces of HTML before they are joined."""
 
 @pytest.mark.parametrize("size", [30_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", MEMORY)
-def test_memory_grows_like_the_text(name: str, size: int) -> None:
+def test_memory_grows_linearly_with_the_text(name: str, size: int) -> None:
     """Peak memory of a page during parsing and rendering."""
     text = PAGES[name](size)
     tracemalloc.start()
@@ -264,7 +264,7 @@ def test_missing_table_cells_are_added_up_to_a_limit(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["hints nested", "details nested", "conditions nested", "lists nested"])
-def test_blocks_nested_deeper_than_any_stack_are_merged(name: str) -> None:
+def test_deeply_nested_blocks_are_merged(name: str) -> None:
     text = PAGES[name](60_000)
     ours, theirs = _changed(text, 2, "ours"), _changed(text, 3, "theirs")
     merged = merge_page_text(text, ours, theirs)

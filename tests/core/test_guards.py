@@ -97,7 +97,7 @@ _PIECES = st.lists(
 
 
 @given(_PIECES)
-def test_gaps_fit_whatever_is_hidden(pieces: list[str]) -> None:
+def test_gaps_between_blocks_fit_hidden_content(pieces: list[str]) -> None:
     document = close_conditions(read("".join(pieces)))
     assert len(document.gaps) in (0, len(document.nodes) + 1)
     unread_conditions("".join(pieces))
@@ -124,7 +124,7 @@ HEADS = [
 @pytest.mark.parametrize(
     "form", ["---\n{}\n---\n# T\n", "\n---\n{}\n---\n# T\n", "---\n{}\n\n# T\n", "\ufeff---\r\n{}\r\n---\r\n"]
 )
-def test_a_condition_of_a_page_that_is_not_understood_hides_it(yaml: str, form: str) -> None:
+def test_an_unparsable_condition_hides_its_page(yaml: str, form: str) -> None:
     source = form.format(yaml)
     head = read_head(source)
     assert not Shown({}, {}, PAID).holds(head.condition or "true"), head
@@ -136,17 +136,17 @@ def test_a_condition_of_a_page_that_is_not_understood_hides_it(yaml: str, form: 
 
 
 @pytest.mark.parametrize("source", ["---\nif: true\n---\n", "---\nif: visitor.claims.paid\n---\n", "# T\n"])
-def test_a_condition_that_is_understood_is_none_of_these(source: str) -> None:
+def test_a_valid_condition_does_not_count_as_unparsable(source: str) -> None:
     assert unread_conditions(source) == []
 
 
-def test_front_matter_that_is_none_and_guards_nothing() -> None:
+def test_text_resembling_front_matter_hides_nothing() -> None:
     for source in ("---\n\nIf: a sentence\n", "# T\n\n---\nif: x\n", "---\ntitle: [\n---\n# T\n"):
         assert read_head(source).condition is None, source
 
 
 @pytest.mark.parametrize("key", ["Condition", "if", "conditions", "condition "])
-def test_a_misspelt_condition_of_a_site_hides_too(key: str) -> None:
+def test_a_misspelled_condition_of_a_site_hides_content(key: str) -> None:
     entry = f"{{type: section, key: a, title: A, '{key}': visitor.claims.paid, children: []}}"
     config = read_docs(f"site:\n  structure:\n    - {entry}\n", max_depth=4, languages=[])
     assert [section.condition for section in config.structure] == ["false"]

@@ -35,7 +35,7 @@ def codes(problems):
     return sorted((problem.path, problem.line, problem.code) for problem in problems)
 
 
-def test_a_plan():
+def test_a_plan_lists_pages_and_files():
     tree = Tree(
         **{
             ".gitbook.yaml": "redirects:\n  old: a.md\n",
@@ -105,7 +105,7 @@ def test_a_plan():
     assert children == sorted(set(children))
 
 
-def test_every_file_has_one_place():
+def test_every_file_appears_once():
     tree = Tree(
         **{"README.md": "", "SUMMARY.md": "* [A](README.md)\n* [B](.)", "x/y.md": "", ".gitbook.yaml": ""}
     )
@@ -115,7 +115,7 @@ def test_every_file_has_one_place():
     assert [page.to_page for page in plan.pages] == [None, 0]
 
 
-def test_a_root_folder_and_an_inferred_tree():
+def test_a_root_folder_without_a_summary_gets_an_inferred_tree():
     tree = Tree(
         **{
             ".gitbook.yaml": "root: ./docs/\n",
@@ -203,11 +203,11 @@ def test_a_link_with_children_becomes_the_first_of_them():
         ("* a\n===", None),
     ],
 )
-def test_leading_titles(text, title):
+def test_leading_headings_become_titles(text, title):
     assert leading_title(text) == title
 
 
-def test_every_space_of_the_corpora(corpora: Path):
+def test_every_space_of_the_corpora_is_planned(corpora: Path):
     spaces = [summary.parent for summary in corpora.rglob("SUMMARY.md")]
     assert len(spaces) >= 11
     for folder in spaces:

@@ -1,4 +1,4 @@
-"""Which language a text is in: sure, or not said."""
+"""Detection of the language of a text: certain, or none."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize("language", SENTENCES)
-def test_sentences(language: str) -> None:
+def test_the_language_of_sentences_is_detected(language: str) -> None:
     assert find_language(SENTENCES[language]) == language
 
 
 @pytest.mark.parametrize(
     "text", ["", "make serve", "OAuth SAML SSO", "How do I start it?", "123 !?" * 100, "\0" * 99]
 )
-def test_little_is_not_judged(text: str) -> None:
+def test_short_text_has_no_language(text: str) -> None:
     assert find_language(text) is None and not differ(text, SENTENCES["fr"])
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_taken(text: str) -> None:
+def test_any_text_is_accepted(text: str) -> None:
     assert not differ(text, text)
 
 
-def test_a_translation_into_a_language_without_known_words() -> None:
+def test_translation_into_an_unknown_language_is_accepted() -> None:
     assert seems_other(SENTENCES["en"], "cs") and not seems_other(SENTENCES["cs"], "cs")
 
 
-def test_the_library_is_loaded_when_it_is_used() -> None:
+def test_the_library_is_loaded_on_first_use() -> None:
     code = "import sys, octavo.operations.installation as it; it.load_packages(); sys.exit('gcld3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

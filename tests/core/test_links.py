@@ -96,7 +96,7 @@ def test_references_resolve_to_their_targets(href, target):
     assert resolve(href, SPACE, "guides/start.md") == target
 
 
-def test_a_space_in_a_folder_of_its_source():
+def test_references_resolve_in_a_folder_of_the_source():
     assert resolve("/x.md", SPACE, "docs/y.md", root="docs/") == page("docs/x.md")
     assert (
         resolve(".gitbook/assets/i.svg", SPACE, "docs/y.md", root="docs/").file
@@ -105,7 +105,7 @@ def test_a_space_in_a_folder_of_its_source():
     assert resolve("/guides/start.md", SPACE, "docs/y.md", root="docs/").kind == "broken"
 
 
-def test_status():
+def test_references_have_a_status():
     assert resolve("gone.md", SPACE).status == "broken"
     assert resolve("README.md", SPACE).status == "ok"
     assert resolve("https://octavo.test/x", SPACE, app_hosts=("octavo.test",)).status == "in-app"
@@ -131,7 +131,7 @@ def test_any_reference_resolves(href, source):
     assert resolve(href, SPACE, source).status in ("ok", "broken", "in-app")
 
 
-def test_references_to_other_spaces():
+def test_references_to_other_spaces_resolve():
     href = space_href("abc123", "a b/c", "d")
     assert href == "https://app.gitbook.com/s/abc123/a%20b/c#d"
     assert resolve(href, SPACE) == Target("page", space="abc123", path="a b/c", anchor="d")

@@ -18,7 +18,7 @@ MADE = [
 
 
 @pytest.mark.parametrize("made", MADE, ids=lambda made: made[0][:10])
-def test_both_forms_are_read(made):
+def test_both_encodings_are_decoded(made):
     text, for_urls, base64 = made
     assert decompress(for_urls, 1000) == decompress(base64, 1000) == text
     assert decompress(for_urls.replace("+", " "), 1000) == text
@@ -30,7 +30,7 @@ def test_the_output_is_never_longer_than_allowed():
 
 
 @given(st.text(alphabet="ABCDabcd0189+-$/= ü"))
-def test_anything_else_is_refused_or_bounded(text):
+def test_any_other_input_is_refused_or_limited(text):
     try:
         assert len(decompress(text, 50)) <= 50
     except ValueError:

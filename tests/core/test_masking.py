@@ -57,7 +57,7 @@ def test_masking_twice_masks_no_more(text: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["a@", "1 ", "a.", "-----BEGIN PRIVATE KEY-----", "eyJaaaaaaaa.", "://a:", "password ", "A1b2"]
 )
-def test_masking_takes_time_in_proportion(piece: str) -> None:
+def test_masking_takes_linear_time(piece: str) -> None:
     def spent(size: int) -> float:
         started = time.thread_time()
         mask(piece * size)
@@ -72,7 +72,7 @@ def _digits(low: int, high: int) -> st.SearchStrategy[str]:
 
 
 def _with_check(number: str) -> str:
-    """A card's number: with the digit that makes Luhn's check right."""
+    """Return a card number with the check digit of the Luhn algorithm."""
     doubled = [int(digit) * 2 for digit in number[::-2]]
     total = sum(value - 9 if value > 9 else value for value in doubled)
     total += sum(int(digit) for digit in number[-2::-2])

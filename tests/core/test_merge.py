@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from merge_cases import Case, Library, StateTree, variable
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.merge import (
     EditedValue,
     MergeConflict,
@@ -27,7 +27,7 @@ C = Page(id="c", parent="b", rank="V", slug="c", title="C")
 
 
 def merge_pages(base, ours, theirs, *, texts=(), items=({}, {}, {}), tree=None):
-    """Each state as a list of pages; texts are known by their hash."""
+    """Merge states given as lists of pages; texts are identified by their hash."""
     library = Library()
     for source in texts:
         library.put(source)
@@ -44,12 +44,12 @@ def only(result):
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 2**48))
-def test_promises(seed):
+def test_merging_keeps_its_promises(seed):
     Case(random.Random(seed)).check()
 
 
 @pytest.mark.slow
-def test_promises_a_million_times():
+def test_merging_keeps_its_promises_a_million_times():
     for seed in range(1_000_000):
         try:
             Case(random.Random(seed)).check()
@@ -57,13 +57,13 @@ def test_promises_a_million_times():
             raise AssertionError(f"seed {seed}: {error}") from error
 
 
-def test_fields_of_two_sides_join():
+def test_different_fields_of_both_sides_are_merged():
     result = merge_pages([A], [replace(A, title="One")], [replace(A, icon="star", hidden=True)])
     assert result.pages["a"] == replace(A, title="One", icon="star", hidden=True)
     assert result.conflicts == []
 
 
-def test_a_field_changed_twice_is_a_conflict_and_keeps_ours():
+def test_a_field_changed_by_both_sides_is_a_conflict_and_keeps_ours():
     result = merge_pages([A], [replace(A, title="One")], [replace(A, title="Two")])
     assert result.pages["a"].title == "One"
     conflict = only(result)
@@ -89,7 +89,7 @@ def test_tags_variables_and_layout_merge_by_element():
     assert page.layout == LayoutOptions(cover=False)
 
 
-def test_an_element_edited_and_removed_stays_and_asks():
+def test_an_element_edited_and_removed_stays_with_a_conflict():
     base, ours, theirs = (
         replace(A, variables=found) for found in ({"k": "1", "m": "1"}, {"m": "2"}, {"k": "2", "m": "1"})
     )
@@ -105,7 +105,7 @@ def test_an_element_edited_and_removed_stays_and_asks():
     assert resolve_field(result.pages["a"], conflict, "ours").variables == {"m": "2"}
 
 
-def test_conflicts_are_json_and_resolve_after_a_round_trip():
+def test_conflicts_can_be_resolved_after_a_json_round_trip():
     sides = [
         replace(A, cover=Cover("x.png", y=y), layout=LayoutOptions(width=w))
         for y, w in ((0, "a"), (1, "b"), (2, "c"))
@@ -120,7 +120,7 @@ def test_conflicts_are_json_and_resolve_after_a_round_trip():
     assert page == sides[2]
 
 
-def test_an_edit_beats_a_deletion_and_asks():
+def test_an_edit_wins_over_a_deletion_with_a_conflict():
     result = merge_pages([A], [], [replace(A, title="New")])
     assert result.pages["a"].title == "New"
     conflict = only(result)
@@ -130,12 +130,12 @@ def test_an_edit_beats_a_deletion_and_asks():
     assert resolve_field(result.pages["a"], conflict, "base") == A
 
 
-def test_reordering_does_not_beat_a_deletion():
+def test_reordering_does_not_prevent_a_deletion():
     result = merge_pages([A], [], [replace(A, rank="X", updated_at=9)])
     assert result.pages == {"a": None} and result.conflicts == []
 
 
-def test_a_deleted_parent_stays_for_an_added_child():
+def test_a_deleted_parent_is_kept_for_an_added_child():
     new = Page(id="n", parent="c", rank="V", slug="n")
     result = merge_pages([B, C], [], [B, C, new])
     assert result.pages == {"b": B, "c": C, "n": new}
@@ -143,7 +143,7 @@ def test_a_deleted_parent_stays_for_an_added_child():
     assert {(note.kind, note.id) for note in result.notes} == {("parent", "b"), ("parent", "c")}
 
 
-def test_moved_to_two_places_is_a_conflict():
+def test_a_page_moved_to_two_places_is_a_conflict():
     result = merge_pages([A, B, C], [A, B, replace(C, parent="a")], [A, B, replace(C, parent=None, rank="Z")])
     assert result.pages["c"].parent == "a"
     conflict = only(result)
@@ -151,14 +151,14 @@ def test_moved_to_two_places_is_a_conflict():
     assert resolve_field(result.pages["c"], conflict, "theirs") == replace(C, parent=None, rank="Z")
 
 
-def test_moves_that_make_a_circle():
+def test_moves_that_create_a_cycle_are_merged_without_one():
     under_b, under_a = replace(A, parent="b"), replace(B, parent="a")
     result = merge_pages([A, B], [under_b, B], [A, under_a])
     assert result.pages == {"a": under_b, "b": B}
     assert [(note.kind, note.id, note.before) for note in result.notes] == [("cycle", "b", ["a", "W"])]
 
 
-def test_a_cycle_through_untouched_pages():
+def test_cycles_through_untouched_pages_are_avoided():
     one, two = replace(A, id="m1", parent="a"), replace(A, id="m2", parent="b")
     ours = {page.id: page for page in (replace(A, parent="m2"), B, one, two)}
     result = merge_pages(
@@ -167,7 +167,7 @@ def test_a_cycle_through_untouched_pages():
     assert result.pages["b"] == B and result.notes[0].kind == "cycle"
 
 
-def test_two_pages_with_one_slug_and_file():
+def test_two_pages_with_one_slug_and_file_get_different_ones():
     mine = Page(id="x", rank="V", slug="new", file_path="new.md")
     yours = Page(id="y", rank="V", slug="new", file_path="new.md")
     result = merge_pages([], [mine], [yours])
@@ -178,7 +178,7 @@ def test_two_pages_with_one_slug_and_file():
     assert {note.kind for note in result.notes} == {"slug", "path", "rank"}
 
 
-def test_a_slug_taken_by_an_untouched_page():
+def test_a_slug_of_an_untouched_page_is_not_reused():
     other = Page(id="o", parent="b", rank="A", slug="taken")
     pages = [A, B, replace(C, parent="a")]
     result = merge_pages(
@@ -190,13 +190,13 @@ def test_a_slug_taken_by_an_untouched_page():
     assert result.pages["c"].slug == "taken-1" and result.pages["c"].parent == "b"
 
 
-def test_both_sides_swap_nothing_with_a_swap_of_slugs():
+def test_swapping_slugs_on_one_side_is_kept():
     swapped = [replace(A, slug="b"), replace(B, slug="a")]
     tree = StateTree({"a": A, "b": B})
     assert merge_pages([A, B], [A, B], swapped, tree=tree).pages == {page.id: page for page in swapped}
 
 
-def test_bodies_merge_and_conflicts_say_where():
+def test_bodies_are_merged_and_conflicts_contain_the_position():
     base = "# T\n\nOne.\n\nTwo.\n\nThree.\n"
     ours, theirs = (
         base.replace("One", "Eins").replace("Two", "Zwei"),
@@ -224,7 +224,7 @@ def test_a_body_removed_and_edited_keeps_the_text():
     assert (only(result).ours, only(result).theirs) == (None, "Two.\n")
 
 
-def test_cost_follows_the_change():
+def test_cost_depends_on_the_size_of_the_change():
     space = {f"p{n}": Page(id=f"p{n}", rank=f"{n:05}V", slug=f"p{n}") for n in range(2_000)}
     tree = StateTree(space)
     mine, yours = replace(space["p1"], title="x"), replace(space["p2"], slug="y")
@@ -241,7 +241,7 @@ def test_cost_follows_the_change():
     assert tree.asked <= 3
 
 
-def test_items_merge_by_field_and_files_by_their_bytes():
+def test_items_are_merged_by_field_and_files_by_their_bytes():
     base = Item(id="f", kind="file", name="a.png", path="a.png", content="h1", size=1)
     ours, theirs = replace(base, name="b.png", content="h2", size=2), replace(base, content="h3", size=3)
     result = merge_pages([], [], [], items=({"f": base}, {"f": ours}, {"f": theirs}))
@@ -251,14 +251,14 @@ def test_items_merge_by_field_and_files_by_their_bytes():
     assert settled == replace(theirs, name="b.png")
 
 
-def test_variables_of_one_name_become_one():
+def test_variables_with_one_name_become_one():
     mine, yours = variable("v2", "x", '"1"'), variable("v1", "x", '"2"')
     result = merge_pages([], [], [], items=({}, {"v2": mine}, {"v1": yours}))
     assert result.items == {"v1": variable("v1", "x", '"1"'), "v2": None}
     assert (only(result).id, only(result).field) == ("v1", "content")
 
 
-def test_an_item_that_is_in_no_state_is_in_none():
+def test_an_item_missing_in_all_states_stays_missing():
     nothing = {"f": None}
     assert merge_pages([A], [A], [A], items=({}, nothing, nothing)).items == nothing
     assert merge_pages([A], [A], [A], items=({}, nothing, {})).items == nothing
@@ -270,7 +270,7 @@ def test_files_at_one_path_are_both_kept():
     assert [result.items[id].path for id in "mt"] == ["i/a.png", "i/a-1.png"]
 
 
-def test_reusable_contents_merge_as_texts():
+def test_reusable_contents_are_merged_as_texts():
     library = Library()
     texts = ["# A\n\nOne.\n\nTwo.\n", "# A\n\nEins.\n\nTwo.\n", "# A\n\nOne.\n\nZwei.\n"]
     base = Item(id="r", kind="reusable-content", name="r", content=library.put(texts[0]), size=17)
@@ -280,6 +280,6 @@ def test_reusable_contents_merge_as_texts():
     assert merged == "# A\n\nEins.\n\nZwei.\n" and result.items["r"].size == len(merged)
 
 
-def test_an_empty_tree_knows_nothing():
+def test_an_empty_tree_contains_no_pages():
     tree = Tree()
     assert (tree.page("x"), list(tree.children([None])), tree.path_taken("x")) == (None, [], False)

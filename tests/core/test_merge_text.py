@@ -15,7 +15,7 @@ TABLE = "| a | b |\n| --- | --- |\n| 1 | x |\n| 2 | y |\n| 3 | z |\n"
 
 
 def clean(base, ours, theirs):
-    """The merged text, the same from both sides and without conflicts."""
+    """Return the merged text, which must be the same from both sides and without conflicts."""
     result, back = merge_text(base, ours, theirs), merge_text(base, theirs, ours)
     assert result.conflicts == back.conflicts == []
     assert result.text == back.text
@@ -28,33 +28,33 @@ def edit(source, **words):
     return source
 
 
-def test_edits_of_neighbouring_paragraphs_join():
+def test_edits_of_adjacent_paragraphs_are_merged():
     assert clean(BASE, edit(BASE, Two="Zwei"), edit(BASE, Three="Drei")) == edit(
         BASE, Two="Zwei", Three="Drei"
     )
 
 
-def test_equal_edits_are_one():
+def test_equal_edits_are_applied_once():
     ours = edit(BASE, Two="Zwei", Four="Vier")
     assert clean(BASE, ours, edit(BASE, Two="Zwei")) == ours
 
 
-def test_equal_insertions_at_one_place_are_one():
+def test_equal_insertions_at_one_position_are_applied_once():
     ours, theirs = BASE.replace("Two.", "Two.\n\nNew."), BASE.replace("Two.", "Two.\n\nNew.\n\nMore.")
     assert clean(BASE, ours, theirs) == theirs
 
 
-def test_different_insertions_at_one_place_are_both_there_ours_first():
+def test_different_insertions_at_one_position_are_both_kept_ours_first():
     merged = merge_text(BASE, BASE + "\nMine.\n", BASE + "\nYours.\n")
     assert merged.text == BASE + "\nMine.\n\nYours.\n" and merged.conflicts == []
 
 
-def test_equal_blocks_at_two_places_are_two():
+def test_equal_blocks_at_two_positions_are_both_kept():
     ours, theirs = "***\n\n" + BASE, BASE + "\n***\n"
     assert clean(BASE, ours, theirs) == "***\n\n" + BASE + "\n***\n"
 
 
-def test_a_moved_block_is_edited_where_it_went():
+def test_a_moved_block_is_edited_at_its_new_position():
     ours = "Four.\n\nOne.\n\nTwo.\n\nThree.\n"
     assert clean(BASE, ours, edit(BASE, Two="Zwei", Four="Four")) == edit(ours, Two="Zwei")
     long = "One two three four five.\n\nB b b.\n\nC c c.\n"
@@ -62,11 +62,11 @@ def test_a_moved_block_is_edited_where_it_went():
     assert clean(long, moved, long.replace("four", "vier")) == moved.replace("four", "vier")
 
 
-def test_a_deletion_joins_an_edit_elsewhere():
+def test_a_deletion_is_merged_with_an_edit_elsewhere():
     assert clean(BASE, "One.\n\nThree.\n\nFour.\n", edit(BASE, Four="Vier")) == "One.\n\nThree.\n\nVier.\n"
 
 
-def test_one_block_changed_twice_is_a_conflict():
+def test_a_block_changed_by_both_sides_is_a_conflict():
     result = merge_text(BASE, edit(BASE, Two="Zwei"), edit(BASE, Two="Deux", One="Un"))
     assert result.text == edit(BASE, Two="Zwei", One="Un")
     (conflict,) = result.conflicts
@@ -75,7 +75,7 @@ def test_one_block_changed_twice_is_a_conflict():
 
 
 @pytest.mark.parametrize("swap", [False, True])
-def test_an_edited_block_stays_when_the_other_side_deletes_it(swap):
+def test_an_edited_block_is_kept_if_the_other_side_deletes_it(swap):
     sides = [BASE.replace("Two.\n\n", ""), edit(BASE, Two="Zwei")]
     result = merge_text(BASE, *(sides[::-1] if swap else sides))
     assert result.text == edit(BASE, Two="Zwei")
@@ -86,7 +86,7 @@ def test_an_edited_block_stays_when_the_other_side_deletes_it(swap):
     assert resolve_text(result.text, conflict, deleted).text == sides[0]
 
 
-def test_the_last_block_goes_with_the_gap_before_it():
+def test_deleting_the_last_block_removes_the_gap_before_it():
     result = merge_text("A.\n\nB.\n", "A.\n", "A.\n\nC.\n")
     assert result.text == "A.\n\nC.\n"
     assert resolve_text(result.text, result.conflicts[0], None).text == "A.\n"
@@ -103,7 +103,7 @@ def test_tables_merge_by_row_and_by_cell():
     )
 
 
-def test_padding_a_table_anew_is_no_change_of_its_rows():
+def test_changing_the_padding_of_a_table_changes_no_row():
     padded = "| a   | b   |\n| --- | --- |\n| 1   | xxx |\n| 2   | y   |\n| 3   | z   |\n"
     result = merge_text(TABLE, padded, TABLE.replace("y", "yyy"))
     assert result.conflicts == []
@@ -174,7 +174,7 @@ def test_blocks_merge_line_by_line(base, end):
     ],
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_blocks_in_one_container_merge(base, end):
+def test_blocks_in_one_container_are_merged(base, end):
     base = base.replace("\n", end)
     ours, theirs = base.replace("ONE", "first"), base.replace("TWO", "second")
     assert clean(base, ours, theirs) == ours.replace("TWO", "second")
@@ -187,7 +187,7 @@ def test_new_blocks_and_items_merge_into_a_split_block():
     assert merged.text == "> a\n>\n> mine\n>\n> yours\n\nb\n" and merged.conflicts == []
 
 
-def test_numbering_items_anew_is_no_change_of_them():
+def test_renumbering_items_is_no_change():
     base = "1. a\n2. b\n\n   c\n3. d\n"
     ours, theirs = "1. new\n2. a\n3. b\n\n   c\n4. d\n", base.replace("   c", "   C")
     assert clean(base, ours, theirs) == ours.replace("   c", "   C")
@@ -207,7 +207,7 @@ def test_numbering_items_anew_is_no_change_of_them():
         ("<ul><li>b</li><li>0</li></ul>\n", "<li>{}</li>"),
     ],
 )
-def test_a_conflict_in_a_container_is_that_of_the_block(base, block):
+def test_a_conflict_in_a_container_belongs_to_the_inner_block(base, block):
     ours, theirs = base.replace("b", "x").replace("a", "z"), base.replace("b", "y")
     result = merge_text(base, ours, theirs)
     assert result.text == ours
@@ -217,7 +217,7 @@ def test_a_conflict_in_a_container_is_that_of_the_block(base, block):
     assert resolve_text(result.text, conflict, conflict.theirs).text == ours.replace("x", "y")
 
 
-def test_an_item_keeps_its_mark_when_its_first_block_goes():
+def test_an_item_keeps_its_marker_without_its_first_block():
     base = "* a\n* b\n\n  c\n"
     result = merge_text(base, base.replace("b\n\n  c", "c"), base.replace("b", "x"))
     assert result.text == base.replace("b", "x")
@@ -226,24 +226,24 @@ def test_an_item_keeps_its_mark_when_its_first_block_goes():
     assert resolve_text(result.text, conflict, None).text == "* a\n*   c\n"
 
 
-def test_lines_beside_each_other_are_a_conflict_of_the_block():
+def test_edits_of_adjacent_lines_are_a_conflict_of_the_block():
     base = "```\na\nb\n```\n"
     (conflict,) = merge_text(base, base.replace("a", "x"), base.replace("b", "y")).conflicts
     assert conflict.base == base.rstrip("\n")
 
 
-def test_untouched_bytes_stay():
+def test_untouched_bytes_are_kept():
     base = "Setext\n===\n\n\n\n- odd   \n-  list\n\nLast one\r\nline"
     assert clean(base, "New.\n\n" + base, base + " more") == "New.\n\n" + base + " more"
 
 
-def test_crlf_texts_get_crlf():
+def test_texts_with_crlf_keep_crlf():
     base = BASE.replace("\n", "\r\n")
     merged = merge_text(base, base.replace("One.", "Un."), base + "\r\nFive.\r\n").text
     assert merged == base.replace("One.", "Un.") + "\r\nFive.\r\n"
 
 
-def test_heads_merge_by_key():
+def test_front_matter_is_merged_by_key():
     base = "---\ndescription: d\nicon: i\ncustom: 1\n---\n\n# T\n\nBody.\n"
     ours = base.replace("icon: i", "icon: j").replace("custom: 1", "custom: 2")
     theirs = base.replace("description: d", "description: >-\n  long\n  text").replace("# T", "# U")
@@ -252,7 +252,7 @@ def test_heads_merge_by_key():
     assert merged.text == "---\ndescription: >-\n  long\n  text\nicon: j\ncustom: 2\n---\n\n# U\n\nBody.\n"
 
 
-def test_unknown_keys_changed_twice_are_kept_in_a_conflict():
+def test_unknown_keys_changed_by_both_sides_are_kept_in_a_conflict():
     base = "---\ntitle: t\ncustom: 1\n---\nBody.\n"
     merged = merge_page_text(
         base, base.replace("1", "2").replace(" t", " u"), base.replace("1", "3").replace(" t", " v")
@@ -262,12 +262,12 @@ def test_unknown_keys_changed_twice_are_kept_in_a_conflict():
     assert merged.text.startswith(conflict.ours, conflict.at)
 
 
-def test_the_title_of_an_include_is_text():
+def test_the_title_of_an_include_is_merged_as_text():
     (conflict,) = merge_page_text("# A\n", "# B\n", "# C\n", fields=False).conflicts
     assert (conflict.ours, conflict.theirs) == ("# B\n", "# C\n")
 
 
-def test_a_place_that_was_edited_away_is_said_to_be_gone():
+def test_a_conflict_whose_position_no_longer_exists_is_reported():
     result = merge_text(BASE, edit(BASE, Two="Zwei"), edit(BASE, Two="Deux"))
     done = resolve_text("Quite another text.", result.conflicts[0], "Deux.")
     assert (done.applied, done.text) == (False, "Quite another text.")
@@ -275,7 +275,7 @@ def test_a_place_that_was_edited_away_is_said_to_be_gone():
 
 @settings(max_examples=400, deadline=None)
 @given(st.integers(0, 2**48))
-def test_no_line_is_lost_and_conflicts_can_be_settled_in_any_order(seed):
+def test_no_line_is_lost_and_conflicts_can_be_resolved_in_any_order(seed):
     random = Random(seed)
     base = text(random)
     ours, theirs = edit_text(random, base), edit_text(random, base)
@@ -318,7 +318,7 @@ def written(page, end):
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 2**48), st.sampled_from(["\n", "\r\n"]))
-def test_edits_of_different_blocks_never_meet(seed, end):
+def test_edits_of_different_blocks_never_conflict(seed, end):
     random = Random(seed)
     writer = Writer(random)
     page = writer.page()
@@ -332,7 +332,7 @@ def test_edits_of_different_blocks_never_meet(seed, end):
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 2**48), st.sampled_from(["\n", "\r\n"]))
-def test_no_word_in_a_container_is_lost_or_doubled(seed, end):
+def test_no_word_in_a_container_is_lost_or_duplicated(seed, end):
     random = Random(seed)
     writer = Writer(random)
     page = writer.page()

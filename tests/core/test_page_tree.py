@@ -57,12 +57,12 @@ def test_page_paths_are_case_insensitive() -> None:
     assert found.find("away") is None
 
 
-def test_below_a_hidden_page_everything_is_hidden() -> None:
+def test_all_pages_under_a_hidden_page_are_hidden() -> None:
     found = tree()
     assert {page.id for page in found if found.is_hidden(page)} == {"home", "secret", "below"}
 
 
-def test_a_group_leads_to_its_first_document_that_is_listed() -> None:
+def test_a_group_links_to_its_first_listed_document() -> None:
     found = tree()
     first = {page.id: found.first_document(page) for page in found}
     assert first["group"] is not None and first["group"].id == "start"
@@ -70,7 +70,7 @@ def test_a_group_leads_to_its_first_document_that_is_listed() -> None:
     assert first["secret"] is not None and first["secret"].id == "secret"
 
 
-def test_neighbours_are_those_that_lists_show() -> None:
+def test_previous_and_next_pages_are_listed_pages() -> None:
     found = tree()
 
     def beside(page_id: str) -> tuple[str | None, str | None]:
@@ -109,7 +109,7 @@ _PAGE_OR_NONE = {page_id: st.none() | _page(page_id) for page_id in IDS}
 
 @st.composite
 def some_pages(draw: Callable[[st.SearchStrategy[object]], object]) -> dict[str, Page | None]:
-    """For some of the ids a page anywhere, also below one that is not there, below itself or in a circle."""
+    """Generate pages for some ids, anywhere: also under a missing page, under itself, or in a cycle."""
     ids: list[str] = draw(_IDS)  # type: ignore[assignment]
     return {page_id: draw(_PAGE_OR_NONE[page_id]) for page_id in ids}  # type: ignore[misc]
 
@@ -151,7 +151,7 @@ def agree(found: PageTree, model: Model) -> None:
 
 
 @given(some_pages(), st.lists(some_pages(), max_size=4))
-def test_a_tree_that_was_changed_is_the_tree_of_the_changed_pages(
+def test_an_updated_tree_equals_a_tree_of_the_updated_pages(
     first: dict[str, Page | None], later: list[dict[str, Page | None]]
 ) -> None:
     pages = {id: page for id, page in first.items() if page is not None}

@@ -20,7 +20,7 @@ NAMES = st.text(max_size=300)
 
 
 @given(st.lists(NAMES, max_size=80), NAMES, st.sets(st.sampled_from(["a", "b", "a-1", "b.md"])))
-def test_every_name_becomes_a_path_that_holds(folders, name, taken):
+def test_every_name_becomes_a_valid_path(folders, name, taken):
     folder = "".join(f"{made_path('', each, set().__contains__)}/" for each in folders)
     path = made_path(folder, name, taken.__contains__)
     assert unsafe_path(path) is None and path not in taken
@@ -28,7 +28,7 @@ def test_every_name_becomes_a_path_that_holds(folders, name, taken):
     assert not path.endswith((".", " "))
 
 
-def test_paths_stay_below_their_top():
+def test_paths_stay_within_their_root():
     assert (
         made_path(
             "docs/" + "d" * 200 + "/" + "e" * 250 + "/" + "f" * 250 + "/" + "g" * 280 + "/",
@@ -53,18 +53,18 @@ def test_paths_stay_below_their_top():
         ("/".join(["d"] * (MAX_FOLDERS + 1)), "64 folders"),
     ],
 )
-def test_the_bounds_of_paths(path, wrong):
+def test_paths_are_limited(path, wrong):
     assert unsafe_path(path) is None if wrong is None else wrong in unsafe_path(path)
 
 
 @given(st.sets(st.integers(1, 60)), st.booleans())
-def test_a_free_name_is_free(numbers, plain):
+def test_a_free_name_is_not_taken(numbers, plain):
     taken = {f"a-{n}" for n in numbers} | ({"a"} if plain else set())
     name = free_name("a", taken.__contains__)
     assert name not in taken and (name == "a") != plain
 
 
-def test_equal_names_cost_few_questions():
+def test_equal_names_need_few_lookups():
     taken, asked = set(), 0
 
     def is_taken(name):
@@ -79,14 +79,14 @@ def test_equal_names_cost_few_questions():
 
 
 @given(st.text(), st.integers(0, 20))
-def test_shortened_is_a_beginning(text, most):
+def test_a_shortened_text_is_a_prefix(text, most):
     found = shortened(text, most)
     assert len(found.encode("utf-8", "replace")) <= max(most, 0) or found == text
     assert text.startswith(found)
 
 
 @pytest.mark.parametrize(("low", "high"), [(None, None), ("V", None), (None, "V"), ("V", "W"), ("V", "V1")])
-def test_many_ranks_between_two_stay_short(low, high):
+def test_many_ranks_between_two_others_stay_short(low, high):
     found = ranks_between(low, high, 5000)
     assert found == sorted(set(found)) and len(found) == 5000
     assert (low is None or found[0] > low) and (high is None or found[-1] < high)

@@ -18,7 +18,7 @@ def joined(cut):
 
 
 def cut_blocks(source):
-    """Blocks of the document that a piece ends inside of."""
+    """Return the blocks of the document that a piece ends inside of."""
     at, edges = 0, []
     found = split(source)
     for gap, piece in zip(found.gaps, found.pieces, strict=False):
@@ -36,7 +36,7 @@ def cut_blocks(source):
 
 @settings(max_examples=500, deadline=None)
 @given(markdown)
-def test_a_cut_keeps_every_character(source):
+def test_splitting_keeps_every_character(source):
     waiting = [split(source)]
     assert joined(waiting[0]) == source
     while waiting:
@@ -78,7 +78,7 @@ def test_pieces_are_blocks(source, pieces):
     assert len(found) > 1
 
 
-def test_no_block_of_a_real_page_is_cut_in_two(corpora):
+def test_no_block_of_a_real_page_is_split(corpora):
     for path in sorted(corpora.rglob("*.md"))[::6]:
         with path.open(encoding="utf-8", newline="") as file:
             source = split_page(file.read())[2]
@@ -87,21 +87,21 @@ def test_no_block_of_a_real_page_is_cut_in_two(corpora):
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=30), st.lists(st.sampled_from("abcd"), max_size=30))
-def test_alignment_is_ordered_and_equal(a, b):
+def test_aligned_pieces_are_ordered_and_equal(a, b):
     pairs = align(a, b)
     assert all(a[i] == b[j] for i, j in pairs)
     assert all(i < k and j < m for (i, j), (k, m) in zip(pairs, pairs[1:], strict=False))
     assert len(align(a, a)) == len(a)
 
 
-def test_edited_moved_and_new_pieces_are_told_apart():
+def test_edited_moved_and_new_pieces_are_distinguished():
     old = split("one two three\n\nfour five six\n\nseven eight\n\nnine ten\n")
     new = split("nine ten\n\none two drei\n\nbrand new\n\nfour five six\n\nseven eight\n")
     found = match(old, new)
     assert found.to == [1, 3, 4, 0] and found.moved == {3} and found.origin[2] is None
 
 
-def test_cells_of_a_row():
+def test_a_row_is_split_into_cells():
     assert cells(r"| a \| b |  c  |  |") == [r"a \| b", "c", ""]
     assert cells("a | b") == ["a", "b"]
 
@@ -122,7 +122,7 @@ def test_cells_of_a_row():
         "|\\" * 20_000,
     ],
 )
-def test_hostile_texts_are_cut_in_time(source):
+def test_hostile_texts_are_split_in_time(source):
     begin = time.process_time()
     for piece in split(source).pieces[:50]:
         inner(piece)
@@ -142,5 +142,5 @@ def test_hostile_texts_are_cut_in_time(source):
         '<video src="a.mp4">\n  <source src="b">\n</video>\n',
     ],
 )
-def test_elements_around_blank_lines_are_not_cut(source):
+def test_elements_with_blank_lines_are_not_split(source):
     assert cut_blocks(source) == []

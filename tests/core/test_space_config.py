@@ -9,7 +9,7 @@ def codes(problems):
     return [(problem.line, problem.code) for problem in problems]
 
 
-def test_config():
+def test_configuration_is_read():
     config = read_config(
         "# comment\nroot: ./docs/\nstructure:\n  readme: ./start.md\n  summary: nav/TOC.md\n"
         "redirects:\n  old/path: new/file.md\n  /other/: https://example.org\n"
@@ -22,7 +22,7 @@ def test_config():
 @pytest.mark.parametrize(
     "text", ["", "# nothing\n", "root: ./\n", "root: /\n", "root:\n", "\ufeffstructure: {}\r\n"]
 )
-def test_config_defaults(text):
+def test_configuration_has_defaults(text):
     config = read_config(text)
     assert (config.root, config.readme, config.summary, config.problems) == (
         "",
@@ -49,13 +49,13 @@ def test_config_defaults(text):
         ("x" * (MAX_CHARACTERS + 1), [(0, "invalid_yaml")]),
     ],
 )
-def test_config_problems(text, found):
+def test_invalid_configuration_is_reported(text, found):
     config = read_config(text)
     assert codes(config.problems) == found
     assert (config.root, config.readme) == ("", "README.md")
 
 
-def test_variables():
+def test_variables_are_read():
     variables, problems = read_variables(
         "api: https://x.test\nlimit: 500\nrate: 2.0\nlive: true\ntime: 06:00\nyes: no\n_x: 1\nlist: [1]\n1a: 2\nlong: "
         + "x" * 257
@@ -76,7 +76,7 @@ def test_variables():
     ]
 
 
-def test_tags():
+def test_tags_are_read():
     tags, problems = read_tags(
         "- tag: a\n  label: A\n  icon: star\n  color: '#f00'\n- tag: b\n- label: c\n- tag: a\n- x\n"
     )
@@ -103,12 +103,12 @@ def test_yaml_is_plain_data():
     "text",
     ["a: &a [*a]", "? [1]\n: 2", "a: '\x00'", "a\n---\nb", "a: \ud800", "{" * 40, "[" + "1," * 60_000 + "]"],
 )
-def test_yaml_limits(text):
+def test_yaml_is_limited(text):
     with pytest.raises(YamlError):
         read_yaml(text)
 
 
-def test_configuration_of_the_corpora(corpora):
+def test_configuration_of_the_corpora_is_read(corpora):
     read = 0
     for file in corpora.rglob("vars.yaml"):
         variables, problems = read_variables(file.read_text())

@@ -18,7 +18,7 @@ from octavo.core.summary import (
 
 
 def outline(entries, depth=0):
-    """One line an entry: indentation, kind, title, target."""
+    """Return one line for each entry: indentation, kind, title, target."""
     lines = []
     for entry in entries:
         target = entry.href or (entry.computed or {}).get("type") or entry.slug or ""
@@ -32,7 +32,7 @@ def codes(summary):
     return [(problem.line, problem.code) for problem in summary.problems]
 
 
-def test_groups_pages_and_pinned_slugs():
+def test_groups_pages_and_pinned_slugs_are_read():
     summary = read_summary(
         "# Contents\n\n* [Home](README.md)\n\n"
         '## Getting Started <a href="#start" id="start"></a>\n\n* [A](a.md "Short")\n  * [B](b/README.md)\n'
@@ -51,14 +51,14 @@ def test_groups_pages_and_pinned_slugs():
 @pytest.mark.parametrize("step", ["  ", "   ", "    ", "\t"])
 @pytest.mark.parametrize("marker", ["*", "-", "+", "1."])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_six_levels_at_any_indentation(step, marker, end):
+def test_six_levels_are_read_at_any_indentation(step, marker, end):
     text = end.join(f"{step * level}{marker} [P{level}](p{level}.md)" for level in range(6))
     summary = read_summary(text)
     assert outline(summary.entries) == [f"{'  ' * level}page P{level}|p{level}.md" for level in range(6)]
     assert not summary.problems
 
 
-def test_mixed_indentation_and_slips_of_one_space():
+def test_mixed_and_slightly_wrong_indentation_is_read():
     summary = read_summary("* A\n  * B\n\t* C\n * D\n    * E\n  * F\n   * G\n* H")
     assert [line.replace("page ", "").rstrip("|") for line in outline(summary.entries)] == [
         "A",
@@ -72,7 +72,7 @@ def test_mixed_indentation_and_slips_of_one_space():
     ]
 
 
-def test_targets():
+def test_targets_are_read():
     summary = read_summary(
         "* [A \\[draft\\]](<my file (1).md>)\n* [B](my%20page.md#part%20one)\n* [C](/root/./x//../y.md)\n"
         "* [D](https://example.org/a_(b))\n* [E](https://app.gitbook.com/s/abc/path)\n* [F](spaced name.md)\n"
@@ -121,7 +121,7 @@ def test_a_file_listed_twice_is_a_link_the_second_time():
     assert codes(summary) == [(3, "listed_twice"), (5, "listed_twice")]
 
 
-def test_computed_pages():
+def test_computed_pages_are_read():
     summary = read_summary(
         "## API\n\n* [Overview](README.md)\n* ```yaml\n  # generated\n  type: builtin:openapi\n  props:\n"
         "    models: false\n    on: yes\n  ```\n* [Next](next.md)\n"
@@ -161,7 +161,7 @@ def test_unreadable_lines_are_reported_with_their_number(text, found):
     assert codes(read_summary(text)) == found
 
 
-def test_front_matter_comments_dividers_and_setext_headings():
+def test_front_matter_comments_dividers_and_setext_headings_are_read():
     summary = read_summary(
         "\ufeff---\ntitle: x\ntags:\n  - a\n---\nContents\n====\n<!-- * [No](no.md)\n-->\n* [A](a.md)\n\nPart\n---\n"
         "* [B](b.md)\n\n---\n* [C](c.md)\n"
@@ -171,11 +171,11 @@ def test_front_matter_comments_dividers_and_setext_headings():
     assert not summary.problems
 
 
-def test_a_divider_at_the_start_is_no_front_matter():
+def test_a_divider_at_the_start_is_not_front_matter():
     assert len(read_summary("---\n* [A](a.md)\n---\n* [B](b.md)\n").entries) == 2
 
 
-def test_the_canonical_form():
+def test_a_table_of_contents_has_a_canonical_form():
     text = (
         "# Table of contents\n\n* [Home](README.md)\n\n## Part\n\n"
         '* [A \\[x\\]](a.md "Short")\n  * Words\n    * [Site](https://example.org)\n'
@@ -221,7 +221,7 @@ def edited(change):
     return update_summary(LONG, entries, entries_of)
 
 
-def test_only_the_lines_of_changed_entries_are_written_anew():
+def test_only_the_lines_of_changed_entries_are_rewritten():
     def rename(entries):
         entries[1].children[0].children[0].title = "B2"
 
@@ -255,7 +255,7 @@ def test_only_the_lines_of_changed_entries_are_written_anew():
 
 @settings(deadline=None, max_examples=300)
 @given(st.data())
-def test_any_edit_of_a_tree_matches_the_new_text(data):
+def test_any_edit_of_a_tree_matches_its_new_text(data):
     entries = entries_of(LONG)
     for number in range(data.draw(st.integers(1, 4))):
         lists = [entries, *(entry.children for entry in walk_entries(entries))]
@@ -276,7 +276,7 @@ def test_any_edit_of_a_tree_matches_the_new_text(data):
     assert same_entries(entries_of(changed), entries), changed
 
 
-def test_inferred_navigation():
+def test_navigation_is_inferred_from_files():
     summary = infer_summary(
         ["step-10.md", "step-2.md", "guide/two.md", "guide/README.md", "api/x/y.md", "README.md", "a.png"]
         + [".gitbook/includes/i.md", "SUMMARY.md", "guide/one.md"]
@@ -385,7 +385,7 @@ NAMES = (
 
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.tuples(WORDS, NAMES | st.none(), st.integers(0, 3), WORDS | st.none()), max_size=8))
-def test_any_tree_is_written_and_read_back(rows):
+def test_any_tree_round_trips(rows):
     top, way, seen = [], [], set()
     for title, name, level, link_title in rows:
         if name is not None and f"d/{name}" in seen:
@@ -413,13 +413,13 @@ def test_any_tree_is_written_and_read_back(rows):
     ]
     + ["".join(f"{'  ' * n}* x\n" for n in range(2000)), "# " + " " * 1900 + "x\n", "\n" * 300_000],
 )
-def test_hostile_text_takes_no_time(text):
+def test_hostile_text_is_read_in_time(text):
     start = time.process_time()
     write_summary(read_summary(text))
     assert time.process_time() - start < 3
 
 
-def test_every_summary_of_the_corpora(corpora: Path):
+def test_every_table_of_contents_of_the_corpora_round_trips(corpora: Path):
     found = 0
     for file in corpora.rglob("SUMMARY.md"):
         text = file.read_bytes().decode()

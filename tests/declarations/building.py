@@ -23,7 +23,7 @@ def load_build(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def give_texts(build: Any, monkeypatch: pytest.MonkeyPatch, folder: Path, **texts: str) -> None:
-    """Add texts to those of the app. ``folder``: an empty one to write them to."""
+    """Add texts to the app. ``folder``: an empty folder to write them to."""
     words = json.loads((WEB / "shared" / "words" / "en.json").read_text())
     given = folder / "shared" / "words" / "en.json"
     given.parent.mkdir(parents=True)

@@ -12,7 +12,7 @@ from changes.working import Space, update
 from declarations.building import give_texts, load_build
 from gitsync.developers import Developer, Synced, local_remotes
 from octavo.content.references.viewing import load_view
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.document.page import front_keys, read_head, with_head
 from octavo.core.page_fields import PageFields
 from renderers.test_locating import Site
@@ -96,7 +96,7 @@ def test_an_edit_of_it_resolves_its_conflict(space: Space) -> None:
 
 
 @pytest.mark.parametrize("summary", ["* [T](page.md)\n", ""])
-def test_an_import_brings_it(world: World, summary: str) -> None:
+def test_an_import_reads_it(world: World, summary: str) -> None:
     """From our own format, and from Markdown of no format."""
     imports = Imports(world)
     files = [("SUMMARY.md", summary)] if summary else []
@@ -104,7 +104,7 @@ def test_an_import_brings_it(world: World, summary: str) -> None:
     assert imports.page("T", "markdown")["reviewDate"] == "2027-01-01"
 
 
-def test_git_sync_carries_it_both_ways(world: World, tmp_path: Path) -> None:
+def test_git_sync_transfers_it_both_ways(world: World, tmp_path: Path) -> None:
     developer = Developer(tmp_path / "repository")
     developer.commit({"SUMMARY.md": "* [One](README.md)\n", "README.md": f"{HEAD}# One\n"})
     with local_remotes(world):
@@ -128,7 +128,7 @@ def test_a_review_shows_it(space: Space) -> None:
 
 
 def test_the_app_has_a_label_and_a_control_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The dialog has a control for each field of this module (`tests/studio/test_page_options.py`)."""
+    """Check that the dialog has a control for each field of this module (`tests/studio/test_page_options.py`)."""
     build = load_build(monkeypatch)
     with pytest.raises(KeyError, match="Review date"):
         build.page_fields()
@@ -139,7 +139,7 @@ def test_the_app_has_a_label_and_a_control_for_it(monkeypatch: pytest.MonkeyPatc
     assert '{"name": "reviewDate", "type": "text", "kinds": ["document"]}' in module
 
 
-def test_readers_get_it_and_navigation_follows_it(world: World) -> None:
+def test_readers_see_it_and_navigation_uses_it(world: World) -> None:
     site = Site(world)
     guide = site.spaces["Guide"]
     pages = site.read(site.found()["apiToken"], f"/spaces/{guide}/content").json()["pages"]

@@ -72,7 +72,7 @@ def test_a_preview_shows_it(site: Site) -> None:
     assert msgspec.json.decode(tried[1]) == {"styling": {"shadow": "hard"}}
 
 
-def test_an_import_of_a_site_brings_it(site: Site, elsewhere: Any) -> None:
+def test_an_import_of_a_site_reads_it(site: Site, elsewhere: Any) -> None:
     world = site.world
     site.customize({"breadcrumbs": {"enabled": True}})
     own = f"{site.path}/site-spaces/{site.site_space}/customization"
@@ -102,7 +102,7 @@ def test_the_app_has_a_control_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path:
         build.customization()
 
 
-def test_the_description_has_it() -> None:
+def test_the_description_contains_it() -> None:
     schemas = describe_api(Settings())["components"]["schemas"]
     assert (
         "shadow" in schemas["Styling"]["properties"] and "shadow" in schemas["StylingOverride"]["properties"]

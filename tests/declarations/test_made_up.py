@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 
 
 @pytest.mark.parametrize("name", ["made_up_field.py", "made_up_setting.py"])
-def test_what_is_only_declared_is_everywhere(name: str) -> None:
+def test_declared_fields_and_settings_work_everywhere(name: str) -> None:
     """The tests in that file run in a process in which the tables have more lines."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "-m", "not slow", name],

@@ -1,4 +1,4 @@
-"""Events that waited for integrations before there was one queue for all go on waiting in it."""
+"""Events that waited for integrations before there was one queue for all keep waiting in it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NUMBER = 202611230000
 def test_pending_deliveries_survive_upgrades(bare_url):
     everything = load_migrations("octavo.operations.migrations")
     sealer = Sealer([b"k" * 32])
-    # As it was sealed by the version before: for the table of that name.
+    # As the previous version encrypted it: for the table of that name.
     sealed = sealer.seal("integration_events\0previous\0event", '{"configuration": {}}')
     database = open_database(bare_url)
     try:

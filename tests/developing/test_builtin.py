@@ -66,7 +66,7 @@ def test_slack_reports_merges_in_the_channel_of_the_space(installed, receiver, s
     assert message["text"].startswith("*Better words* was merged into <")
 
 
-def test_a_webhook_that_refuses_is_seen_in_the_events(installed, receiver, slack):
+def test_a_refusing_webhook_shows_in_the_events(installed, receiver, slack):
     receiver.status = 404
     log = f"/integrations/{copy_of(installed, 'slack')}/events"
     installed.write(installed.create_space("Refused"), "Page")
@@ -152,14 +152,14 @@ def test_a_visitor_signs_in_with_openid_connect(installed, private_site):
     assert begin(httpx, private_site), "whoever has not signed in is sent to the provider"
 
 
-def test_a_sign_in_that_was_not_begun_here_or_fails_ends(private_site):
+def test_unrequested_and_failed_sign_ins_are_refused(private_site):
     asked = begin(httpx, private_site)
     query = {name: values[0] for name, values in parse_qs(urlsplit(asked).query).items()}
     state, callback = query["state"], query["redirect_uri"]
     text, _, signature = state.partition(".")
     for forged in ("", "x", f"{text}.", f"{text}x.{signature}", f"{text}.{signature[:-2]}AA", "%00.%00"):
         answer = httpx.get(callback, params={"code": "1", "state": forged})
-        assert answer.status_code == 400 and "was not begun here" in answer.text, forged
+        assert answer.status_code == 400 and "wasn't started here" in answer.text, forged
     refused = httpx.get(callback, params={"state": state, "error": "access_denied"})
     assert refused.status_code == 403 and "access_denied" in refused.text
     unknown = httpx.get(callback, params={"state": state, "code": "unknown"})

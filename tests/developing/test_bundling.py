@@ -10,7 +10,7 @@ from octavo.operations.developing.bundling import BundleFailed, bundle, install_
 pytestmark = pytest.mark.usefixtures("npm")
 
 
-def test_one_module_of_several_files(tmp_path):
+def test_several_files_are_bundled_into_one_module(tmp_path):
     (tmp_path / "a.ts").write_text(
         'import text from "./b.raw.js"; export default { text: text as string, MODE };'
     )
@@ -38,13 +38,13 @@ def test_bundling_errors_name_file_and_line(tmp_path, text, says):
 @pytest.mark.parametrize(
     ("text", "error"), [("{", BadRequest), ('{"dependencies": {"a b c": "1"}}', Unavailable)]
 )
-def test_packages_that_cannot_be_fetched(tmp_path, text, error):
+def test_unavailable_packages_are_reported(tmp_path, text, error):
     (tmp_path / "package.json").write_text(text)
     with pytest.raises(error, match="package.json"):
         install_packages(tmp_path, print)
 
 
-def test_packages_are_fetched_once_and_none_where_none_are_named(tmp_path):
+def test_packages_are_fetched_once_and_only_if_required(tmp_path):
     said = []
     install_packages(tmp_path, said.append)
     (tmp_path / "package.json").write_text('{"name": "mine", "dependencies": {"event-iterator": "2.0.0"}}')

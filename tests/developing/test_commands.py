@@ -107,7 +107,7 @@ def test_a_packed_integration_can_be_published(installed, tmp_path):
     assert (made["name"], made["version"], made["title"]) == ("packed", 1, "Written")
 
 
-def test_the_script_runs_locally_and_restarts_with_each_change(installed, tmp_path):
+def test_the_script_runs_locally_and_restarts_after_each_change(installed, tmp_path):
     folder = start(installed, tmp_path, "live")
     script = folder / "src" / "index.tsx"
     assert installed.octavo("integrations", "publish", str(folder)).returncode == 0
@@ -143,13 +143,13 @@ def test_the_script_runs_locally_and_restarts_with_each_change(installed, tmp_pa
     )
 
 
-def test_one_that_was_not_published_yet(installed, tmp_path):
+def test_an_unpublished_integration_is_reported(installed, tmp_path):
     folder = write(tmp_path, "unknown")
     done = installed.octavo("integrations", "dev", str(folder), "--port", str(installed.port))
     assert done.returncode == 1 and "octavo integrations publish" in done.stderr
 
 
-def test_a_port_that_the_server_may_not_reach(installed, tmp_path):
+def test_an_unreachable_port_is_reported(installed, tmp_path):
     folder = write(tmp_path, "private")
     assert installed.octavo("integrations", "publish", str(folder)).returncode == 0
     done = installed.octavo("integrations", "dev", str(folder), "--port", "1025")
@@ -160,7 +160,7 @@ def test_a_port_that_the_server_may_not_reach(installed, tmp_path):
     )
 
 
-def test_a_port_that_is_taken(installed, tmp_path):
+def test_a_used_port_is_reported(installed, tmp_path):
     folder = write(tmp_path, "taken")
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -201,7 +201,7 @@ def test_only_the_server_delivers_events(installed, tmp_path):
         (("install-builtin", "nothing"), "Available: oidc-sign-in, plausible, slack"),
     ],
 )
-def test_mistakes_get_a_sentence(installed, tmp_path, arguments, says):
+def test_mistakes_are_reported_in_a_sentence(installed, tmp_path, arguments, says):
     folder = write(tmp_path, "mistakes")
     done = installed.octavo("integrations", *(part.format(folder=folder) for part in arguments))
     assert done.returncode == 1 and says in done.stderr, done.stderr
@@ -209,7 +209,7 @@ def test_mistakes_get_a_sentence(installed, tmp_path, arguments, says):
     assert "Traceback" not in done.stderr
 
 
-def test_members_of_several_organizations_have_to_choose_one(installed, tmp_path):
+def test_members_of_several_organizations_must_select_one(installed, tmp_path):
     folder = write(tmp_path, "several")
     other = installed.call("POST", "/orgs", {"title": "Other"})
     done = installed.octavo("integrations", "publish", str(folder))

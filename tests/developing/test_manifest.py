@@ -62,7 +62,7 @@ envs:
     assert (staging.manifest.organization, staging.manifest.visibility) == ("staging", "private")
 
 
-def test_the_environment_called_default_counts_without_a_name(write):
+def test_the_default_environment_is_used_without_a_name(write):
     folder = write(GOOD + "envs: {default: {secrets: {KEY: other}}}\nsecrets: {KEY: one}\n")
     assert read_manifest(folder).manifest.secrets == {"KEY": "other"}
 
@@ -96,28 +96,28 @@ def test_the_environment_called_default_counts_without_a_name(write):
         (GOOD + "secrets: {A: '${{ op://vault/item }}'}", "secrets.A: must be ${{ env.NAME }}"),
     ],
 )
-def test_mistakes(write, text, says):
+def test_mistakes_in_a_manifest_are_reported(write, text, says):
     with pytest.raises(BadRequest) as caught:
         read_manifest(write(text), None, {})
     assert says in caught.value.message
 
 
-def test_an_unknown_environment_says_which_there_are(write):
+def test_an_unknown_environment_lists_the_existing_ones(write):
     with pytest.raises(BadRequest, match="no environment 'live'. Available: one, two"):
         read_manifest(write(GOOD + "envs: {two: {}, one: {}}"), "live")
 
 
-def test_where_there_is_no_manifest(tmp_path):
+def test_a_missing_manifest_is_reported(tmp_path):
     with pytest.raises(BadRequest, match="no manifest found"):
         read_manifest(tmp_path)
 
 
-def test_unknown_keys_are_named(write):
+def test_unknown_keys_are_reported(write):
     (sentence,) = read_manifest(write(GOOD + "scope: []")).unknown
     assert sentence.endswith("unknown key 'scope'; did you mean 'scopes'?")
 
 
-def test_the_built_in_ones_are_read():
+def test_manifests_of_built_in_integrations_are_read():
     assert list_builtin() == ["oidc-sign-in", "plausible", "slack"]
     for name in (*list_builtin(), "starter"):
         read = read_manifest(builtin_folder() / name)

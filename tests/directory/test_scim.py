@@ -42,7 +42,7 @@ ADA = {
 }
 
 
-def test_a_member_comes_and_goes(directory):
+def test_a_member_is_added_and_removed(directory):
     world = directory.world
     assert directory.call("GET", "/ServiceProviderConfig")["patch"] == {"supported": True}
     assert directory.call("GET", '/Users?filter=userName eq "ada@example.org"')["totalResults"] == 0
@@ -174,7 +174,7 @@ def test_existing_accounts_are_invited_without_revealing_anything(directory):
     assert world.call("stranger", "GET", "/user").status_code == 200
 
 
-def test_an_invitation_of_a_directory_comes_and_goes(directory):
+def test_an_invitation_of_a_directory_is_created_and_removed(directory):
     world = directory.world
     sent = directory.call("POST", "/Users", {"userName": "stranger@example.org"}, 201)
     path = f"/Users/{sent['id']}"
@@ -187,7 +187,7 @@ def test_an_invitation_of_a_directory_comes_and_goes(directory):
     assert invitations() == []
     assert directory.patch(path, {"op": "replace", "path": "active", "value": True})["active"] is True
     (invitation,) = invitations()
-    # Nobody else can accept or decline it.
+    # No one else can accept or decline it.
     assert world.call("reader", "DELETE", f"/user/invitations/{invitation}").status_code == 204
     taken = world.home.path("/orgs/{organizationId}/invites/{id}", id=invitation)
     assert world.call("editor", "POST", taken).status_code == 404
@@ -213,8 +213,8 @@ def test_an_invitation_of_a_directory_comes_and_goes(directory):
     assert world.call("stranger", "POST", taken).status_code == 404
 
 
-def test_an_account_whose_address_is_not_proved_takes_nothing_of_the_directory(directory):
-    """Its owner may be another person than the directory means."""
+def test_an_account_with_an_unverified_address_gets_no_directory_data(directory):
+    """Its owner can be another person than the directory means."""
     world = directory.world
     with world.context.db.write() as tx:
         tx.run("UPDATE users SET email_verified = 0 WHERE id = :id", id=world.users["stranger"])
@@ -254,7 +254,7 @@ def test_immediately_added_people_are_returned_by_email_only(directory):
     assert world.call("stranger", "GET", "/user").status_code == 200
 
 
-def test_a_returning_person_is_a_member_again(directory):
+def test_a_returning_person_becomes_a_member_again(directory):
     """An account that the organization created and whose address is still unverified."""
     ada = directory.call("POST", "/Users", ADA, 201)
     directory.call("DELETE", f"/Users/{ada['id']}", status=204)
@@ -374,7 +374,7 @@ def test_errors_are_those_of_scim(directory):
     assert large.status_code == 413 and large.json()["schemas"] == [urn]
 
 
-def test_attributes_are_left_out_and_filters_are_joined(directory):
+def test_attributes_can_be_excluded_and_filters_combined(directory):
     ada = directory.call("POST", "/Users", ADA, 201)
     members = [{"value": ada["id"]}]
     group = directory.call("POST", "/Groups", {"displayName": "Engines", "members": members}, 201)
@@ -405,7 +405,7 @@ def test_attributes_are_left_out_and_filters_are_joined(directory):
     assert found("Users", 'userName eq "ada@example.org" and externalId eq "0002"') == []
 
 
-def test_groups_are_teams(directory):
+def test_groups_become_teams(directory):
     world = directory.world
     editor, reader = world.users["editor"], world.users["reader"]
     body = {"displayName": "Scribes", "externalId": "g1", "members": [{"value": editor}]}
@@ -442,7 +442,7 @@ def test_groups_are_teams(directory):
     directory.call("GET", path, status=404)
 
 
-def test_ids_of_another_organization_are_not_there(directory):
+def test_ids_of_another_organization_are_not_found(directory):
     world = directory.world
     stranger = world.users["stranger"]
     group = directory.call("POST", "/Groups", {"displayName": "Scribes"}, 201)["id"]

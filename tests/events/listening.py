@@ -69,7 +69,7 @@ class Listening:
 
     @property
     def body(self) -> str:
-        """Return what was sent that is not an event, such as an error."""
+        """Return sent data that isn't an event, such as an error."""
         return self._text
 
     @property

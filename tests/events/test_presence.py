@@ -55,7 +55,7 @@ def test_presence_lists_people_with_their_pages(world: World) -> None:
     assert sorted(there(world)) == [("Admin", "tab", page, "editing"), ("Reader", "other", page, "viewing")]
 
 
-def test_lists_have_pages(world: World) -> None:
+def test_presence_lists_are_paginated(world: World) -> None:
     for who in ("admin", "editor", "reader"):
         say(world, who)
         say(world, who, client="second")
@@ -150,7 +150,7 @@ def test_listeners_receive_arrivals_and_departures(world: World, clock: SetClock
 
 
 def test_presence_omits_former_members(world: World) -> None:
-    """Buffered reports of a person or space that was deleted meanwhile are skipped."""
+    """Buffered reports of a person or space deleted in the meantime are skipped."""
     say(world, "reader")
     say(world, "admin")
     with world.context.db.write() as tx:

@@ -36,7 +36,7 @@ def comment(world: World, who: str, text: str = "Hello", at: str = "/spaces/{spa
 
 
 def work(world: World) -> None:
-    """Notifications are written by jobs."""
+    """Run the jobs that write notifications."""
     Worker(world.context.db, world.context).run_pending()
 
 
@@ -44,11 +44,11 @@ def mention(world: World, who: str) -> str:
     return f'Look, [@them](/users/{world.users[who]} "mention")'
 
 
-# --- what is told -------------------------------------------------------------------------------------
+# --- content of streams -------------------------------------------------------------------------------
 
 
 @pytest.mark.sqlite_first
-def test_a_space_tells_of_everything_in_it(world: World) -> None:
+def test_a_space_stream_contains_all_its_events(world: World) -> None:
     ids = world.home
     change = ids.path("/spaces/{spaceId}/change-requests")
     with listening(world, "reader", ids.path(SPACE)) as stream:
@@ -82,7 +82,7 @@ def test_a_space_tells_of_everything_in_it(world: World) -> None:
         stream.hear("review", action="merged", changeRequestId=made)
 
 
-def test_a_change_request_tells_of_itself_and_of_main(world: World) -> None:
+def test_a_change_request_stream_contains_its_events_and_those_of_main(world: World) -> None:
     ids = world.home
     here = "/spaces/{spaceId}/change-requests/{changeRequestId}"
     with listening(world, "reader", ids.path(CHANGE)) as stream:
@@ -135,7 +135,9 @@ def test_reconnecting_clients_receive_missed_events(world: World) -> None:
     assert [json.loads(line[6:]).get("commentId") for line in told] == [*missed, fourth, None]
 
 
-def test_clients_that_were_away_too_long_get_a_reset(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clients_that_were_disconnected_too_long_get_a_reset(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(hub, "_REMEMBERED", 3)
     monkeypatch.setattr(hub, "_BATCH", 3)
     path = world.home.path(SPACE)
@@ -161,7 +163,7 @@ def test_clients_that_were_away_too_long_get_a_reset(world: World, monkeypatch: 
         assert answer.status_code == 400 and answer.json()["error"]["message"].startswith("after:")
 
 
-def test_events_that_commit_late_are_told_once(database: Database) -> None:
+def test_events_that_commit_late_are_sent_once(database: Database) -> None:
     """PostgreSQL assigns ids before transactions commit."""
     with database.write() as tx:
         for number in (1, 2, 4):
@@ -223,7 +225,7 @@ def test_people_are_notified_of_relevant_events(world: World) -> None:
         assert author.heard == reader.heard == reviewer.heard == []
 
 
-def test_a_team_that_is_mentioned_is_told(world: World) -> None:
+def test_a_mentioned_team_is_notified(world: World) -> None:
     org = world.home.path("/orgs/{organizationId}")
     body = {"title": "Writers", "members": [world.users["editor"]]}
     team = world.call("admin", "PUT", f"{org}/teams", json=body).json()
@@ -233,7 +235,7 @@ def test_a_team_that_is_mentioned_is_told(world: World) -> None:
         stream.hear("notification", reason="mentioned")
 
 
-def test_a_notification_goes_no_further_than_the_token(world: World) -> None:
+def test_a_token_only_receives_notifications_within_its_reach(world: World) -> None:
     """Events of a space that the person can no longer see, or that the token cannot access, are not sent."""
     with world.context.db.write() as tx:
         bound = create_token(
@@ -273,7 +275,7 @@ def change_default(world: World, role: str | None) -> None:
     assert answer.is_success, answer.text
 
 
-def test_one_stream_is_enough_for_a_person(world: World) -> None:
+def test_a_person_needs_only_one_stream(world: World) -> None:
     space = world.home["spaceId"]
     with listening(world, "reader", f"/user/events?space={space}") as stream:
         comment(world, "admin", mention(world, "reader"))
@@ -287,7 +289,7 @@ def test_one_stream_is_enough_for_a_person(world: World) -> None:
     assert world.call("reader", "GET", f"/user/events?seconds=0&{many}").status_code == 400
 
 
-# --- rights -------------------------------------------------------------------------------------------
+# --- permissions --------------------------------------------------------------------------------------
 
 
 def end_membership(world: World) -> None:
@@ -324,7 +326,7 @@ WAYS: list[tuple[Callable[[World], None], int]] = [
 
 @pytest.mark.parametrize("path", [SPACE, CHANGE, "/user/events?space={spaceId}"])
 @pytest.mark.parametrize(("take_away", "status"), WAYS, ids=[way.__name__ for way, _ in WAYS])
-def test_a_stream_ends_with_the_right_to_it(
+def test_a_stream_ends_when_access_is_lost(
     world: World, monkeypatch: pytest.MonkeyPatch, path: str, take_away: Callable[[World], None], status: int
 ) -> None:
     """Further events are not sent, and without events the stream ends as well."""
@@ -348,7 +350,7 @@ def emit_revision(world: World) -> None:
         )
 
 
-def test_a_stream_ends_with_the_time_of_its_token(
+def test_a_stream_ends_when_its_token_expires(
     sqlite_world: World, monkeypatch: pytest.MonkeyPatch, clock: SetClock
 ) -> None:
     """The stream ends even if nothing is committed."""
@@ -377,7 +379,7 @@ def test_following_a_space_requires_access(world: World) -> None:
 # --- how long, and how many ---------------------------------------------------------------------------
 
 
-def test_proxies_see_that_a_stream_goes_on(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_sends_keep_alive_messages(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "QUIET", 0.1)
     with listening(sqlite_world, "reader", sqlite_world.home.path(SPACE)) as stream:
         assert stream.headers["x-accel-buffering"] == "no"
@@ -385,7 +387,7 @@ def test_proxies_see_that_a_stream_goes_on(sqlite_world: World, monkeypatch: pyt
         stream.wait(lambda one: one.comments >= 3)
 
 
-def test_a_stream_ends_after_its_time(sqlite_world: World) -> None:
+def test_a_stream_ends_after_its_maximum_duration(sqlite_world: World) -> None:
     with listening(sqlite_world, "reader", sqlite_world.home.path(SPACE) + "?seconds=1") as stream:
         stream.wait(lambda one: one.ended)
         assert stream.heard == []
@@ -396,7 +398,9 @@ def test_a_stream_ends_after_its_time(sqlite_world: World) -> None:
         assert answer.status_code == 400
 
 
-def test_a_client_that_takes_nothing_is_let_go(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_reads_nothing_is_disconnected(
+    sqlite_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(hub, "_UNSENT", 1000)
     with listening(sqlite_world, "reader", sqlite_world.home.path(SPACE)) as stream:
         # The stream waits for the first event to be read, while others arrive.
@@ -408,7 +412,7 @@ def test_a_client_that_takes_nothing_is_let_go(sqlite_world: World, monkeypatch:
         stream.wait(lambda one: one.ended)
 
 
-def test_no_more_streams_than_a_process_keeps(sqlite_world: World) -> None:
+def test_the_number_of_streams_of_a_process_is_limited(sqlite_world: World) -> None:
     """An organization leaves room for others."""
     world = sqlite_world
     path = world.home.path(SPACE)

@@ -61,7 +61,7 @@ class _Layout(ctypes.Structure):
 
 
 class Control:
-    """What is to happen to processes that were started with ``environment``, and how much of it did."""
+    """Fault for processes started with ``environment``, and how often it happened."""
 
     def __init__(self, file: Path, folder: Path | None = None) -> None:
         """``folder``: whose files count; None for a control that another process has made."""
@@ -75,7 +75,7 @@ class Control:
             self.state.folder = str(folder).encode()
 
     def arm(self, fault: Fault, pid: int = 0) -> None:
-        """From now on calls are counted, of one process or of all."""
+        """Count calls from now on, of one process or of all."""
         state = self.state
         state.action = Action.NOTHING
         state.calls, state.error, state.pid, state.wait = fault.calls, fault.error, pid, fault.wait
@@ -83,13 +83,13 @@ class Control:
         state.clock, state.action = fault.clock, fault.action
 
     def disarm(self) -> int:
-        """How often the fault happened."""
+        """Return how often the fault happened."""
         self.state.action, self.state.calls, self.state.clock = Action.NOTHING, 0, 0
         return int(self.state.happened)
 
 
 def build(folder: Path) -> Path | None:
-    """The library, compiled into the folder; None where there is no compiler that could."""
+    """Compile the library into the folder; return None without a compiler."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None or not Path("/proc/self/fd").is_dir():
         return None
@@ -100,5 +100,5 @@ def build(folder: Path) -> Path | None:
 
 
 def environment(library: Path, control: Path) -> dict[str, str]:
-    """Of a process whose calls are to fail."""
+    """Return the environment of a process whose calls are to fail."""
     return {"LD_PRELOAD": str(library), SETTING: str(control)}

@@ -1,8 +1,8 @@
-"""A load whose every acknowledged write is looked for afterwards.
+"""Load whose acknowledged writes are all verified afterward.
 
-The history is a file of lines that is written beside what is tested and survives every fault: first what is about to be
-asked, then that it was acknowledged. What was acknowledged must be there once. What was asked and not acknowledged may
-be there, once, or not at all. Nothing else may be there.
+The history is a file of lines that is written separately and survives every fault: first each request, then
+its acknowledgment. Acknowledged writes must exist once. Requested but unacknowledged writes can exist once or
+not at all. Nothing else may exist.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class History:
         self._note(acknowledged=step.name, answer=answer)
 
     def spaces(self) -> list[str]:
-        """The ids of all that are known."""
+        """Return the ids of all known spaces."""
         return [
             answer["id"] for name, answer in self.acknowledged.items() if self.asked[name].kind == "space"
         ]
@@ -81,7 +81,7 @@ class Load:
     # --- writing ----------------------------------------------------------------------------------------
 
     def step(self) -> bool:
-        """One write of some kind; whether it was acknowledged. Raises Unexpected."""
+        """Do one write of some kind, and return whether it was acknowledged. Raises Unexpected."""
         spaces = self._history.spaces()
         name = f"n{len(self._history.asked)}x{self._random.randrange(16**6):06x}"
         if not spaces or len(spaces) < 4 and self._random.random() < 0.2:
@@ -99,7 +99,8 @@ class Load:
         return True
 
     def _sent(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer to a write; None where it was not acknowledged, for a reason that a fault may have."""
+        """Send a write, and return its response; None if it wasn't acknowledged for a reason that a fault can
+        have."""
         status, answer = self._call(method, path, body)
         if status in (0, 503):
             return None
@@ -124,7 +125,7 @@ class Load:
         return made and {}
 
     def _file(self, space: str, name: str) -> Any:
-        """A page and a file in one revision: both are there, or neither."""
+        """Write a page and a file in one revision: both exist afterward, or neither."""
         file = {
             "name": f"{name}.txt",
             "base64": base64.b64encode(self._text(name).encode()).decode(),
@@ -146,7 +147,7 @@ class Load:
         return merged and {}
 
     def _copy(self, space: str, name: str) -> Any:
-        """A space of its own with a page, and then a copy of it."""
+        """Create a space with a page, and then a copy of it."""
         made = self._create_space(name)
         if made is None or self._page(made["id"], f"{name}p") is None:
             return None
@@ -160,7 +161,7 @@ class Load:
     # --- looking ----------------------------------------------------------------------------------------
 
     def _all(self, path: str, more: str = "") -> Iterator[Any]:
-        """The items of all pages of a list."""
+        """Return the items of all pages of a list."""
         page = ""
         while True:
             status, answer = self._call("GET", f"{path}?limit=1000{more}{page}", None)
@@ -172,7 +173,7 @@ class Load:
             page = f"&page={answer['next']['page']}"
 
     def check(self) -> None:
-        """Raises AssertionError naming what is lost, doubled, in part, or was never asked."""
+        """Raise AssertionError with what is lost, duplicated, partial, or was never requested."""
         found: Counter[tuple[str, str]] = Counter()
         torn = []
         spaces = {space["title"]: space["id"] for space in self._spaces(found)}
@@ -217,7 +218,7 @@ class Load:
 
 
 def _parts(step: Step) -> list[tuple[str, str]]:
-    """What is there once the step was taken."""
+    """Return the parts that must exist after the step."""
     name = step.name
     if step.kind == "file":
         return [("page", name), ("file", name)]

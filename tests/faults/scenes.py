@@ -15,7 +15,8 @@ from faults.load import History, Load
 from light_client import LightClient
 from octavo.app import api_app
 from octavo.cli.main import main
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.kit.context import Context
 from octavo.kit.db.databases import open_database
 from octavo.kit.db.migrations import load_migrations, migrate
@@ -45,7 +46,7 @@ def _opened() -> Iterator[Context]:
 
 
 def make(told: str) -> None:
-    """A new installation with an organization and its administrator, whose token is ``TOKEN``."""
+    """Create a new installation with an organization and its administrator, whose token is ``TOKEN``."""
     with _opened() as context:
         with context.db.write() as tx:
             user = insert_user(tx, "admin@example.org", "Admin", verified=True).id
@@ -60,7 +61,7 @@ def make(told: str) -> None:
 
 
 def begin(fault: list[int] | None = None) -> None:
-    """Opens an installation, for the first time perhaps."""
+    """Open an installation, possibly for the first time."""
     if fault is not None:
         Control(Path(os.environ[SETTING])).arm(Fault(*fault), os.getpid())
     with _opened():
@@ -84,8 +85,8 @@ class _Api:
 
 
 def work(organization: str, history: str, seed: int, steps: int, faults: list[list[int]]) -> None:
-    """Looks for all that was acknowledged before; then, for each fault, writes while it happens, and afterwards, when
-    writes must succeed again by themselves; and looks again at the end. The last fault may end it."""
+    """Verify everything acknowledged before. Then, for each fault, write during it and afterward, when writes
+    must succeed again automatically; and verify again at the end. The last fault can end the process."""
     control = Control(Path(os.environ[SETTING]))
     known = History(Path(history))
     with _opened() as context:
@@ -103,7 +104,7 @@ def work(organization: str, history: str, seed: int, steps: int, faults: list[li
 
 
 def check(organization: str, history: str) -> None:
-    """Looks for all that was acknowledged, and at every row, text and file there is."""
+    """Verify everything acknowledged, and every row, text, and file."""
     with _opened() as context:
         api = _Api(context)
         Load(api.call, organization, History(Path(history)), random.Random(0)).check()
@@ -113,7 +114,7 @@ def check(organization: str, history: str) -> None:
 
 
 def check_import(space: str, pages: int) -> None:
-    """All pages of one import are there, or none of any."""
+    """Require that all pages of one import exist, or none."""
     with _opened() as context, context.db.read() as tx:
         titles = [page.title for page in list_pages(tx, main_state(tx, space))]
         imports = {title.split()[0] for title in titles}
@@ -121,14 +122,14 @@ def check_import(space: str, pages: int) -> None:
 
 
 def command(arguments: list[str], fault: list[int] | None = None) -> None:
-    """One command of ``octavo``, which the fault meets."""
+    """Run one command of ``octavo``, during which the fault happens."""
     if fault is not None:
         Control(Path(os.environ[SETTING])).arm(Fault(*fault), os.getpid())
     main(arguments)
 
 
 def bring_up_to_date(last: int | None = None, fault: list[int] | None = None) -> None:
-    """Migrates a database, to the migration ``last`` or to the newest."""
+    """Migrate a database, to the migration ``last`` or to the newest."""
     settings = load(environ=os.environ)
     database = open_database(settings.database, 3)
     if fault is not None:

@@ -1,8 +1,8 @@
-"""Faults in the middle of a checked load and of what operators do: nothing is lost, nothing is there twice, and
-nobody has to do anything afterwards.
+"""Faults during a verified load and during commands of operators: nothing is lost or duplicated, and no
+manual repair is needed.
 
-Every run is one of a seed, which says what is written, which fault happens and at which call of the system. A run
-that failed is repeated with ``OCTAVO_TEST_FAULTS_SEED``.
+Each run is determined by a seed: the writes, the fault, and the system call at which it happens. To repeat a
+failed run, set ``OCTAVO_TEST_FAULTS_SEED``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FAULTS = 8
 
 
 class Installation:
-    """An installation whose processes meet faults: its folder, its database, and what was written to it."""
+    """Installation whose processes meet faults: its folder, its database, and its acknowledged writes."""
 
     def __init__(self, warm: Warm, control: Control, folder: Path, database: str) -> None:
         self.warm, self.control, self.database = warm, control, database
@@ -57,7 +57,7 @@ class Installation:
         return {**found, "OCTAVO_DATABASE_URL": url} if url else found
 
     def run(self, scene: str, **arguments: Any) -> int:
-        """How one life of a process ended."""
+        """Run a process, and return how it ended."""
         return self.warm.run(f"faults.scenes:{scene}", self.output, self.environment(), **arguments)
 
     def command(self, *arguments: str, fault: Fault | None = None, **place: Any) -> int:
@@ -73,7 +73,7 @@ class Installation:
         return self.output.read_text()[-4000:] if self.output.exists() else ""
 
     def check(self, **place: Any) -> None:
-        """Everything that was acknowledged is there, and the installation is sound."""
+        """Require that everything acknowledged exists and the installation is sound."""
         asked = {"organization": self.organization, "history": str(self.history)}
         place_ = self.environment(**place)
         assert self.warm.run("faults.scenes:check", self.output, place_, **asked) == 0, self.told()
@@ -95,7 +95,7 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Warm, Contr
 def install(
     warm: tuple[Warm, Control], tmp_path: Path, request: pytest.FixtureRequest
 ) -> Callable[[str], Installation]:
-    """Makes a new installation on an engine."""
+    """Create a new installation on an engine."""
 
     def make(engine: str) -> Installation:
         url = ""
@@ -110,7 +110,9 @@ ENGINES = ("sqlite", "postgresql")
 
 
 @pytest.mark.parametrize(("count", "least"), [(18, 14), pytest.param(50, 35, marks=pytest.mark.slow)])
-def test_a_checked_load_meets_faults(install: Callable[[str], Installation], count: int, least: int) -> None:
+def test_requests_under_load_survive_faults(
+    install: Callable[[str], Installation], count: int, least: int
+) -> None:
     for engine in ENGINES:
         assert meet(install(engine), SEED, count) >= least, "most faults happen where something is going on"
 
@@ -118,14 +120,14 @@ def test_a_checked_load_meets_faults(install: Callable[[str], Installation], cou
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", range(2, 52))
-def test_a_checked_load_meets_many_faults(
+def test_requests_under_load_survive_many_faults(
     engine: str, seed: int, install: Callable[[str], Installation]
 ) -> None:
     meet(install(engine), seed, 100)
 
 
 def meet(installation: Installation, seed: int, count: int) -> int:
-    """Has a load meet so many faults of a seed; how many happened."""
+    """Run a load with so many faults of a seed, and return how many happened."""
     chance = random.Random(seed)
     met = happened = 0
     while met < count:
@@ -154,7 +156,7 @@ def meet(installation: Installation, seed: int, count: int) -> int:
 
 
 def _passing(chance: random.Random, is_sqlite: bool) -> Fault:
-    """One that a process lives through."""
+    """Return a fault that a process survives."""
     if not is_sqlite and chance.random() < 0.6:
         return Fault(
             chance.choice([Calls.SEND, Calls.RECEIVE, NETWORK]),
@@ -184,11 +186,11 @@ def _ending(chance: random.Random, is_sqlite: bool) -> Fault:
     return Fault(NETWORK | DISK, Action.DIE, chance.randrange(60))
 
 
-def test_the_power_goes_while_an_installation_begins(
+def test_a_power_loss_during_the_first_start_is_survived(
     install: Callable[[str], Installation], request: pytest.FixtureRequest
 ) -> None:
-    """Where the database is on another machine, what it keeps is sealed with a key that this one has lost unless the
-    file was synchronised before."""
+    """If the database is on another machine, its secrets are encrypted with a key that this machine loses
+    unless the file was synced first."""
     installation = install("sqlite")
     calls = Calls.SEND | Calls.SYNC
     last = 0
@@ -235,9 +237,11 @@ def test_killed_operator_commands_can_be_run_again(
 
 @pytest.mark.parametrize("rounds", [1, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.sqlite_first
-def test_a_follower_that_is_killed_repeatedly(rounds: int, install: Callable[[str], Installation]) -> None:
-    """`octavo backup --follow` is killed beside a checked load, at any moment, and begun anew each time. What
-    is restored has everything that was acknowledged before the last look."""
+def test_a_follower_survives_being_killed_repeatedly(
+    rounds: int, install: Callable[[str], Installation]
+) -> None:
+    """`octavo backup --follow` is killed during a verified load, at any moment, and restarted each time. A
+    restore has everything that was acknowledged before the last verification."""
     installation = install("sqlite")
     chance = random.Random(SEED)
     place = installation.output.parent / "place"
@@ -280,7 +284,7 @@ def _killed(installation: Installation, chance: random.Random, calls: int) -> Fa
 
 
 def _cut_off_an_import(installation: Installation, chance: random.Random, number: int) -> None:
-    """The whole revision is there, or nothing of it; the same command again brings it."""
+    """Interrupt an import: the whole revision exists, or nothing of it; the same command imports it again."""
     name = f"imported-{number}"
     source = installation.output.parent / name
     source.mkdir()
@@ -295,7 +299,7 @@ def _cut_off_an_import(installation: Installation, chance: random.Random, number
 
 
 def _cut_off_backups(installation: Installation, chance: random.Random, rounds: int) -> Path:
-    """The file is whole, or not there. Gives a whole one."""
+    """Interrupt backups: the file is complete, or doesn't exist. Return a complete one."""
     target = installation.folder / "backup.zip"
     kinds = DISK if installation.is_sqlite else DISK | NETWORK
     assert installation.command("backup", str(target), fault=Fault(kinds, Action.NOTHING, 0)) == 0
@@ -313,7 +317,7 @@ def _cut_off_backups(installation: Installation, chance: random.Random, rounds: 
 def _cut_off_a_restore(
     installation: Installation, chance: random.Random, backup: Path, data: Path, bare: Callable[[str], str]
 ) -> None:
-    """The same command again; or, where all but what is derived was there already, the one that it names."""
+    """Interrupt a restore: repeat the command, or run the one that it names if only derived data is missing."""
     data.mkdir()
     shutil.copy(installation.data / "secret-key", data)
     place: dict[str, Any] = {"data": data, "database": bare("restored")}
@@ -330,7 +334,7 @@ def _cut_off_a_restore(
 def _cut_off_a_migration(
     installation: Installation, chance: random.Random, data: Path, bare: Callable[[str], str]
 ) -> None:
-    """The next start goes on where it stood."""
+    """Interrupt a migration: the next start continues it."""
     data.mkdir()
     numbers = [migration.number for migration in load_migrations("octavo.operations.migrations")]
     place = installation.environment(data, bare("older"))

@@ -42,18 +42,19 @@ class Warm:
         return json.loads(self._process.stdout.readline())
 
     def start(self, function: str, output: Path, environment: dict[str, str], **arguments: Any) -> int:
-        """Begins ``module:function`` in a process of its own, which leads a group; its id. What it prints is
-        appended to ``output``."""
+        """Start ``module:function`` in a separate process, which leads a group, and return its id. Its output
+        is appended to ``output``."""
         asked = self._ask(run=function, arguments=arguments, environment=environment, output=str(output))
         return int(asked["pid"])
 
     def wait(self, pid: int, seconds: float = 60) -> int | None:
-        """How the process ended: its exit code, or the number of a signal below zero; None when it has not."""
+        """Return how the process ended: its exit code, or a negative signal number; None if it is still
+        running."""
         status = self._ask(wait=pid, seconds=seconds)["status"]
         return None if status is None else int(status)
 
     def run(self, function: str, output: Path, environment: dict[str, str], **arguments: Any) -> int:
-        """How the function ended."""
+        """Run the function and return how it ended."""
         status = self.wait(self.start(function, output, environment, **arguments))
         assert status is not None, f"{function} does not end: {output.read_text()[-4000:]}"
         return status

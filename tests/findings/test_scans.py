@@ -1,4 +1,4 @@
-"""Scans of a site: what they find, what they do again, and what becomes of findings."""
+"""Scans of a site: their findings, what they check again, and the life of findings."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ScanScene:
         return found
 
     def on_page(self, query: str = "status=open") -> dict[str, dict[str, Any]]:
-        """Findings of the page by kind."""
+        """Return the findings of the page by kind."""
         return {found["kind"]: found for found in self.list(query=f"{query}&pageId={self.place['pageId']}")}
 
 
@@ -65,7 +65,7 @@ def scene(world: World) -> ScanScene:
     return ScanScene(world)
 
 
-def test_a_scan_finds_what_is_wrong_with_a_page(scene: ScanScene) -> None:
+def test_a_scan_finds_the_problems_of_a_page(scene: ScanScene) -> None:
     scan = scene.scan()
     assert scan["status"] == "done" and 0 <= scan["score"] < 100
     found = scene.on_page()
@@ -218,7 +218,7 @@ def test_findings_of_hidden_spaces_are_hidden(scene: ScanScene) -> None:
     assert stats["total"] == len(scene.list("reader", "")) < len(scene.list("admin", ""))
 
 
-def test_a_deleted_page_takes_its_findings_along(scene: ScanScene) -> None:
+def test_findings_of_a_deleted_page_are_removed(scene: ScanScene) -> None:
     scene.scan()
     scene.change({"operation": "delete_page", "page": scene.place["pageId"]})
     scene.scan()
@@ -237,7 +237,7 @@ def test_a_site_without_spaces_and_a_deleted_site_can_be_scanned(scene: ScanScen
     scanning.scan_site(scene.world.context, site, organization, scan.id)
 
 
-def test_two_requests_wait_for_one_scan(scene: ScanScene) -> None:
+def test_two_requests_share_one_scan(scene: ScanScene) -> None:
     path = f"{scene.site}/scans"
     first = scene.world.call("editor", "POST", path)
     assert first.status_code == 202 and first.headers["location"].endswith(first.json()["id"])

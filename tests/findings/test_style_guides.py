@@ -54,7 +54,7 @@ def faults(rule: str, text: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("kind", RULES)
-def test_each_kind_of_rule_finds_what_breaks_it(kind: str) -> None:
+def test_each_type_of_rule_finds_violations(kind: str) -> None:
     rule, wrong, right = RULES[kind]
     assert len(faults(rule, wrong)) == 1
     assert faults(rule, right) == []
@@ -62,7 +62,31 @@ def test_each_kind_of_rule_finds_what_breaks_it(kind: str) -> None:
     assert faults(rule, f"`{wrong}`\n\n```\n{wrong}\n```\n") == []
 
 
-def test_a_fix_changes_only_the_words_that_it_is_about() -> None:
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("existence", "Avoid the word “very”."),
+        ("existence", 'A page that says "very" is found.'),
+        ("substitution", "‘Utilize’ is a long word."),
+        ("repetition", "Test sign-in starts a sign-in in another tab."),
+        ("repetition", "Sign in in-app."),
+    ],
+)
+def test_quoted_words_and_parts_of_compounds_break_no_rule(kind: str, text: str) -> None:
+    assert faults(RULES[kind][0], text) == []
+
+
+def test_words_next_to_one_quotation_mark_break_rules() -> None:
+    assert len(faults(RULES["existence"][0], 'The "very old" page.')) == 1
+
+
+def test_names_of_several_words_are_exceptions_in_headings() -> None:
+    rule = RULES["capitalization"][0] + "\nexceptions: [Active Directory]"
+    assert faults(rule, "## LDAP and Active Directory") == []
+    assert len(faults(rule, "## Active Directory And Other Directories")) == 1
+
+
+def test_a_fix_changes_only_the_words_in_question() -> None:
     text = (
         "# Title\n\nYou can **utilize** the `utilize` command, or utilize [a link](x.md).\n\n* One\n* Two\n"
     )
@@ -89,7 +113,7 @@ def test_a_fix_changes_only_the_words_that_it_is_about() -> None:
         ("extends: existence\nmessage: x\ntokens: ['" + "a{1000}" * 200 + "']", "not supported"),
     ],
 )
-def test_rules_that_cant_be_used_say_why(source: str, reason: str) -> None:
+def test_invalid_rules_report_the_reason(source: str, reason: str) -> None:
     with pytest.raises(StyleRuleError, match=reason):
         read_rule("Rule", source)
 

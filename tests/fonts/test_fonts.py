@@ -30,7 +30,7 @@ def weights(font):
     return [face["weight"] for face in font["fontFaces"]]
 
 
-def test_a_font_is_made_changed_and_removed(world):
+def test_a_font_is_created_updated_and_deleted(world):
     regular, bold = uploaded(world), uploaded(world, b"wOFF bold")
     font = make(world, [(700, bold), (400, regular)]).json()
     assert (font["fontFamily"], font["custom"], weights(font)) == ("Playfair", True, [400, 700])
@@ -52,7 +52,7 @@ def test_a_font_is_made_changed_and_removed(world):
     assert grant.hash in left, "its bytes go when nobody else has them"
 
 
-def test_the_regular_weight_is_needed(world):
+def test_the_regular_weight_is_required(world):
     assert make(world, [(700, uploaded(world))]).status_code == 412
     font = make(world, [(400, uploaded(world))]).json()
     path = f"{world.home.path(FONTS)}/{font['id']}"
@@ -62,7 +62,7 @@ def test_the_regular_weight_is_needed(world):
 
 
 @pytest.mark.sqlite_first
-def test_a_key_is_the_callers_own_of_this_kind_and_uploaded(world):
+def test_upload_keys_must_belong_to_the_caller_and_be_fonts(world):
     assert make(world, [(400, begin(world)["key"])]).status_code == 400
     assert make(world, [(400, uploaded(world, who="stranger", place=world.away))]).status_code == 404
     assert make(world, [(400, uploaded(world, who="creator"))]).status_code == 404

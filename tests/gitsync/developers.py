@@ -20,7 +20,7 @@ HEAD = b"refs/heads/main"
 
 
 class Developer:
-    """Somebody with a clone: ``files`` are those of the branch's head."""
+    """Developer with a clone. ``files``: those of the head of the branch."""
 
     def __init__(self, where: Path, branch: str = "main") -> None:
         self.where = where
@@ -86,8 +86,8 @@ class Developer:
         parents: list[str] | None = None,
         anew: bool = False,
     ) -> str:
-        """A commit on the head (or on ``parents``) with these files changed (None: deleted) and the branch at it.
-        ``anew``: with these files alone."""
+        """Commit on the head (or on ``parents``) with these files changed (None: deleted), and move the
+        branch to it. ``anew``: with these files only."""
         before = [] if self.head is None else [self.head]
         parents = before if parents is None else parents
         entries = {} if anew else self.entries(parents[0] if parents else None)
@@ -152,13 +152,13 @@ class Synced:
         return self.world.get("admin", self.at("/git/sync/runs"))["items"][0]
 
     def branches(self) -> list[Any]:
-        """Those that change requests are kept in step with."""
+        """Return the branches that change requests are synced with."""
         return list(self.world.get("admin", self.at("/git/sync/branches?limit=1000"))["items"])
 
     # --- the space --------------------------------------------------------------------------------------
 
     def pages(self) -> dict[str, Any]:
-        """Every page by its path, without the others' text."""
+        """Return every page by its path, without conflicting text."""
         found: dict[str, Any] = {}
 
         def walk(pages: list[Any]) -> None:
@@ -173,7 +173,7 @@ class Synced:
         return str(self.world.get("admin", self.at(f"/content/page/{page_id}?format=markdown"))["markdown"])
 
     def edit(self, *changes: dict[str, Any]) -> Any:
-        """One edit of main, through a change request."""
+        """Edit main once, through a change request."""
         made = self.world.post("admin", self.at("/change-requests"), {"subject": "An edit"})
         path = self.at(f"/change-requests/{made['id']}")
         self.world.post("admin", f"{path}/content?compat=false", {"changes": list(changes)})
@@ -181,12 +181,12 @@ class Synced:
         return made
 
     def page(self, title: str) -> Any:
-        """The first page of this title."""
+        """Return the first page with this title."""
         return next(page for page in self.pages().values() if page["title"] == title)
 
     def exported(self) -> dict[str, bytes]:
         """Return the files of an export of main."""
-        from octavo.content.revisions.store import main_state
+        from octavo.content.revisions.states import main_state
         from octavo.interchange.transfer.exporting import export_files
 
         context = self.world.context

@@ -18,8 +18,8 @@ def pointer(data: bytes) -> bytes:
 
 
 class LfsServer:
-    """``objects`` by their names. ``status``: what a batch is answered with in place of an answer. ``lies``:
-    other bytes than those asked for. ``asked``: method, path and headers of each request."""
+    """Git LFS server. ``objects`` by name. ``status``: the status of responses to batches. ``lies``: bytes to
+    send instead of the requested ones. ``asked``: method, path, and headers of each request."""
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}

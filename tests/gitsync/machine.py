@@ -44,7 +44,7 @@ class Killed(BaseException):
 
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> Iterator[LfsServer]:
-    """A server of Git LFS that has the large files of whatever repository."""
+    """Return a Git LFS server with the large files of any repository."""
     with lfs_server() as found:
         allowed = Fetcher(found.url.removeprefix("http://"))
 
@@ -77,7 +77,7 @@ class Machine:
         self._patch = monkeypatch
 
     def begin(self, title: str) -> dict[str, str | bytes]:
-        """The files of a new space."""
+        """Return the files of a new space."""
         pages = {
             f"p{n}.md": f"# {title} {n}\n\n{self.mark()} first.\n\n{self.mark()} second.\n\n{self.mark()} third.\n"
             for n in range(4)
@@ -89,7 +89,8 @@ class Machine:
     # --- being killed, and cut off ----------------------------------------------------------------------
 
     def wire(self) -> None:
-        """Points where a process may die, or a connection is cut: before and behind each step that leaves a trace."""
+        """Install points at which a process can die or a connection is cut: before and after each step with
+        an effect."""
 
         def around(owner: Any, name: str) -> None:
             real = getattr(owner, name)
@@ -105,7 +106,7 @@ class Machine:
         for owner, name in (
             (RemoteConnection, "fetch"),
             (RemoteConnection, "push"),
-            (Sync, "_arrived"),
+            (Sync, "_record_agreement"),
             (Sync, "_merge"),
             (Sync, "entries"),
             (store, "put_branch"),
@@ -153,7 +154,7 @@ class Machine:
         return marks_in(self._bytes_of(data) for data in self.developer.read().values())
 
     def _bytes_of(self, data: bytes) -> bytes:
-        """Of a file in the repository, also of one in LFS."""
+        """Return the bytes of a file in the repository, also of one in LFS."""
         found = read_pointer(data)
         return data if found is None else self.large.objects[found.oid]
 
@@ -161,7 +162,7 @@ class Machine:
         return marks_in(self.synced.exported().values())
 
     def in_changes(self) -> set[str]:
-        """In what change requests hold, and in their conflicts."""
+        """Return the texts of change requests and of their conflicts."""
         found: set[str] = set()
         for status in ("draft", "open", "archived"):
             at = self.synced.at(f"/change-requests?limit=1000&status={status}")
@@ -176,7 +177,7 @@ class Machine:
         return found
 
     def edited(self, text: str) -> str:
-        """The text with a paragraph changed, added or taken away."""
+        """Return the text with a paragraph changed, added, or removed."""
         blocks = text.rstrip("\n").split("\n\n")
         words = [place for place, block in enumerate(blocks) if MARK.search(block)]
         what = self.random.choice(["change", "change", "add", "drop"]) if len(words) > 1 else "add"
@@ -251,14 +252,14 @@ class Machine:
             self.synced.edit({"operation": "delete_page", "page": page["id"]})
 
     def files(self) -> dict[str, str]:
-        """Those of the folder."""
+        """Return the files of the folder."""
         start = len(self.folder)
         return {
             path[start:]: text for path, text in self.developer.files.items() if path.startswith(self.folder)
         }
 
     def commit(self, changes: dict[str, Any]) -> str:
-        """Of the folder."""
+        """Commit to the folder."""
         return self.developer.commit({f"{self.folder}{path}": data for path, data in changes.items()})
 
     def _pages(self) -> dict[str, str]:
@@ -324,7 +325,7 @@ class Machine:
             self.commit({"SUMMARY.md": "\n".join(lines)})
 
     def repository_merge(self) -> None:
-        """A merge commit, with a side branch that began before."""
+        """Create a merge commit, with a side branch that started earlier."""
         pages = self._pages()
         before = self.developer.head
         if pages and before:

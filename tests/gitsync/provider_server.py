@@ -36,7 +36,8 @@ ANSWERS: dict[str, Any] = {
 
 
 class ProviderServer:
-    """The server. ``asked``: the paths and tokens of all requests; ``answers``: what it answers, by path."""
+    """Server of a Git provider. ``asked``: the paths and tokens of all requests; ``answers``: its responses,
+    by path."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []

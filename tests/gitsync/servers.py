@@ -118,7 +118,8 @@ def http_server(folder: Path, secret: str | None = SECRET) -> Iterator[Server]:
 
 
 class SshServer:
-    """``keys``: the public keys that may come in. ``said``: what other programs than Git say, by the command."""
+    """SSH server. ``keys``: the accepted public keys. ``said``: output of programs other than Git, by
+    command."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -168,7 +169,7 @@ class SshServer:
     def _git(self, channel: paramiko.Channel, command: str) -> None:
         program, _, path = command.partition(" ")
         if command in self.said:
-            channel.recv(1)  # until nothing more is said there
+            channel.recv(1)  # until there is no more output
             channel.sendall(self.said[command])
             channel.send_exit_status(0)
             channel.close()

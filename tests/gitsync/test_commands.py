@@ -1,4 +1,4 @@
-"""``octavo git``, beside a server that syncs."""
+"""``octavo git``, while a server syncs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from world import World
 
 
 @pytest.mark.sqlite_first
-def test_syncs_are_shown_made_and_listed(
+def test_syncs_are_shown_created_and_listed(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # The installation of this test, which the command would otherwise look for in a data folder.

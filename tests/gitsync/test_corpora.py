@@ -17,7 +17,7 @@ NAMES = ("brighter-docs", "elsa-guides", "example-site", "pgsql-tw", "phantasma-
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_a_corpus_goes_out_and_comes_back(sqlite_world: World, tmp_path: Path, name: str) -> None:
+def test_a_corpus_round_trips(sqlite_world: World, tmp_path: Path, name: str) -> None:
     corpora = corpora_folder()
     if corpora is None or not (corpora / name).is_dir():
         absent("the folder of real documentation")

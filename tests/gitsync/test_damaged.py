@@ -35,7 +35,7 @@ def synced(world: World, developer: Developer) -> Any:
 
 
 def put(developer: Developer, kind: int, data: bytes) -> bytes:
-    """An object as it stands, which no library would write."""
+    """Store an object verbatim that no library would write."""
     data = b"%s %d\0%s" % ({1: b"commit", 2: b"tree", 3: b"blob"}[kind], len(data), data)
     oid = hashlib.sha1(data).hexdigest()
     place = developer.where / "objects" / oid[:2] / oid[2:]
@@ -71,7 +71,7 @@ def bomb(developer: Developer, leaf: bytes, mode: int) -> bytes:
 
 
 @pytest.mark.parametrize("of", ["files", "folders"])
-def test_a_few_trees_that_name_ten_billion_files_are_not_followed(
+def test_trees_that_expand_to_ten_billion_files_are_not_followed(
     synced: Synced, developer: Developer, of: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(repository, "MOST_ENTRIES", 1000)
@@ -96,7 +96,7 @@ def test_a_few_trees_that_name_ten_billion_files_are_not_followed(
         b"A <" + b"a" * 5000 + b"@example.com>",
     ],
 )
-def test_odd_signs_in_commits_are_no_obstacle(synced: Synced, developer: Developer, who: bytes) -> None:
+def test_unusual_characters_in_commits_are_accepted(synced: Synced, developer: Developer, who: bytes) -> None:
     tree = developer.tree(
         {**developer.entries(), "new.md": (0o100644, put(developer, 3, b"# New\n").decode())}
     )
@@ -111,7 +111,7 @@ def test_odd_signs_in_commits_are_no_obstacle(synced: Synced, developer: Develop
     "lines",
     [b"", b"author nobody\ncommitter nobody\n", b"author A <a@b> 99999999999999999999 +9999\n", b"\xff\n"],
 )
-def test_commits_that_do_not_parse_are_said(synced: Synced, developer: Developer, lines: bytes) -> None:
+def test_unparsable_commits_are_reported(synced: Synced, developer: Developer, lines: bytes) -> None:
     head = developer.head
     tree = developer.tree(
         {**developer.entries(), "new.md": (0o100644, put(developer, 3, b"# New\n").decode())}
@@ -125,7 +125,7 @@ def test_commits_that_do_not_parse_are_said(synced: Synced, developer: Developer
 @pytest.mark.parametrize(
     "data", [b"garbage", b"100644 a\0short", b"40000 .git\0" + b"\1" * 20, b"9z a\0" + b"\1" * 20]
 )
-def test_trees_that_do_not_parse_are_said(synced: Synced, developer: Developer, data: bytes) -> None:
+def test_unparsable_trees_are_reported(synced: Synced, developer: Developer, data: bytes) -> None:
     head = developer.head
     tree = put(developer, Tree.type_num, data)
     point(developer, raw_commit(developer, tree=tree, lines=WHO % b"A <a@example.com>", message=b"x"))
@@ -140,7 +140,7 @@ def test_trees_that_do_not_parse_are_said(synced: Synced, developer: Developer, 
     assert synced.pages().keys() >= {"guide"}
 
 
-def test_pages_with_signs_that_no_database_takes_are_kept(synced: Synced, developer: Developer) -> None:
+def test_pages_with_characters_that_databases_refuse_are_kept(synced: Synced, developer: Developer) -> None:
     developer.commit(
         {"guide.md": "# Guide\n\nA\0B\n", "nul\x01.md": "# x\n", ".gitbook/vars.yaml": 'a: "\\0"\n'}
     )
@@ -148,7 +148,7 @@ def test_pages_with_signs_that_no_database_takes_are_kept(synced: Synced, develo
     assert synced.last()["problems"]
 
 
-def test_branches_with_odd_names_are_shown(synced: Synced, developer: Developer) -> None:
+def test_branches_with_unusual_names_are_shown(synced: Synced, developer: Developer) -> None:
     packed = developer.where / "packed-refs"
     head = (developer.head or "").encode()
     packed.write_bytes(

@@ -28,7 +28,7 @@ class Branches(Synced):
         self.topic = Developer(developer.where, "topic/words")
 
     def begin(self, changes: dict[str, Any]) -> str:
-        """A branch from the head of the synced one."""
+        """Create a branch from the head of the synced one."""
         self.topic.repo.refs[self.topic.ref] = (self.developer.head or "").encode()
         return self.topic.commit(changes)
 
@@ -77,7 +77,7 @@ def test_a_branch_becomes_a_change_request_and_is_merged_with_its_commits(synced
     assert "New" not in {page["title"] for page in synced.pages().values()}
     assert synced.last()["changeRequests"] == 1
     assert synced.sync() == "synced" and synced.last()["status"] == "nothing"
-    # What is pushed comes in, beside an edit that was made here.
+    # Pushed commits are merged with an edit that was made here.
     synced.edit_change("Two", "Words of a reviewer.\n")
     synced.topic.commit({"one.md": one.replace("Third", "And third")})
     assert synced.sync() == "synced"
@@ -100,7 +100,7 @@ def test_a_branch_becomes_a_change_request_and_is_merged_with_its_commits(synced
 
 
 @pytest.mark.sqlite_first
-def test_pushing_excludes_from_approving(synced: Branches) -> None:
+def test_people_who_pushed_cannot_approve(synced: Branches) -> None:
     world = synced.world
     with world.context.db.read() as tx:
         mails = dict(tx.all("SELECT id, email FROM users"))
@@ -122,7 +122,7 @@ def test_pushing_excludes_from_approving(synced: Branches) -> None:
 
 
 @pytest.mark.parametrize("how", ["merge", "squash"])
-def test_without_edits_of_its_own_it_is_marked_merged(synced: Branches, how: str) -> None:
+def test_a_branch_without_changes_is_marked_as_merged(synced: Branches, how: str) -> None:
     synced.begin({"one.md": FILES["one.md"].replace("First", "Very first")})
     assert synced.sync() == "synced"
     parents = [synced.developer.head or ""] + ([synced.topic.head or ""] if how == "merge" else [])
@@ -136,7 +136,7 @@ def test_without_edits_of_its_own_it_is_marked_merged(synced: Branches, how: str
 
 
 @pytest.mark.sqlite_first
-def test_one_that_is_given_up_is_archived_and_opened_again(synced: Branches) -> None:
+def test_a_closed_branch_is_archived_and_reopened(synced: Branches) -> None:
     head = synced.begin({"one.md": FILES["one.md"].replace("First", "Very first")})
     assert synced.sync() == "synced"
     del synced.topic.repo.refs[synced.topic.ref]
@@ -161,7 +161,7 @@ def test_a_rebased_branch_contains_only_its_changes(synced: Branches) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_edits_of_both_sides_at_one_place_conflict_in_the_change_request(synced: Branches) -> None:
+def test_edits_of_one_line_by_both_sides_conflict_in_the_change_request(synced: Branches) -> None:
     one = FILES["one.md"].replace("First", "Very first")
     synced.begin({"one.md": one})
     assert synced.sync() == "synced"
@@ -176,7 +176,7 @@ def test_edits_of_both_sides_at_one_place_conflict_in_the_change_request(synced:
 
 
 @pytest.mark.sqlite_first
-def test_a_change_request_is_pushed_as_a_branch_and_goes_on_there(synced: Branches) -> None:
+def test_a_change_request_is_pushed_as_a_branch_and_continued_there(synced: Branches) -> None:
     world, developer = synced.world, synced.developer
     before = developer.head
     made = world.post("admin", synced.at("/change-requests"), {"subject": "Better words"})
@@ -192,7 +192,7 @@ def test_a_change_request_is_pushed_as_a_branch_and_goes_on_there(synced: Branch
     assert "Better words" in there.message()
     assert there.files["code.py"] == FILES["code.py"], "all else of the branch is the repository's"
     assert synced.sync() == "synced" and synced.last()["status"] == "nothing"
-    # A developer goes on, and so does somebody here.
+    # A developer continues, and so does a person in Octavo.
     there.commit({"fresh.md": there.files["fresh.md"] + "\nMore of it.\n"})
     synced.edit_change("Two", "Words of the space.\n")
     assert synced.sync() == "synced"

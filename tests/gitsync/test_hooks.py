@@ -45,7 +45,7 @@ def signed(synced: Synced, body: Any = BODY) -> str:
 
 
 @pytest.mark.parametrize("hoster", ["github", "gitlab", "gitea", "forgejo", "bitbucket"])
-def test_each_hoster_signs_in_its_own_way(synced: Synced, hoster: str) -> None:
+def test_each_git_provider_signs_webhooks_in_its_own_way(synced: Synced, hoster: str) -> None:
     body: Any = BODY
     if hoster == "bitbucket":
         body = {"push": {"changes": [{"new": {"type": "branch", "name": "main"}, "old": None}]}}
@@ -86,7 +86,7 @@ def test_unsigned_forged_and_foreign_hooks_start_no_sync(synced: Synced) -> None
 @pytest.mark.parametrize(
     "body", [b"", b"\xff\xfe", b"[" * 100_000, b'{"ref": 1, "push": {"changes": [1, null]}}']
 )
-def test_a_body_that_says_nothing_of_branches_only_asks_to_look(synced: Synced, body: bytes) -> None:
+def test_a_webhook_without_branches_starts_a_sync(synced: Synced, body: bytes) -> None:
     sign = hmac.digest(synced.connected["hookSecret"].encode(), body, "sha256").hex()
     assert send(synced, {"X-Hub-Signature-256": f"sha256={sign}"}, body) == 204
     assert waiting(synced.world) == 1
@@ -100,7 +100,7 @@ def test_a_body_that_says_nothing_of_branches_only_asks_to_look(synced: Synced, 
         {"pullrequest": {"id": 3, "state": "MERGED"}},
     ],
 )
-def test_a_hook_of_a_pull_request_only_asks_to_look(synced: Synced, body: Any) -> None:
+def test_a_webhook_of_a_pull_request_starts_a_sync(synced: Synced, body: Any) -> None:
     """Its content is not trusted: a replayed hook that says "merged" merges nothing."""
     headers = {"X-Hub-Signature-256": f"sha256={signed(synced, body)}"}
     assert send(synced, headers, body) == 204 and waiting(synced.world) == 0, "pull requests are not followed"
@@ -112,7 +112,7 @@ def test_a_hook_of_a_pull_request_only_asks_to_look(synced: Synced, body: Any) -
     assert send(synced, {"X-Hub-Signature-256": "sha256=" + "0" * 64}, body) == 404
 
 
-def test_a_push_to_a_branch_that_fits_the_pattern_asks_to_look(synced: Synced) -> None:
+def test_a_push_to_a_matching_branch_starts_a_sync(synced: Synced) -> None:
     path = synced.at("/git/sync")
     assert synced.world.call("admin", "PATCH", path, json={"branchPattern": "topic/*"}).status_code == 200
     for branch, expected in (("other", 0), ("topic/words", 1)):

@@ -87,7 +87,9 @@ FORMS: list[tuple[str, str, str, dict[str, str], dict[str, str]]] = [
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form[1])
-def test_each_hoster_has_its_form(form: tuple[str, str, str, dict[str, str], dict[str, str]]) -> None:
+def test_requests_have_the_format_of_each_git_provider(
+    form: tuple[str, str, str, dict[str, str], dict[str, str]],
+) -> None:
     provider, remote, url, headers, body = form
     made = status_request(read_remote(remote, local=False), provider, TOKEN, STATUS)
     assert made.url == url and json.loads(made.body) == body
@@ -111,7 +113,7 @@ def test_each_hoster_has_its_form(form: tuple[str, str, str, dict[str, str], dic
         ("bitbucket", "https://bitbucket.acme.com/scm/a/b.git"),
     ],
 )
-def test_where_there_is_no_way_it_is_said(provider: str, remote: str) -> None:
+def test_unsupported_git_providers_are_reported(provider: str, remote: str) -> None:
     with pytest.raises(BadRequest, match="commitStatuses"):
         status_request(read_remote(remote, local=False), provider, TOKEN, STATUS)
 
@@ -138,7 +140,7 @@ def hoster() -> Iterator[Any]:
 
 
 @needs_git
-def test_the_hoster_is_told_of_each_commit_once(
+def test_the_git_provider_gets_the_status_of_each_commit_once(
     world: World, tmp_path: Path, hoster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "acme").mkdir()
@@ -170,7 +172,7 @@ def test_the_hoster_is_told_of_each_commit_once(
         assert headers["authorization"] == f"token {SECRET}" and body["state"] == "success"
         assert body["target_url"].endswith(f"/s/{synced.space}") and body["context"] == "octavo"
         assert synced.sync() == "synced" and len(hoster.told) == 1, "nothing new, nothing told"
-        # One that Octavo pushed is told of as well; a hoster that does not take it is no failure.
+        # A commit that Octavo pushed is reported as well; a refusing provider isn't a failure.
         hoster.answer = 403
         synced.edit({"operation": "insert_page", "title": "New", "document": {"markdown": "Text.\n"}})
         assert synced.sync() == "synced", synced.state()

@@ -101,10 +101,10 @@ UNREADABLE: dict[str, tuple[str, bytes]] = {
 @pytest.mark.parametrize("why", UNREADABLE)
 @pytest.mark.parametrize("summary", [True, False])
 @pytest.mark.parametrize("at_first", [True, False])
-def test_a_file_that_cannot_be_a_page_stays_as_it_is(
+def test_a_file_that_cannot_be_a_page_stays_unchanged(
     remotes: World, developer: Developer, why: str, summary: bool, at_first: bool
 ) -> None:
-    """It is a file with a link in its place, which nobody can write over, until it can be a page again."""
+    """It is a file with a link in its place, which can't be overwritten, until it can be a page again."""
     code, data = UNREADABLE[why]
     files = {
         **PLAIN,
@@ -138,7 +138,7 @@ def test_a_file_that_cannot_be_a_page_stays_as_it_is(
 
 
 @pytest.mark.parametrize("summary", [True, False])
-def test_a_file_that_both_sides_add_stays_where_the_developers_put_it(
+def test_a_file_added_by_both_sides_keeps_the_path_in_the_repository(
     remotes: World, developer: Developer, summary: bool
 ) -> None:
     files = {"SUMMARY.md": "# S\n\n* [Home](README.md)\n* [Guide](guide.md)\n"} if summary else {}
@@ -155,7 +155,7 @@ def test_a_file_that_both_sides_add_stays_where_the_developers_put_it(
     assert synced.sync() == "synced" and synced.last()["status"] == "nothing"
 
 
-def test_names_with_decomposed_letters_stay_as_they_are(remotes: World, developer: Developer) -> None:
+def test_names_with_decomposed_letters_stay_unchanged(remotes: World, developer: Developer) -> None:
     name = unicodedata.normalize("NFD", "r\xe9sum\xe9.md")
     developer.commit({**PLAIN, "guide.md": "# Guide\n\n[r](r\xe9sum\xe9.md)\n", name: "# R\n"})
     synced = Synced(remotes, developer)
@@ -169,7 +169,7 @@ def test_names_with_decomposed_letters_stay_as_they_are(remotes: World, develope
     assert "Edited." in developer.files[name] and synced.exported() == developer.read()
 
 
-def test_a_repository_without_a_commit_begins_with_the_space(remotes: World, developer: Developer) -> None:
+def test_an_empty_repository_gets_the_content_of_the_space(remotes: World, developer: Developer) -> None:
     synced = Synced(remotes, developer)
     assert synced.sync() == "stopped" and synced.state()["reason"] == "branch_gone"
     remotes.post("admin", synced.at("/git/sync/run"), {"first": "export"})
@@ -177,9 +177,7 @@ def test_a_repository_without_a_commit_begins_with_the_space(remotes: World, dev
     assert synced.exported() == developer.read() and developer.parents(developer.head or "") == []
 
 
-def test_a_repository_that_vanishes_is_waited_for(
-    remotes: World, developer: Developer, tmp_path: Path
-) -> None:
+def test_a_vanished_repository_is_retried(remotes: World, developer: Developer, tmp_path: Path) -> None:
     developer.commit(PLAIN)
     synced = Synced(remotes, developer)
     assert synced.sync() == "synced"
@@ -192,7 +190,7 @@ def test_a_repository_that_vanishes_is_waited_for(
     assert synced.sync() == "synced" and synced.state()["failures"] == 0
 
 
-def test_thousands_of_commits_at_once(remotes: World, developer: Developer) -> None:
+def test_thousands_of_commits_are_synced_at_once(remotes: World, developer: Developer) -> None:
     developer.commit(PLAIN)
     synced = Synced(remotes, developer)
     assert synced.sync() == "synced"
@@ -202,7 +200,7 @@ def test_thousands_of_commits_at_once(remotes: World, developer: Developer) -> N
     assert synced.last()["imported"] == 1 and synced.exported() == developer.read()
 
 
-def test_two_spaces_share_no_folder(remotes: World, developer: Developer) -> None:
+def test_two_spaces_cannot_share_a_folder(remotes: World, developer: Developer) -> None:
     developer.commit({**PLAIN, "docs/README.md": "# Docs\n"})
     Synced(remotes, developer, folder="docs")
     other = remotes.home["childSpaceId"] if "childSpaceId" in remotes.home.ids else None
@@ -224,7 +222,7 @@ def test_two_spaces_share_no_folder(remotes: World, developer: Developer) -> Non
         "ssh://git@github.com/acme/docs",
     ],
 )
-def test_one_folder_is_one_however_its_repository_is_written(sqlite_world: World, other: str) -> None:
+def test_a_folder_is_recognized_in_any_spelling_of_its_repository(sqlite_world: World, other: str) -> None:
     world = sqlite_world
     made = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Other"})
     body = {"remote": "https://github.com/acme/docs.git", "branch": "main", "first": "import"}
@@ -260,7 +258,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("wrong", BAD, ids=lambda wrong: str(wrong)[:50])
-def test_errors_name_the_field_without_secrets(sqlite_world: World, wrong: dict[str, Any]) -> None:
+def test_errors_name_the_field_but_no_secrets(sqlite_world: World, wrong: dict[str, Any]) -> None:
     body = {"remote": "https://example.com/x.git", "branch": "main", "first": "import", **wrong}
     answer = sqlite_world.call(
         "admin", "POST", sqlite_world.home.path("/spaces/{spaceId}/git/sync"), json=body
@@ -269,7 +267,7 @@ def test_errors_name_the_field_without_secrets(sqlite_world: World, wrong: dict[
     assert answer.json()["error"]["message"].startswith(next(iter(wrong))) and "secret@" not in answer.text
 
 
-def test_folders_of_the_server_are_for_its_operator(sqlite_world: World, developer: Developer) -> None:
+def test_only_the_operator_can_sync_folders_of_the_server(sqlite_world: World, developer: Developer) -> None:
     body = {"remote": developer.url, "branch": "main", "first": "import"}
     path = sqlite_world.home.path("/spaces/{spaceId}/git/sync")
     answer = sqlite_world.call("admin", "POST", path, json=body)

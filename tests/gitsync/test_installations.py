@@ -54,7 +54,7 @@ def scene(world: World, provider: ProviderServer) -> InstallationScene:
     return InstallationScene(world, provider)
 
 
-def test_an_installation_becomes_a_sync(scene: InstallationScene, provider: ProviderServer) -> None:
+def test_an_installation_creates_a_sync(scene: InstallationScene, provider: ProviderServer) -> None:
     made = scene.install()
     assert (made["id"], made["status"], made["object"]) == (
         scene.id,
@@ -170,9 +170,7 @@ def test_a_second_installation_is_refused(scene: InstallationScene) -> None:
     assert scene.world.call("admin", "POST", "/git/installations", json=scene.body).status_code == 409
 
 
-def test_the_repository_of_a_site_has_to_describe_its_structure(
-    world: World, provider: ProviderServer
-) -> None:
+def test_the_repository_of_a_site_must_describe_its_structure(world: World, provider: ProviderServer) -> None:
     scene = InstallationScene(world, provider, "site")
     scene.install()
     wanted = {
@@ -242,7 +240,7 @@ def test_requests_go_to_the_public_apis() -> None:
     "body", [b"{", b"{}", b"[1]", b'[{"name": 1}]', b"\xff", b"[" * 100_000, b'[{"full_name": null}]']
 )
 @pytest.mark.parametrize("provider", ["github", "gitlab"])
-def test_damaged_answers_of_providers_are_reported(provider: str, body: bytes) -> None:
+def test_damaged_responses_of_providers_are_reported(provider: str, body: bytes) -> None:
     for ask in (
         list_repositories,
         lambda at: list_branch_names(at, "a/b"),

@@ -63,7 +63,7 @@ def insert(synced: Synced, name: str, data: bytes) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_bytes_come_into_the_space_and_pointers_go_out(
+def test_lfs_files_are_imported_and_exported_as_pointers(
     world: World, developer: Developer, server: LfsServer
 ) -> None:
     server.add(PICTURE)
@@ -77,7 +77,7 @@ def test_bytes_come_into_the_space_and_pointers_go_out(
             batch == "/acme/docs.git/info/lfs/objects/batch" and headers["authorization"] == f"Basic {basic}"
         )
         assert server.asked[1][2]["x-grant"] == "g" and len(server.asked) == 2
-        # Another version, by the fast way; a text beside it asks nobody anything.
+        # Another version, by the fast path; a changed text requests nothing.
         developer.commit({AT: server.add(OTHER)})
         assert synced.sync() == "synced" and synced.exported()[AT] == OTHER
         asked = len(server.asked)
@@ -99,7 +99,7 @@ def test_bytes_come_into_the_space_and_pointers_go_out(
 
 
 @pytest.mark.parametrize("status", [404, 401, 501])
-def test_a_server_that_gives_nothing_leaves_the_pointer_and_says_so(
+def test_pointers_are_kept_and_reported_if_the_server_fails(
     sqlite_world: World, developer: Developer, server: LfsServer, status: int
 ) -> None:
     with local_remotes(sqlite_world):
@@ -118,9 +118,7 @@ def test_a_server_that_gives_nothing_leaves_the_pointer_and_says_so(
         assert path.endswith("new.png") and code == "lfs_upload" and SECRET not in str(synced.last())
 
 
-def test_a_server_that_is_busy_is_asked_again(
-    sqlite_world: World, developer: Developer, server: LfsServer
-) -> None:
+def test_a_busy_server_is_retried(sqlite_world: World, developer: Developer, server: LfsServer) -> None:
     with local_remotes(sqlite_world):
         synced = Synced(sqlite_world, developer)
         server.status = 503
@@ -146,7 +144,7 @@ def test_lfs_objects_that_do_not_match_their_pointer_are_refused(
         assert problems(synced) == [(AT, "lfs_pointer")] and synced.exported() == developer.read()
 
 
-def test_the_credential_goes_to_the_repository_alone(sqlite_world: World, server: LfsServer) -> None:
+def test_the_credential_is_only_sent_to_the_repository(sqlite_world: World, server: LfsServer) -> None:
     space = sqlite_world.home["spaceId"]
     other = server.url.replace("127.0.0.1", "localhost")
     allowed = Fetcher(f"{server.url.removeprefix('http://')},{other.removeprefix('http://')}")
@@ -156,15 +154,15 @@ def test_the_credential_goes_to_the_repository_alone(sqlite_world: World, server
     found = read_pointer(server.add(PICTURE))
     assert found is not None
     server.url = other
-    large.bring([found])
+    large.download([found])
     assert large.has(found)
     assert ["authorization" in headers for _, _, headers in server.asked] == [True, False]
     # A pointer gives no right to bytes that another space has.
     server.objects.clear()
     stranger = RemoteConnection(url, None, allowed, local=False, host_key=None)
     elsewhere = LargeFiles(sqlite_world.context, "other", "main", stranger)
-    elsewhere.bring([found])
-    assert not elsewhere.has(found) and "no such object" in elsewhere.why_not(found)
+    elsewhere.download([found])
+    assert not elsewhere.has(found) and "no such object" in elsewhere.explain_missing(found)
 
 
 @needs_git
@@ -203,7 +201,7 @@ def test_over_ssh_the_server_names_the_lfs_server(sqlite_world: World, tmp_path:
             git.close()
 
 
-def test_which_files_are_in_lfs(tmp_path: Path) -> None:
+def test_lfs_files_are_determined_by_git_attributes(tmp_path: Path) -> None:
     developer = Developer(tmp_path / "repository")
     head = developer.commit(
         {
@@ -235,7 +233,7 @@ def test_which_files_are_in_lfs(tmp_path: Path) -> None:
         "docs/raw",
     ]
     assert [path for path in [*tracked, *plain] if whole(path)] == tracked
-    # What is above the synced folder counts as well.
+    # Attributes above the synced folder count as well.
     inside = Tracked(Repository(developer.repo, developer.where, "docs/"), head)
     assert inside("b/c.png") and inside("raw/x.txt") and not inside("small.png") and not inside("top.bin")
     assert not Tracked(Repository(developer.repo, developer.where, ""), None)("a.png")

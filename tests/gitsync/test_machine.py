@@ -1,7 +1,9 @@
-"""A random machine: people edit on both sides, move, delete, rewrite history, and syncs are killed and cut anywhere.
+"""Random state machine: people edit on both sides, move, delete, and rewrite history, while syncs are killed
+and interrupted anywhere.
 
-Every edit leaves a word of its own. None is ever lost: it is in main, in the branch or in a change request, unless
-somebody who saw it took it away. After quiet both sides are the same, and files that nobody wrote have their bytes.
+Every edit adds a unique word. None is ever lost: it is in main, in the branch, or in a change request, unless
+a person who saw it removed it. When nothing changes anymore, both sides are the same, and unedited files have
+their bytes.
 """
 
 from __future__ import annotations
@@ -71,7 +73,7 @@ class SpaceMachine(Machine):
             topic.commit({f"t{self.marks}.md": f"# T{self.marks}\n\n{self.mark()} t.\n"})
 
     def topic_end(self) -> None:
-        """It is merged, where it only adds to the synced branch, or deleted by somebody who saw it."""
+        """End a branch: it is merged if it only adds to the synced branch, or deleted by a person who saw it."""
         topics = [topic for topic in self.topics() if b"/topic/" in topic.ref]
         if not topics or not self.developer.head:
             return
@@ -110,7 +112,7 @@ class SpaceMachine(Machine):
         return None
 
     def change_edit(self) -> None:
-        """Somebody edits a change request that has a branch; now and then one gets a branch."""
+        """Edit a change request that has a branch; sometimes one gets a branch."""
         found = [one for one in self.synced.branches() if one["status"] == "open"]
         world = self.world
         if not found or self.random.random() < 0.2:
@@ -141,9 +143,9 @@ class SpaceMachine(Machine):
     # --- steps ------------------------------------------------------------------------------------------
 
     def force(self) -> None:
-        """History is rewritten; somebody decides how to go on."""
-        # What was decided a moment ago, again where the repository had gone on since: a history that is written anew
-        # with the same files would be what somebody decided about.
+        """Rewrite history, and decide how to continue."""
+        # The last decision, again if the repository has changed since: rewritten history with the
+        # same files would be what was decided about.
         while "first" in self.synced.state():
             self.sync()
         before = self.in_repository()
@@ -237,7 +239,7 @@ def test_nothing_is_lost(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 112))
-def test_nothing_is_lost_at_length(
+def test_nothing_is_lost_in_long_runs(
     world: World, tmp_path: Path, seed: int, large: LfsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with local_remotes(world):

@@ -16,11 +16,11 @@ from dulwich.pack import write_pack_objects
 from dulwich.repo import Repo
 
 from octavo.interchange.gitsync.failures import Reason, Stopped
-from octavo.interchange.gitsync.repository import Repository, told_of_damage
+from octavo.interchange.gitsync.repository import Repository, stop_on_damage
 from octavo.interchange.transfer.opening import open_source
 from octavo.kit.net import git_packs
 from octavo.kit.net.git_http import GitRefused
-from octavo.kit.net.git_packs import GuardedStore, look_over
+from octavo.kit.net.git_packs import GuardedStore, inspect_pack
 
 
 def number(value: int) -> bytes:
@@ -46,9 +46,7 @@ def pack(*objects: bytes) -> io.BytesIO:
 
 
 @pytest.mark.parametrize("piece", [1, 7, 16 * 1024])
-def test_a_real_pack_is_let_through_wherever_its_pieces_end(
-    piece: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_valid_pack_is_accepted_in_any_chunks(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_packs, "_PIECE", piece)
     text = b"".join(b"Line %d of a text.\n" % n for n in range(200))
     objects: list[ShaFile] = [Blob.from_string(text + b"%d" % n * (n * 50)) for n in range(1, 60)]
@@ -57,7 +55,7 @@ def test_a_real_pack_is_let_through_wherever_its_pieces_end(
         made.write, [(one, None) for one in objects], deltify=True, object_format=DEFAULT_OBJECT_FORMAT
     )
     made.seek(0)
-    look_over(made)
+    inspect_pack(made)
 
 
 @pytest.mark.parametrize(
@@ -79,18 +77,16 @@ def test_a_real_pack_is_let_through_wherever_its_pieces_end(
         io.BytesIO(b""),
     ],
 )
-def test_one_that_would_unpack_to_too_much_or_is_none_is_refused(
-    wrong: io.BytesIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_oversized_and_invalid_packs_are_refused(wrong: io.BytesIO, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_packs, "MOST_OBJECT", 1_000_000)
     monkeypatch.setattr(git_packs, "MOST_UNPACKED", 5_000_000)
     with pytest.raises(GitRefused):
-        look_over(wrong)
+        inspect_pack(wrong)
 
 
 def test_invalid_zlib_streams_are_damage() -> None:
     with pytest.raises(git_packs.DAMAGES):
-        look_over(io.BytesIO(b"PACK\0\0\0\2\0\0\0\1\x35" + b"\x01" * 100))
+        inspect_pack(io.BytesIO(b"PACK\0\0\0\2\0\0\0\1\x35" + b"\x01" * 100))
 
 
 # --- repositories in folders ------------------------------------------------------------------------------
@@ -106,7 +102,7 @@ def git(where: Path, *arguments: str) -> str:
 
 @pytest.fixture(params=["loose", "packed", "differences", "borrowed"])
 def local(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with a small page and a file that is too large, however it keeps them."""
+    """Return a repository with a small page and a file that is too large, stored in each way."""
     where = tmp_path / "local"
     where.mkdir()
     git(where, "init", "--quiet", "--initial-branch=main")
@@ -153,11 +149,11 @@ def test_a_sync_stops_at_objects_that_are_too_large_to_unpack(local: Path, tmp_p
     repo = Repo.init_bare(str(tmp_path / "copy"), mkdir=True)
     copy = Repository(repo, tmp_path / "copy", "")
     copy.borrow(str(local / ".git" / "objects"))
-    with told_of_damage():
+    with stop_on_damage():
         tree = copy.commit(head).tree
         files = dict(copy.files(bytes(tree)))
     assert files["large.bin"].oid == large
-    with pytest.raises(Stopped) as stopped, told_of_damage():
+    with pytest.raises(Stopped) as stopped, stop_on_damage():
         copy.read(large)
     assert stopped.value.reason == Reason.TOO_LARGE
     repo.close()

@@ -73,7 +73,7 @@ class ProjectMachine(Machine):
         self.wire()
 
     def choose(self) -> bool:
-        """The space that is worked at from now on. False for one whose folder is not there."""
+        """Choose the space for the next steps. Return False if its folder doesn't exist."""
         found = self.project.spaces()
         for space in found.values():
             if space not in self.spaces:
@@ -115,7 +115,7 @@ class ProjectMachine(Machine):
             self.bare.add(space)
 
     def rename_folder(self) -> None:
-        """All of a folder, as it is, under another name."""
+        """Move all files of a folder to another name."""
         old, new = self.folder, f"named{self.marks}-{self.random.randint(0, 99)}/"
         inside = {path: entry for path, entry in self.developer.entries().items() if path.startswith(old)}
         files: dict[str, Any] = {path: None for path in inside}
@@ -132,7 +132,7 @@ class ProjectMachine(Machine):
         self.developer.commit(files)
 
     def move_between(self) -> None:
-        """A page goes into the folder of another space."""
+        """Move a page into the folder of another space."""
         others = [
             folder for folder in self.project.spaces() if folder != self.folder and self._is_there(folder)
         ]
@@ -188,7 +188,7 @@ class ProjectMachine(Machine):
 
     def force(self) -> None:
         """History is rewritten, and a page or none is gone."""
-        # What was decided is applied before: of the same files it would still hold.
+        # Earlier decisions are applied first: they would still be valid for the same files.
         for _ in range(10):
             if self.waits():
                 self.sync()
@@ -214,8 +214,8 @@ class ProjectMachine(Machine):
             self.removed |= self.in_repository() - self.in_spaces()
             self.exports = True
         elif self.exports:
-            # Some spaces were exported, and then somebody said otherwise of the rest: a page that was on its way from
-            # one of these to one of those was taken out of the repository there, and so it goes here.
+            # Some spaces were exported before another decision was made for the rest: a page that was moved from
+            # one of the former to one of the latter was removed from the repository, so it is deleted here, too.
             self.removed |= self.agreed & self.in_spaces() - self.in_repository()
         self.log.append(f"decided: {first}")
         self.world.post("admin", f"{self.project.at}/git/sync/run", {"first": first})
@@ -286,7 +286,7 @@ class ProjectMachine(Machine):
         assert {one["status"] for one in state["spaces"]} == {"synced"}, state
         for folder, space in self.project.spaces().items():
             self.folder, self.synced = folder, self.spaces[space]
-            # A folder with another name and other files in one push is another space, that may be of one made here.
+            # A folder with another name and other files in one push is another space, possibly for one created here.
             there = {path[len(folder) :] for path in self.developer.files if path.startswith(folder)}
             self.same(bare=bool(self.bare) and not ODD.keys() & there)
         self.exports = False
@@ -336,7 +336,7 @@ def test_nothing_is_lost(
 @pytest.mark.slow
 @KINDS
 @pytest.mark.parametrize("seed", range(100, 106))
-def test_nothing_is_lost_at_length(
+def test_nothing_is_lost_in_long_runs(
     world: World,
     tmp_path: Path,
     seed: int,

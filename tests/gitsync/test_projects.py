@@ -14,7 +14,7 @@ import pytest
 from gitsync.developers import Developer, local_remotes
 from gitsync.servers import SECRET, http_server, needs_git
 from gitsync.test_remotes import allow
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.interchange.gitsync.project_running import run_project
 from octavo.interchange.transfer.exporting import export_files
 from octavo.kit.ids import new_id
@@ -66,14 +66,14 @@ class Project:
         return self.world.get("admin", f"{self.at}/git/sync")
 
     def spaces(self) -> dict[str, str]:
-        """By folder."""
+        """Return the spaces by folder."""
         return {one["folder"]: one["space"] for one in self.state()["spaces"]}
 
     def statuses(self) -> set[str]:
         return {one["status"] for one in self.state()["spaces"]}
 
     def same(self) -> None:
-        """All spaces have the files of their folders, byte for byte."""
+        """Require that all spaces have the files of their folders, byte for byte."""
         files = self.developer.read()
         assert self.spaces()
         for folder, space in self.spaces().items():
@@ -127,7 +127,7 @@ def titles(world: World, collection: str) -> set[str]:
     return {space["title"] for space in world.get("admin", f"{collection}/spaces")["items"]}
 
 
-def test_a_collection_has_a_space_in_each_folder(world: World, collection: str, developer: Developer) -> None:
+def test_each_folder_of_a_collection_is_a_space(world: World, collection: str, developer: Developer) -> None:
     parent = collection.rpartition("/")[2]
     developer.commit(
         {
@@ -154,7 +154,7 @@ def test_a_collection_has_a_space_in_each_folder(world: World, collection: str, 
     assert project.statuses() == {"synced"} and titles(world, collection) == {"User guide", "Notes", "Api"}
     assert project.spaces()["docs/user-guide/"] == guide and project.spaces()["docs/notes/"] == notes
     project.same()
-    # Both sides go on: an edit, a new folder, a new space, and a folder with another name.
+    # Both sides continue: an edit, a new folder, a new space, and a renamed folder.
     api = project.spaces()["docs/api/"]
     project.write(api, "More")
     more = make_space(world, "Images", parent)
@@ -173,7 +173,7 @@ def test_a_collection_has_a_space_in_each_folder(world: World, collection: str, 
     assert spaces["docs/guide/"] == guide and spaces["docs/images-1/"] == more and "docs/blog/" in spaces
     assert project.statuses() == {"synced"}, project.state()
     assert "docs/api/more.md" in developer.files
-    # A look that finds nothing new makes nothing new.
+    # A check without changes creates nothing.
     assert project.sync("poll") == "synced"
     head, before = developer.head, project.state()["spaces"]
     assert project.sync("poll") == "synced" and developer.head == head
@@ -195,7 +195,7 @@ def test_a_folder_is_recognized_by_the_last_content_of_the_space(
         project = Project(world, collection, developer)
         assert project.sync() == "synced"
         one = project.spaces()["one/"]
-        # What the space commits comes after the look that found it.
+        # The commit of the space comes after the check that found it.
         for title in ("Two", "Three", "Four"):
             project.write(one, title)
         assert project.sync() == "synced"
@@ -206,7 +206,7 @@ def test_a_folder_is_recognized_by_the_last_content_of_the_space(
         project.same()
 
 
-def test_a_space_that_leaves_a_collection_leaves_its_folder(
+def test_a_space_moved_out_of_a_collection_loses_its_folder(
     world: World, collection: str, developer: Developer
 ) -> None:
     developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
@@ -273,7 +273,7 @@ def test_project_settings_of_a_space_are_changed_in_the_project(
         other = make_space(world, "Other")
         body = {"remote": developer.url, "branch": "main", "folder": "one/x", "first": "import"}
         assert world.call("admin", "POST", f"/spaces/{other}/git/sync", json=body).status_code == 409
-        # It goes on with the rights of whoever connected it, and with no more.
+        # It continues with only the permissions of the person who connected it.
         with world.context.db.write() as tx:
             tx.run("UPDATE git_projects SET user_id = :user", user=world.users["reader"])
         assert project.sync() == "failed" and project.state()["reason"] == "rights_lost"
@@ -293,7 +293,7 @@ def test_a_collection_that_only_imports_or_only_exports(sqlite_world: World, dev
             assert set(project.spaces()) == wanted
 
 
-def test_a_folder_becomes_a_space_by_the_right_to_make_spaces(
+def test_creating_spaces_from_folders_requires_permission(
     world: World, collection: str, developer: Developer
 ) -> None:
     grant = {"role": "admin", "users": [world.users["reader"]]}
@@ -307,7 +307,7 @@ def test_a_folder_becomes_a_space_by_the_right_to_make_spaces(
     said = [(problem["path"], problem["code"]) for problem in project.state()["problems"]]
     assert said == [("two/", "rights_lost")]
     project.same()
-    # Once somebody who may says how, it is made.
+    # It is created once a person with permission decides how.
     world.call("admin", "PATCH", f"{collection}/git/sync", json={"pollSeconds": 60})
     assert project.sync() == "synced" and titles(world, collection) == {"One", "Two"}
     project.same()
@@ -316,7 +316,7 @@ def test_a_folder_becomes_a_space_by_the_right_to_make_spaces(
 def test_failures_notify_the_connecting_person(
     world: World, collection: str, site: str, developer: Developer
 ) -> None:
-    """Once in a row, at a space of it; the address leads to its Git sync."""
+    """Once per row of failures, for one of its spaces; the URL opens its Git sync settings."""
     developer.commit({"one/README.md": "# One\n", "docs.yaml": DOCS, "start/README.md": "# Start\n"})
     shown = make_space(world, "Shown")
     world.post("admin", f"{site}/site-spaces", {"spaceId": shown})
@@ -338,7 +338,7 @@ def test_failures_notify_the_connecting_person(
         assert [(one["problem"], one["events"]) for one in here] == [(project.state()["message"], 1)]
 
 
-def test_a_rewritten_history_is_decided_once_for_all(
+def test_one_decision_about_rewritten_history_applies_to_all_spaces(
     world: World, collection: str, developer: Developer
 ) -> None:
     developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
@@ -376,7 +376,7 @@ def test_a_decision_applies_to_the_state_it_was_made_for(
     project.same()
 
 
-def test_a_site_is_its_docs_yaml(world: World, site: str, developer: Developer) -> None:
+def test_a_site_is_synced_with_its_docs_yaml(world: World, site: str, developer: Developer) -> None:
     files = {
         "docs.yaml": DOCS,
         "start/README.md": "# Hello\n\nThis is the beginning, and these words are in a language that is known.\n",
@@ -403,7 +403,7 @@ def test_a_site_is_its_docs_yaml(world: World, site: str, developer: Developer) 
     project.same()
     sections = world.get("admin", f"{site}/structure")["structure"]
     assert [section["title"] for section in sections] == ["First steps", "API"]
-    # What is changed here is written there.
+    # Changes here are written there.
     world.call("admin", "PATCH", f"{site}/sections/{sections[1]['id']}", json={"title": "Reference"})
     added = make_space(world, "Changelog")
     world.post("admin", f"{site}/sections", {"spaceId": added, "title": "Changelog"})
@@ -433,7 +433,7 @@ site:
     project.same()
     head = developer.head
     assert project.sync() == "synced" and developer.head == head
-    # Both at once: somebody says which counts.
+    # Both at once: a person decides which side wins.
     world.call("admin", "PATCH", f"{site}/sections/{sections[1]['id']}", json={"title": "Ours"})
     developer.commit({"docs.yaml": docs.replace("Reference", "Theirs")})
     assert project.sync() == "stopped" and project.state()["reason"] == "structure_conflict"
@@ -447,7 +447,7 @@ site:
     assert "Ours" in docs and docs.endswith("# again\n") and project.statuses() == {"synced"}
     assert "Pushed since." in developer.files["begin/README.md"], "a page is not what was decided"
     project.same()
-    # And the other way round: what is decided of a space is not about the structure.
+    # And the other way around: a decision about a space doesn't apply to the structure.
     developer.commit({path: None for path in developer.files if path.startswith("begin/")})
     assert project.sync() == "synced" and "stopped" in project.statuses()
     world.post("admin", f"{site}/git/sync/run", {"first": "export"})
@@ -457,7 +457,7 @@ site:
 
 
 @pytest.mark.sqlite_first
-def test_a_site_goes_into_an_empty_repository(world: World, site: str, developer: Developer) -> None:
+def test_a_site_is_exported_to_an_empty_repository(world: World, site: str, developer: Developer) -> None:
     space = make_space(world, "Handbook")
     world.post("admin", f"{site}/site-spaces", {"spaceId": space})
     project = Project(world, site, developer, first="export")
@@ -478,7 +478,7 @@ def test_a_site_goes_into_an_empty_repository(world: World, site: str, developer
         ("site: {structure: [{type: space, key: a, content: {directory: gone}}]}\n", "content"),
     ],
 )
-def test_a_docs_yaml_that_says_nothing_is_named(
+def test_an_empty_docs_yaml_is_reported(
     sqlite_world: World, developer: Developer, docs: str | None, reason: str
 ) -> None:
     world = sqlite_world
@@ -501,7 +501,7 @@ site:
 
 
 def close(world: World, space: str, role: str | None) -> None:
-    """Leaves the creator with this role at a space."""
+    """Reduce the creator's role for a space."""
     world.call("admin", "PATCH", f"/spaces/{space}", json={"defaultLevel": None})
     if role is not None:
         body = {"role": role, "users": [world.users["creator"]]}
@@ -509,7 +509,7 @@ def close(world: World, space: str, role: str | None) -> None:
 
 
 def shown_with_secret(world: World, site: str) -> tuple[str, str]:
-    """A site that shows two spaces."""
+    """Create a site that shows two spaces."""
     spaces = make_space(world, "Open"), make_space(world, "Secret plans")
     for space in spaces:
         world.post("admin", f"{site}/site-spaces", {"spaceId": space})
@@ -530,7 +530,7 @@ def test_syncing_a_site_requires_access_to_each_of_its_spaces(
             assert answer.status_code == 403 and "ecret" not in answer.text, (first, path)
             assert secret not in answer.text
     assert world.call("admin", "GET", f"{site}/git/sync").status_code == 404
-    # Seeing all of them is asked again at each look.
+    # Access to all of them is checked again each time.
     close(world, secret, "create")
     project = Project(world, site, developer, who="creator", first="export")
     assert project.sync() == "synced", project.state()
@@ -542,7 +542,7 @@ def test_syncing_a_site_requires_access_to_each_of_its_spaces(
     assert world.get("admin", f"/spaces/{secret}") == before
     shown = world.get("creator", f"{site}/git/sync")
     assert secret not in json.dumps(shown) and "ecret" not in json.dumps(shown)
-    # Nor does a sync of somebody else go on with the rights of whoever does not see them.
+    # Nor does a sync of another person continue without access to them.
     with world.context.db.write() as tx:
         tx.run("UPDATE git_projects SET user_id = :user", user=world.users["admin"])
     for method, path, body in (("PATCH", "", {"pollSeconds": 60}), ("DELETE", "", None)):
@@ -560,7 +560,7 @@ def test_docs_yaml_only_renames_spaces_that_the_connector_administers(
     before = world.get("admin", f"/spaces/{secret}")
     assert project.sync() == "failed" and project.state()["reason"] == "rights_lost"
     assert world.get("admin", f"/spaces/{secret}") == before
-    # As it is called it may be named.
+    # Its current name can be used.
     developer.commit({"docs.yaml": RENAMING.replace("Renamed, language: fr", "Secret plans")})
     assert project.sync() == "synced", project.state()
     assert world.get("admin", f"/spaces/{secret}") == before
@@ -591,7 +591,9 @@ def test_changing_a_project_requires_access_to_each_space(
 
 
 @needs_git
-def test_over_http_with_one_hook(sqlite_world: World, developer: Developer, tmp_path: Path) -> None:
+def test_a_project_is_synced_over_http_with_one_webhook(
+    sqlite_world: World, developer: Developer, tmp_path: Path
+) -> None:
     world = sqlite_world
     developer.commit({"one/README.md": "# One\n", "two/README.md": "# Two\n"})
     config = developer.where / "config"

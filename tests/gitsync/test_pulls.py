@@ -1,4 +1,5 @@
-"""Pull requests as hosters tell of them: recorded answers of their public APIs, and a space that follows them."""
+"""Pull requests as Git providers describe them: recorded responses of their public APIs, and a space that
+follows them."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ SHA = "6dcb09b5b57875f334f61aebed695e2e4193db5e"
 
 
 def github(number: int, *, fork: bool = False, **more: Any) -> dict[str, Any]:
-    """As GitHub, Gitea and Forgejo describe one."""
+    """Return a pull request as GitHub, Gitea, and Forgejo describe one."""
     return {
         "number": number,
         "state": "open",
@@ -116,7 +117,9 @@ SAID = {"github": github, "gitea": github, "gitlab": gitlab, "bitbucket": bitbuc
         ),
     ],
 )
-def test_each_hoster_is_asked_in_its_form(provider: str, remote: str, listed: str, one: str) -> None:
+def test_pull_requests_are_requested_in_the_format_of_each_provider(
+    provider: str, remote: str, listed: str, one: str
+) -> None:
     at = read_remote(remote, local=False)
     assert list_request(at, provider, TOKEN, "main", 2).url == listed
     request = one_request(at, provider, TOKEN, "3")
@@ -124,7 +127,7 @@ def test_each_hoster_is_asked_in_its_form(provider: str, remote: str, listed: st
     assert "t0k" in str(request.headers)
 
 
-def test_each_hosters_answer_is_understood() -> None:
+def test_responses_of_each_git_provider_are_parsed() -> None:
     refs = {"gitlab": "refs/merge-requests/3/head", "bitbucket": None}
     for provider, said in SAID.items():
         found = read_pull(provider, said(3), "main")
@@ -141,7 +144,7 @@ def test_each_hosters_answer_is_understood() -> None:
         assert read_pull(provider, said(3), "other") is None, "one to another branch"
 
 
-def test_how_one_ended_is_understood() -> None:
+def test_the_outcome_of_a_pull_request_is_parsed() -> None:
     ended: list[tuple[str, dict[str, Any], tuple[str, str | None]]] = [
         ("github", github(3, state="closed", merged=True, merged_at="2026-01-01T00:00:00Z"), ("merged", SHA)),
         ("github", github(3, state="closed"), ("closed", None)),
@@ -183,7 +186,7 @@ def hoster() -> Iterator[Any]:
             if number.isdigit():
                 self.answer(server.pulls[int(number)])
             else:
-                # One on a page, however many are asked for.
+                # One per page, regardless of the requested number.
                 page = int(parse_qs(urlsplit(self.path).query)["page"][0])
                 found = [pull for pull in server.pulls.values() if pull["state"] == "open"]
                 self.answer(found[page - 1 : page])
@@ -212,7 +215,7 @@ def test_open_pull_requests_are_followed(
     config = developer.where / "config"
     config.write_text(config.read_text() + "[http]\n\treceivepack = true\n")
     parted = developer.head or ""
-    for number in range(5):  # the pull request began before what a first sync fetches
+    for number in range(5):  # The pull request started before the history that a first sync fetches.
         developer.commit({"log.txt": f"{number}\n"})
     topic = Developer(developer.where, "topic")
     topic.commit({"one.md": "# One\n\nVery first.\n\nSecond.\n"}, parents=[parted])
@@ -249,7 +252,7 @@ def test_open_pull_requests_are_followed(
         assert (change["subject"], change["status"]) == ("From a fork", "open")
         told = {commit: body for commit, body in hoster.told}
         assert told[topic.head]["state"] == "success" and "/~/changes/" in told[topic.head]["target_url"]
-        # One from a fork cannot be pushed to; a hoster that says nothing leaves all as it is.
+        # One from a fork cannot be pushed to; without a response of the provider, everything stays as it is.
         path = synced.at(f"/change-requests/{found['4']['changeRequest']}/git/push")
         assert world.call("admin", "POST", path, json={}).status_code == 409
         hoster.status = 403
@@ -272,6 +275,6 @@ def test_open_pull_requests_are_followed(
         assert statuses == {"3": "merged", "4": "archived"}
 
 
-def test_titles_and_addresses_are_safe_to_show() -> None:
+def test_titles_and_urls_are_safe_to_show() -> None:
     found = read_pull("github", github(3, title="  ", html_url="javascript:1"), "main")
     assert found == Pull("3", "#3", "", "topic", "refs/heads/topic", "open")

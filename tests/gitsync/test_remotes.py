@@ -42,7 +42,7 @@ def edit(synced: Synced, text: str) -> None:
     synced.edit({"operation": "update_page", "page": page["id"], "document": {"markdown": text}})
 
 
-def test_over_http_with_a_token(
+def test_a_space_is_synced_over_http_with_a_token(
     sqlite_world: World, developer: Developer, caplog: pytest.LogCaptureFixture
 ) -> None:
     world = sqlite_world
@@ -70,7 +70,7 @@ def test_over_http_with_a_token(
             assert not file.is_file() or SECRET.encode() not in file.read_bytes()
 
 
-def test_a_wrong_token_and_a_private_address_are_named_and_tried_again(
+def test_wrong_tokens_and_private_addresses_are_reported_and_retried(
     sqlite_world: World, developer: Developer
 ) -> None:
     world = sqlite_world
@@ -84,7 +84,7 @@ def test_a_wrong_token_and_a_private_address_are_named_and_tried_again(
         assert synced.sync() == "failed"
         state = synced.state()
         assert state["reason"] == "unauthorized" and state["failures"] == 2 and "nextAt" in state
-        # Whoever connected it is told of the first failure in a row.
+        # The person who connected it is notified of the first of consecutive failures.
         with world.context.db.read() as tx:
             told = tx.all("SELECT payload FROM events WHERE type = 'git_sync_failed'")
         assert len(told) == 1 and "private network" in told[0][0] and world.users["admin"] in told[0][0]
@@ -100,7 +100,7 @@ def test_a_wrong_token_and_a_private_address_are_named_and_tried_again(
 
 
 @pytest.mark.parametrize("after", range(8))
-def test_a_connection_that_is_cut_anywhere_loses_nothing(
+def test_a_connection_interrupted_anywhere_loses_nothing(
     sqlite_world: World, developer: Developer, after: int
 ) -> None:
     world = sqlite_world
@@ -121,7 +121,7 @@ def test_a_connection_that_is_cut_anywhere_loses_nothing(
         assert synced.exported() == developer.read() and synced.state()["ahead"] == 0
 
 
-def test_over_ssh_with_a_key_that_is_made_here(sqlite_world: World, developer: Developer) -> None:
+def test_a_space_is_synced_over_ssh_with_a_generated_key(sqlite_world: World, developer: Developer) -> None:
     world = sqlite_world
     server = SshServer(developer.where.parent)
     try:
@@ -146,7 +146,7 @@ def test_over_ssh_with_a_key_that_is_made_here(sqlite_world: World, developer: D
         server.close()
 
 
-def test_a_refused_push_is_said_and_tried_again(sqlite_world: World, developer: Developer) -> None:
+def test_a_refused_push_is_reported_and_retried(sqlite_world: World, developer: Developer) -> None:
     world = sqlite_world
     hook = developer.where / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)

@@ -31,7 +31,7 @@ def verify(developer: Developer, commit: str, key: str, tmp_path: Path) -> subpr
 
 
 @needs_programs
-def test_commits_are_signed_where_it_is_asked_for(world: World, tmp_path: Path) -> None:
+def test_commits_are_signed_on_request(world: World, tmp_path: Path) -> None:
     developer = Developer(tmp_path / "repository")
     developer.commit({"README.md": "# Home\n"})
     with local_remotes(world):
@@ -43,7 +43,7 @@ def test_commits_are_signed_where_it_is_asked_for(world: World, tmp_path: Path) 
         assert synced.sync() == "synced", synced.state()
         done = verify(developer, developer.head or "", key, tmp_path)
         assert done.returncode == 0 and "Good" in done.stderr, done.stderr
-        # The key stays as long as it is wanted, and is another one when it was given up meanwhile.
+        # The key is kept while signing is on, and is a new one after it was off.
         at = synced.at("/git/sync")
         assert world.call("admin", "PATCH", at, json={"signCommits": True}).json()["signingKey"] == key
         assert "signingKey" not in world.call("admin", "PATCH", at, json={"signCommits": False}).json()

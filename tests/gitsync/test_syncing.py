@@ -66,7 +66,7 @@ def test_the_first_import_changes_no_byte_and_the_same_commit_twice_does_nothing
 
 
 @pytest.mark.sqlite_first
-def test_an_edit_on_either_side_comes_to_the_other(synced: Synced) -> None:
+def test_an_edit_on_either_side_is_synced_to_the_other(synced: Synced) -> None:
     developer = synced.developer
     one = synced.pages()["guide/one"]["id"]
     synced.edit(
@@ -88,7 +88,7 @@ def test_an_edit_on_either_side_comes_to_the_other(synced: Synced) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_edits_of_both_sides_in_one_page_are_merged(synced: Synced) -> None:
+def test_edits_of_one_page_by_both_sides_are_merged(synced: Synced) -> None:
     developer = synced.developer
     one = synced.pages()["guide/one"]["id"]
     text = "First words.\n\nSecond words.\n\nThird words of the space.\n"
@@ -128,7 +128,7 @@ def test_conflicting_changes_become_a_change_request(synced: Synced) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_pages_that_move_and_go_and_come_do_so_on_the_other_side(synced: Synced) -> None:
+def test_moved_deleted_and_new_pages_are_synced_to_the_other_side(synced: Synced) -> None:
     developer = synced.developer
     pages = synced.pages()
     synced.edit(
@@ -243,7 +243,7 @@ def test_an_export_only_space_gets_repository_changes_as_change_requests(
         same(synced)
 
 
-def test_commits_have_their_writers_and_revisions_the_connecting_person(synced: Synced) -> None:
+def test_commits_name_their_authors_and_revisions_the_connecting_person(synced: Synced) -> None:
     developer, world = synced.developer, synced.world
     one, two = synced.pages()["guide/one"]["id"], synced.pages()["guide/two"]["id"]
     synced.edit(
@@ -270,7 +270,7 @@ def test_commits_have_their_writers_and_revisions_the_connecting_person(synced: 
     assert author == world.users["admin"]
 
 
-def test_a_commit_after_a_kill_names_its_writers(synced: Synced, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_after_a_kill_names_its_authors(synced: Synced, monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(*arguments: Any, **named: Any) -> None:
         raise KeyboardInterrupt
 

@@ -53,6 +53,8 @@ def test_sign_in_changes_require_proof_of_identity():
         "createAccountSignInLink",
         "resetAccountSecondFactor",
         "endAccountSessions",
+        "mergeAccount",
+        "makeOrganizationAdministrator",
     }
     own = [op for op in TABLE.values() if op.path.startswith("/user/") and op.method != "GET"]
     assert [op.id for op in own if op not in CHANGING] == [
@@ -69,7 +71,7 @@ def test_sign_in_changes_require_proof_of_identity():
 @pytest.mark.parametrize(
     "operation", [op for op in CHANGING if op.id != "connectSamlAccount"], ids=lambda operation: operation.id
 )
-def test_an_old_session_proves_itself_first(world, operation):
+def test_an_old_session_must_confirm_its_identity_first(world, operation):
     prepared(world, operation)
     old = world.session("admin", proved=False)
     before = world.digest()
@@ -116,7 +118,7 @@ def test_the_password_confirms_the_identity(world):
     assert world.call("reader", "POST", "/user/proof", json={"password": "battery staple"}).status_code == 403
 
 
-def test_with_a_second_factor_a_code_belongs_to_the_proof(world):
+def test_confirming_identity_requires_the_two_factor_code(world):
     with world.context.db.write() as tx:
         secret = factors.start(tx, world.context.sealer, world.users["reader"])
         factors.confirm(tx, world.context.sealer, world.users["reader"], pyotp.TOTP(secret).now())
@@ -131,7 +133,7 @@ def test_with_a_second_factor_a_code_belongs_to_the_proof(world):
     assert prove(code=codes[0]) == 403
 
 
-def test_passwords_cannot_be_guessed_by_proofs(world):
+def test_passwords_cannot_be_guessed_by_confirmations(world):
     old = world.session("reader", proved=False)
     tries = [
         world.call(NOBODY, "POST", "/user/proof", headers=old, json={"password": "wrong"}).status_code
@@ -140,7 +142,7 @@ def test_passwords_cannot_be_guessed_by_proofs(world):
     assert tries == [403] * 10 + [429]
 
 
-def test_a_token_makes_none_that_outlives_or_outranks_it(world):
+def test_a_token_creates_no_token_with_more_time_or_access(world):
     soon, later = now() + 3_600_000, now() + 7_200_000
     accounts = world.home.path("/orgs/{organizationId}/service-accounts/{serviceAccountId}/tokens")
     with world.context.db.write() as tx:

@@ -30,7 +30,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slapd]:
 
 @pytest.fixture
 def directory(world: World, server: Slapd) -> Iterator[World]:
-    """The world with the LDAP server as its directory, without cookies."""
+    """Return the world with the LDAP server as its directory, without cookies."""
     before = world.context.settings
     world.context.settings = msgspec.structs.replace(
         before,
@@ -127,7 +127,7 @@ def test_an_empty_password_is_never_sent() -> None:
 
 
 @pytest.mark.sqlite_first
-def test_a_renamed_person_keeps_the_account(directory: World, server: Slapd, person: str) -> None:
+def test_a_renamed_person_keeps_their_account(directory: World, server: Slapd, person: str) -> None:
     found = user_of(directory, sign_in(directory))
     server.rename(person, "cn=Ada King")
     server.change(f"cn=Ada King,{PEOPLE}", mail=["king@example.org"])

@@ -82,7 +82,7 @@ def test_a_new_person_signs_in(oidc):
 
 
 @pytest.mark.sqlite_first
-def test_a_verified_address_is_its_person_and_another_is_not(oidc):
+def test_only_a_verified_address_matches_an_account(oidc):
     world = oidc
     assert world.call(NOBODY, "GET", approve(begin(world), "rita")).status_code == 303
     assert world.call(NOBODY, "GET", "/user").json()["id"] == world.users["reader"]
@@ -92,7 +92,7 @@ def test_a_verified_address_is_its_person_and_another_is_not(oidc):
         assert world.call(NOBODY, "GET", "/user").status_code == 401
 
 
-def test_another_browser_cannot_finish_it(oidc):
+def test_another_browser_cannot_complete_a_sign_in(oidc):
     world = oidc
     back = approve(begin(world), "ada")
     world._client.cookies.clear()
@@ -109,11 +109,11 @@ def test_redirects_stay_on_this_server(oidc, wanted):
     assert oidc.call(NOBODY, "GET", back).headers["location"] == f"{URL}/"
 
 
-def test_without_a_provider_there_is_none(world):
+def test_sign_in_without_a_provider_is_not_found(world):
     assert world.call(NOBODY, "GET", "/oidc/start").status_code == 503
 
 
-def test_a_provider_in_a_private_network_needs_leave(oidc):
+def test_a_provider_in_a_private_network_must_be_allowed_by_a_setting(oidc):
     oidc.context.settings = msgspec.structs.replace(
         oidc.context.settings, oidc_issuer="http://127.0.0.1:9", allow_private_fetch=""
     )
@@ -122,7 +122,7 @@ def test_a_provider_in_a_private_network_needs_leave(oidc):
 
 
 @pytest.mark.sqlite_first
-def test_a_provider_that_is_down_is_said_in_words(oidc):
+def test_an_unavailable_provider_is_reported(oidc):
     """Both before the redirect and on return from the provider."""
     back = approve(begin(oidc), "ada")
     oidc.context.settings = msgspec.structs.replace(
@@ -168,7 +168,7 @@ def read(text, keys=KEYS):
     return read_id_token(text, keys, issuer="https://idp.test", client_id="octavo", nonce="n")
 
 
-def test_an_honest_token_is_read():
+def test_a_valid_token_is_accepted():
     assert read(token()).email == "ada@example.org"
     assert read(token(aud=["octavo"])).subject == "ada"
     assert read(token(aud=["octavo", "api"], azp="octavo")).subject == "ada"

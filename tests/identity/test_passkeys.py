@@ -45,7 +45,7 @@ def failures(world: World) -> list[str]:
     return [event["after"]["why"] for event in world.get("admin", path)["items"]]
 
 
-def test_a_passkey_signs_in_by_itself(world: World) -> None:
+def test_a_passkey_signs_in_without_a_password(world: World) -> None:
     key = made(world, counter=1)
     begun = started(world)
     assert "allowCredentials" not in begun["options"], "nobody learns who has one"
@@ -98,7 +98,7 @@ def test_challenges_are_valid_only_for_their_purpose(world: World, monkeypatch) 
     assert answered(world, begun, key.sign(begun["options"])).status_code == 401, "too late"
 
 
-def test_a_counter_that_goes_back_is_a_copy(world: World) -> None:
+def test_a_decreased_counter_means_a_copied_passkey(world: World) -> None:
     key = made(world, counter=7)
     begun = started(world)
     assert answered(world, begun, key.sign(begun["options"])).status_code == 401
@@ -108,7 +108,7 @@ def test_a_counter_that_goes_back_is_a_copy(world: World) -> None:
     assert answered(world, begun, key.sign(begun["options"])).status_code == 200
 
 
-def test_passkeys_of_other_people_are_not_found(world: World) -> None:
+def test_passkeys_of_others_are_not_found(world: World) -> None:
     key, other = made(world), made(world, "reviewer")
     begun = started(world)
     signed = key.sign(begun["options"])
@@ -117,7 +117,7 @@ def test_passkeys_of_other_people_are_not_found(world: World) -> None:
     key.id = other.id
     begun = started(world)
     assert answered(world, begun, key.sign(begun["options"])).status_code == 401, "signed by another key"
-    # Nobody can register the same authenticator twice.
+    # The same authenticator can't be registered twice.
     start = post(world, "/user/passkeys/start", who="reviewer").json()
     body = {**LAPTOP, "challenge": start["challenge"], "credential": other.make(start["options"])}
     assert post(world, "/user/passkeys", body, "reviewer").status_code == 409
@@ -190,7 +190,7 @@ def test_invalid_passkeys_are_refused(world: World, change: dict[str, str]) -> N
     assert answer.json()["error"]["message"].startswith("credential: "), answer.text
 
 
-def test_an_installation_without_a_name_says_so(world: World) -> None:
+def test_passkeys_require_a_host_name(world: World) -> None:
     world.context.settings = msgspec.structs.replace(world.context.settings, url="https://192.0.2.7")
     try:
         answer = post(world, "/sign-in/passkey/start", {})

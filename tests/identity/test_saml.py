@@ -161,7 +161,7 @@ def test_a_provider_is_pending_until_it_is_complete(world):
         ("defaultRole", "owner"),
     ],
 )
-def test_a_bad_provider_is_refused(world, field, value):
+def test_an_invalid_provider_is_refused(world, field, value):
     before = world.digest()
     answer = world.call("admin", "POST", world.home.path(PROVIDERS), json={"label": "x", field: value})
     assert answer.status_code == 400 and field in answer.json()["error"]["message"]
@@ -198,7 +198,7 @@ def team_of(world, place, title="Staff"):
     return team
 
 
-def test_the_default_team_is_of_the_same_organization(world):
+def test_the_default_team_must_be_in_the_same_organization(world):
     own, foreign = team_of(world, world.home), team_of(world, world.away)
     made = provider(world, defaultTeam=own)
     assert made["defaultTeam"]["id"] == own and made["defaultTeam"]["members"] == 0
@@ -351,14 +351,14 @@ def test_only_browsers_start_a_sign_in_unless_the_provider_can(world, pysaml2):
     assert world.digest() == before
 
 
-def test_a_provider_may_begin_and_then_a_page_asks(world, pysaml2):
+def test_a_sign_in_started_by_the_provider_asks_for_confirmation(world, pysaml2):
     made = trusting(world, pysaml2, idpInitiated=True)
     assert made["idpInitiated"] is True
     document = unsolicited(made, pysaml2)
     world._client.cookies.clear()
     arrived = post(world, made, document, relay="/spaces")
     secret = waiting(arrived)
-    # Nobody is signed in yet, and the URL that finishes a requested sign-in leads to the page too.
+    # No one is signed in yet, and the URL that completes a requested sign-in opens the page, too.
     assert world.call(NOBODY, "GET", "/user").status_code == 401
     finish = f"/saml/{made['id']}/finish?answer={secret}"
     assert waiting(world.call(NOBODY, "GET", finish)) == secret
@@ -389,7 +389,7 @@ def test_a_provider_may_begin_and_then_a_page_asks(world, pysaml2):
 
 
 @pytest.mark.sqlite_first
-def test_another_browser_cannot_finish_it(world, running):
+def test_another_browser_cannot_complete_a_sign_in(world, running):
     made = trusting(world, running)
     _, form = running.log_in(begin(world, made))
     before = dict(world._client.cookies)
@@ -412,7 +412,7 @@ def test_another_browser_cannot_finish_it(world, running):
     assert world.call(NOBODY, "GET", finish).status_code == 401
 
 
-def test_an_answer_waits_for_a_short_time(world, monkeypatch):
+def test_a_saml_response_waits_only_briefly_for_confirmation(world, monkeypatch):
     made = provider(world, idpInitiated=True)
     secret = waiting(post(world, made, sign(response_xml(**honest(made)), KEYS)))
     real = now()
@@ -424,7 +424,7 @@ def test_an_answer_waits_for_a_short_time(world, monkeypatch):
 
 
 @pytest.mark.sqlite_first
-def test_a_response_is_good_for_its_own_provider_alone(world, running):
+def test_a_response_is_only_valid_for_its_provider(world, running):
     one, two = trusting(world, running), trusting(world, running, world.away)
     _, form = running.log_in(begin(world, one))
     assert post(world, two, form["SAMLResponse"]).status_code == 401
@@ -455,7 +455,7 @@ def identities(world, who):
 
 
 @pytest.mark.parametrize("who", ["stranger", "added"])
-def test_an_account_is_not_opened_by_its_address(world, who):
+def test_a_matching_email_address_does_not_open_an_account(world, who):
     """Neither for a non-member nor for a member who was added but never accepted."""
     made = provider(world)
     if who == "added":
@@ -509,7 +509,7 @@ def test_the_owner_of_an_account_connects_it_once(world):
     assert world.call("stranger", "GET", "/user").status_code == 200  # the account itself is unchanged
 
 
-def test_a_disabled_member_connects_nothing(world):
+def test_a_disabled_member_cannot_connect_an_identity(world):
     made = provider(world)
     with world.context.db.write() as tx:
         upsert_member(tx, world.home["organizationId"], world.users["stranger"], "read")
@@ -527,7 +527,7 @@ def test_unverified_addresses_are_not_matched(world):
     assert waiting(sign_in(world, made))
 
 
-def test_an_account_that_the_organization_made_is_matched_until_its_owner_proves_the_address(world):
+def test_accounts_created_by_the_organization_match_until_the_owner_verifies_the_address(world):
     made = provider(world)
     ada = world.post(
         "admin", world.home.path("/orgs/{organizationId}/scim/v2/Users"), {"userName": "ada@example.org"}
@@ -541,7 +541,7 @@ def test_an_account_that_the_organization_made_is_matched_until_its_owner_proves
     assert waiting(sign_in(world, made, id="_three"))
 
 
-def test_a_member_is_known_by_their_address_and_reaches_this_organization_alone(world):
+def test_a_member_matches_by_address_and_only_reaches_this_organization(world):
     made = provider(world)
     with world.context.db.write() as tx:
         upsert_member(tx, world.away["organizationId"], world.users["reader"], "admin")
@@ -552,7 +552,7 @@ def test_a_member_is_known_by_their_address_and_reaches_this_organization_alone(
     for path in ("/orgs/{organizationId}", "/spaces/{spaceId}", "/orgs/{organizationId}/spaces"):
         assert world.call(NOBODY, "GET", world.home.path(path), headers=headers).status_code == 200
         assert world.call(NOBODY, "GET", world.away.path(path), headers=headers).status_code == 404
-    # It also gives no control over the account: no password, no second factor, no token with a wider reach.
+    # It also gives no control over the account: no password, no two-factor authentication, no token with a wider reach.
     body = {"password": "a long enough one"}
     assert world.call(NOBODY, "PUT", "/user/password", headers=headers, json=body).status_code == 403
     assert world.call(NOBODY, "POST", "/user/mfa", headers=headers, json={}).status_code == 403
@@ -578,7 +578,7 @@ def test_a_provider_with_our_domain_signs_in_people_with_a_session(world):
     assert me(world, session(answer))["id"] == world.users["reader"]
 
 
-def test_forced_sign_on_lets_the_provider_s_sessions_in(world):
+def test_required_sign_on_admits_sessions_of_the_provider(world):
     made = provider(world)
     with world.context.db.write() as tx:
         tx.run("""UPDATE organizations SET settings = '{"sso":true}'""")
@@ -626,7 +626,7 @@ def test_redirects_stay_on_this_server(world, relay):
     assert arrive(world, made, sign(xml, KEYS)).headers["location"] == f"{URL}/"
 
 
-def test_a_key_change_takes_two_certificates(world):
+def test_a_key_rotation_uses_two_certificates(world):
     made = provider(world, certificate=OTHER.certificate + KEYS.certificate)
     assert session(sign_in(world, made, KEYS))
     assert session(sign_in(world, made, OTHER, id="_two"))
@@ -648,7 +648,7 @@ def forged_assertion(signed, email="admin@example.org", id="_evil"):
 
 
 def wrap(made, how):
-    """The eight ways to wrap a signed element (Somorovsky et al., On Breaking SAML, 2012)."""
+    """Wrap a signed element in one of eight ways (Somorovsky et al., On Breaking SAML, 2012)."""
     if how <= 2:
         root = sign(response_xml(**honest(made)), KEYS, element="p:Response")
         signature = root.find("ds:Signature", NS)
@@ -663,7 +663,7 @@ def wrap(made, how):
             moved = copy.deepcopy(signature)
             moved.append(original)
             evil.insert(1, moved)
-        else:  # beside the signature
+        else:  # next to the signature
             evil.insert(1, copy.deepcopy(signature))
             evil.insert(2, original)
         return evil
@@ -710,7 +710,7 @@ def tampered(made):
 
 
 def commented(made):
-    """A comment splits the name for parsers that read only the first text node (CVE-2017-11427)."""
+    """Split the name with a comment, for parsers that read only the first text node (CVE-2017-11427)."""
     root = sign(response_xml(**honest(made, name_id="admin.evil", email="admin@example.org.evil.test")), KEYS)
     text = etree.tostring(root).decode()
     return text.replace("admin@example.org.evil.test", "admin@example.org<!-- -->.evil.test")
@@ -893,7 +893,7 @@ def test_an_attack_is_refused_and_changes_nothing(world, name):
     assert world.digest() == before
 
 
-def test_the_honest_form_of_the_attacks_is_taken(world):
+def test_the_unmodified_response_of_each_attack_is_accepted(world):
     made = provider(world, idpInitiated=True)
     for n, options in enumerate(
         (
@@ -968,7 +968,7 @@ def test_saml_responses_with_missing_parts_are_refused(world, element):
             except RefusedResponse:
                 continue
             accepted.add((etree.QName(one).localname, part))
-    # What no signature covers, and nobody reads: hints on the key, and of a response that is not signed itself.
+    # Unsigned and unused parts: hints on the key, and the unsigned parts of a response.
     hints = {(name, part) for name in ("KeyInfo", "X509Data", "X509Certificate") for part in (None, "")}
     loose = {("Response", "Destination"), ("Response", "ID"), ("Response", "IssueInstant"), ("Issuer", None)}
     assert accepted <= (hints | loose if element == "a:Assertion" else hints)
@@ -982,7 +982,7 @@ def test_a_certificate_that_expired_still_signs_people_in(world):
     assert reader_of(world, made)(sign(response_xml(**honest(made)), old)).email == "ada@example.org"
 
 
-def test_the_form_is_as_browsers_send_it(world):
+def test_forms_are_decoded_as_browsers_send_them(world):
     made = provider(world)
     acs = made["service"]["acsURL"]
     document = encoded(sign(response_xml(**honest(made)), KEYS))

@@ -41,7 +41,7 @@ def bearer(token):
     return {"authorization": f"Bearer {token}"}
 
 
-def test_a_session_by_password_works_and_ends_at_once(world, reader):
+def test_a_password_session_works_and_ends_immediately(world, reader):
     answer = sign_in(world, "Reader@Example.org ")
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-store"
@@ -71,7 +71,7 @@ def test_a_session_ends_when_it_is_old_or_idle(world, reader, clock):
     assert world.call(NOBODY, "GET", "/user", headers=bearer(token)).status_code == 401
 
 
-def test_wrong_address_and_wrong_password_answer_alike(world, reader):
+def test_a_wrong_address_and_a_wrong_password_get_the_same_response(world, reader):
     wrong = sign_in(world, reader, "wrong password")
     unknown = sign_in(world, "nobody.at.all@example.org", "wrong password")
     with world.context.db.write() as tx:
@@ -95,7 +95,7 @@ class CountingHasher(PasswordHasher):
         return super().verify(hash, password)
 
 
-def test_an_unknown_address_takes_as_long(world, reader, monkeypatch):
+def test_an_unknown_address_takes_as_long_as_a_wrong_password(world, reader, monkeypatch):
     hasher = CountingHasher()
     monkeypatch.setattr(passwords, "_HASHER", hasher)
     with world.context.db.write() as tx:
@@ -110,14 +110,14 @@ def test_an_unknown_address_takes_as_long(world, reader, monkeypatch):
     assert [email for email, compared in work if compared != work[0][1]] == []
 
 
-def test_password_hash_cost():
+def test_hashing_a_password_has_the_configured_cost():
     """At least the parameters that RFC 9106, section 4, recommends for limited memory."""
     assert (PRODUCT_HASHER.type, PRODUCT_HASHER.parallelism) == (Type.ID, 1)
     assert PRODUCT_HASHER.time_cost >= 3 and PRODUCT_HASHER.memory_cost >= 64 * 1024
 
 
 @pytest.mark.parametrize("email", ["reader@example.org", "unknown@example.org"])
-def test_guessing_ends_after_some_tries_alike_for_known_and_unknown(world, reader, email, monkeypatch):
+def test_guessing_is_limited_for_known_and_unknown_addresses(world, reader, email, monkeypatch):
     monkeypatch.setattr(
         passwords, "verify_password", lambda stored, given: given == PASSWORD and stored is not None
     )
@@ -132,20 +132,20 @@ def test_guessing_ends_after_some_tries_alike_for_known_and_unknown(world, reade
     assert sign_in(world, "editor@example.org").status_code == 200
 
 
-def test_guessing_many_accounts_from_one_address_ends(world, monkeypatch):
+def test_guessing_from_one_ip_address_is_limited(world, monkeypatch):
     monkeypatch.setattr(passwords, "verify_password", lambda stored, given: False)
     monkeypatch.setattr(attempts, "PER_ADDRESS", 15)
     answers = [sign_in(world, f"user{n}@example.org", "wrong password").status_code for n in range(17)]
     assert answers == [401] * 15 + [429] * 2
 
 
-def test_successful_sign_ins_are_no_guesses(world, reader, monkeypatch):
+def test_successful_sign_ins_do_not_count_as_guesses(world, reader, monkeypatch):
     monkeypatch.setattr(passwords, "verify_password", lambda stored, given: given == PASSWORD)
     answers = {sign_in(world, reader).status_code for _ in range(attempts.PER_ACCOUNT_AND_ADDRESS + 3)}
     assert answers == {200}
 
 
-def test_hashing_is_bounded(monkeypatch):
+def test_hashing_is_limited(monkeypatch):
     monkeypatch.setattr(passwords, "_WAIT", 0.01)
     taken = [passwords._SLOTS.acquire() for _ in range(2)]
     try:
@@ -159,7 +159,7 @@ def test_hashing_is_bounded(monkeypatch):
 # --- the cookie ---------------------------------------------------------------------------------------
 
 
-def test_the_cookie_is_taken_from_our_own_pages_only(world, reader):
+def test_the_cookie_is_only_accepted_from_own_pages(world, reader):
     ours, theirs = {"origin": URL}, {"origin": "https://evil.example"}
     assert sign_in(world, reader, cookie=True, headers=theirs).status_code == 403
     assert sign_in(world, reader, cookie=True).status_code == 403
@@ -187,7 +187,7 @@ def test_the_cookie_is_taken_from_our_own_pages_only(world, reader):
 # --- deactivated and removed people -------------------------------------------------------------------------------
 
 
-def test_a_disabled_user_is_out_at_once(world, reader):
+def test_a_deactivated_user_loses_access_immediately(world, reader):
     token = sign_in(world, reader).json()["token"]
     assert world.call("reader", "GET", "/user").status_code == 200
     with world.context.db.write() as tx:
@@ -196,7 +196,7 @@ def test_a_disabled_user_is_out_at_once(world, reader):
     assert world.call(NOBODY, "GET", "/user", headers=bearer(token)).status_code == 401
 
 
-def test_a_disabled_member_is_out_at_once(world, reader):
+def test_a_disabled_member_loses_access_immediately(world, reader):
     token = sign_in(world, reader).json()["token"]
     space = world.home.path("/spaces/{spaceId}")
     assert world.call(NOBODY, "GET", space, headers=bearer(token)).status_code == 200
@@ -225,12 +225,12 @@ def test_changing_the_password_ends_other_sessions(world, reader):
     assert sign_in(world, reader, "another long one").status_code == 200
 
 
-def test_links_need_a_mail_server(world):
+def test_sign_in_links_require_an_email_server(world):
     answer = world.call(NOBODY, "POST", "/sign-in/link", json={"email": "reader@example.org"})
     assert answer.status_code == 503
 
 
-def test_a_mailed_link_signs_in_once(world, reader, monkeypatch):
+def test_an_emailed_link_signs_in_once(world, reader, monkeypatch):
     sent = []
     monkeypatch.setattr(signing_in.mail, "send", lambda url, **mail: sent.append(mail))
     settings = world.context.settings
@@ -256,7 +256,7 @@ def test_a_mailed_link_signs_in_once(world, reader, monkeypatch):
         world.context.settings = settings
 
 
-def test_discovery_says_the_same_of_known_and_unknown(world):
+def test_discovery_does_not_reveal_accounts(world):
     answers = [
         world.call(NOBODY, "POST", "/sign-in/discover", json={"email": email})
         for email in ("reader@example.org", "unknown@example.org")
@@ -286,7 +286,7 @@ def enrolled(world, reader):
     return reader, totp, codes, used
 
 
-def test_the_second_factor_is_asked_for_and_a_code_is_good_once(world, enrolled, clock):
+def test_a_two_factor_code_is_required_and_valid_once(world, enrolled, clock):
     email, totp, _, used = enrolled
 
     def code_in(seconds):
@@ -307,7 +307,7 @@ def test_the_second_factor_is_asked_for_and_a_code_is_good_once(world, enrolled,
     assert sign_in(world, email, "wrong password", code=code_in(300)).status_code == 401
 
 
-def test_a_recovery_code_is_good_once(world, enrolled):
+def test_a_recovery_code_is_valid_once(world, enrolled):
     email, _, codes, _ = enrolled
     assert sign_in(world, email, code=codes[0].upper()).json()["status"] == "signed-in"
     assert sign_in(world, email, code=codes[0]).status_code == 401
@@ -336,7 +336,7 @@ def test_codes_cannot_be_guessed(world, enrolled, clock):
 # --- tokens -------------------------------------------------------------------------------------------
 
 
-def test_a_personal_token_lives_as_long_as_it_should(world):
+def test_a_personal_token_is_valid_until_it_expires(world):
     made = world.post("reader", "/user/tokens", {"name": " CI "})
     assert (made["name"], made["scopes"], made["token"][:4]) == ("CI", None, "oct_")
     listed = world.get("reader", "/user/tokens")["items"]
@@ -402,7 +402,7 @@ def test_every_operation_has_an_area():
 # --- service accounts ---------------------------------------------------------------------------------
 
 
-def test_a_service_account_acts_in_its_organization_alone(world):
+def test_a_service_account_only_acts_in_its_organization(world):
     base = world.home.path("/orgs/{organizationId}/service-accounts")
     account = world.post("admin", base, {"name": "Importer", "role": "create"})
     made = world.post("admin", f"{base}/{account['id']}/tokens", {"name": "one"})
@@ -447,7 +447,7 @@ def test_a_service_account_acts_in_its_organization_alone(world):
     assert account["id"] not in [left["id"] for left in world.get("admin", base)["items"]]
 
 
-def test_a_person_is_no_service_account(world):
+def test_a_person_cannot_be_managed_as_a_service_account(world):
     base = world.home.path("/orgs/{organizationId}/service-accounts")
     reader = world.users["reader"]
     assert world.call("admin", "POST", f"{base}/{reader}/tokens", json={"name": "x"}).status_code == 404
@@ -458,7 +458,7 @@ def test_a_person_is_no_service_account(world):
 # --- forced single sign-on ----------------------------------------------------------------------------
 
 
-def test_forced_sign_on_closes_the_organization_to_passwords_but_for_administrators(world, reader, hashed):
+def test_required_sign_on_only_admits_passwords_of_administrators(world, reader, hashed):
     with world.context.db.write() as tx:
         passwords.set_password(tx, world.users["admin"], hashed)
         tx.run(

@@ -36,7 +36,7 @@ def mails(world, monkeypatch):
 @pytest.fixture
 def squatted(world, mails):
     """Create an account of someone else with the owner's address, from a link that was passed on, with
-    everything they can set up to stay: password, second factor, session, and token. Return the session and
+    everything they can set up to stay: password, two-factor authentication, session, and token. Return the session and
     the token."""
     settings = world.context.settings
     world.context.settings = msgspec.structs.replace(settings, smtp_url="")
@@ -61,7 +61,7 @@ def user_id(world):
 
 
 def expect_owner(world, token, squatted):
-    """Assert that the owner, and nobody else, has access."""
+    """Assert that only the owner has access."""
     me = world.call(NOBODY, "GET", "/user", headers=bearer(token)).json()
     assert me["email"] == OWNER
     for left in squatted:
@@ -76,12 +76,12 @@ def expect_owner(world, token, squatted):
         assert not find_membership(tx, world.away["organizationId"], me["id"]).accepted
 
 
-def test_a_mailed_link_opens_the_account_to_its_owner(world, mails, squatted):
+def test_an_emailed_link_returns_an_account_to_its_owner(world, mails, squatted):
     assert world.call(NOBODY, "POST", "/sign-in/link", json={"email": OWNER}).status_code == 204
     signing_in.mail_link(world.context, OWNER)
     secret = mails[-1]["text"].partition("link=")[2].split()[0]
     used = world.call(NOBODY, "POST", "/sign-in/link/use", json={"link": secret}).json()
-    # The squatter's second factor isn't required.
+    # The squatter's two-factor code isn't required.
     assert used["status"] == "signed-in"
     expect_owner(world, used["token"], squatted)
     body = {"password": "the owner's password"}
@@ -91,7 +91,7 @@ def test_a_mailed_link_opens_the_account_to_its_owner(world, mails, squatted):
     )
 
 
-def test_a_mailed_invitation_opens_the_account_to_its_owner(world, mails, squatted):
+def test_an_emailed_invitation_returns_an_account_to_its_owner(world, mails, squatted):
     answer = world.post("admin", world.home.path(INVITES), {"emails": [OWNER], "role": "edit"})
     assert answer["users"] == []
     with world.context.db.read() as tx:
@@ -114,14 +114,14 @@ def test_a_mailed_invitation_opens_the_account_to_its_owner(world, mails, squatt
     assert signed.json()["status"] == "signed-in"
 
 
-def test_the_operator_opens_the_account_to_its_owner_where_no_mail_is_sent(world, mails, squatted):
+def test_the_operator_returns_an_account_to_its_owner_without_email(world, mails, squatted):
     expect_owner(world, token_for(world.context, email=OWNER, hand_over=True), squatted)
     # For an account with a verified address, nothing ends.
     token_for(world.context, email="reader@example.org", hand_over=True)
     assert world.call("reader", "GET", "/user").status_code == 200
 
 
-def test_a_token_from_the_command_line_ends_nothing_unless_told(world, squatted):
+def test_a_token_from_the_command_line_ends_sessions_only_on_request(world, squatted):
     """On servers without email, no address is verified, and creating a token must not cost people their
     password."""
     token = token_for(world.context, email=OWNER)
@@ -135,7 +135,7 @@ def test_a_token_from_the_command_line_ends_nothing_unless_told(world, squatted)
         token_for(world.context, email=OWNER, organization_id=world.home["organizationId"])
 
 
-def test_a_proved_account_is_not_taken_over_by_an_invitation(world, mails):
+def test_an_invitation_does_not_take_over_a_verified_account(world, mails):
     world.post("admin", world.home.path(INVITES), {"emails": [OWNER]})
     with world.context.db.read() as tx:
         invitation = tx.value("SELECT id FROM invitations WHERE email = :email", email=OWNER)
@@ -149,9 +149,7 @@ def test_a_proved_account_is_not_taken_over_by_an_invitation(world, mails):
     assert world.digest() == before
 
 
-def test_a_squatter_in_the_middle_of_setting_something_up_sets_up_nothing(
-    world, mails, squatted, monkeypatch
-):
+def test_a_setup_started_by_a_squatter_cannot_be_completed(world, mails, squatted, monkeypatch):
     """Their request is authorized before the owner verifies the address, and continues afterwards."""
     from octavo.organization.identity.verification import verify_address
 
@@ -199,7 +197,7 @@ def proxied(monkeypatch):
     monkeypatch.setattr(edge.Edge, "_client", client_of)
 
 
-def test_strangers_guesses_do_not_lock_the_owner_out(world, fast, proxied):
+def test_guesses_of_strangers_do_not_lock_out_the_owner(world, fast, proxied):
     device = sign_in(world).json()["device"]
     statuses = [
         sign_in(world, "a wrong password", f"198.51.100.{n}").status_code
@@ -220,7 +218,7 @@ def test_strangers_guesses_do_not_lock_the_owner_out(world, fast, proxied):
 
 
 @pytest.mark.sqlite_first
-def test_a_device_is_of_one_account_and_cannot_be_made_up(world, fast, proxied):
+def test_a_device_belongs_to_one_account_and_cannot_be_forged(world, fast, proxied):
     device = sign_in(world).json()["device"]
     other = world.call(
         NOBODY, "POST", "/sign-in", json={"email": "editor@example.org", "password": PASSWORD}
@@ -268,7 +266,7 @@ def test_link_requests_by_strangers_do_not_block_the_owner(world, mails):
     assert used.json()["status"] == "signed-in"
 
 
-def test_counters_end_with_their_window(world, fast, clock):
+def test_counters_expire_with_their_window(world, fast, clock):
     for _ in range(attempts.PER_ACCOUNT_AND_ADDRESS):
         sign_in(world, "a wrong password")
     assert sign_in(world).status_code == 429
@@ -277,7 +275,7 @@ def test_counters_end_with_their_window(world, fast, clock):
 
 
 @pytest.mark.sqlite_first
-def test_a_company_behind_one_address_finds_its_sign_in(world):
+def test_a_company_behind_one_ip_address_can_sign_in(world):
     ask = {
         world.call(NOBODY, "POST", "/sign-in/discover", json={"email": f"user{n}@example.org"}).status_code
         for n in range(150)

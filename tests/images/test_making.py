@@ -20,7 +20,7 @@ from octavo.content.revisions.deriving import check_derived, rebuild_derived
 from octavo.delivery.reader.app import reader_edge
 from octavo.kit.clock import CLOCK, system_time
 from octavo.operations.admin.backup import back_up, verify_installation
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.static_export import export_site
 from octavo.organization.spaces.garbage import WAIT, remove_unused
 from octavo.organization.spaces.purging import purge_spaces
@@ -62,7 +62,7 @@ class Space:
         (folder / "README.md").write_text(page)
         for name, data in assets.items():
             (place / name).write_bytes(data)
-        brought = bring(
+        brought = import_space(
             self.context,
             str(folder),
             organization_id=world.home["organizationId"],
@@ -113,7 +113,7 @@ def addresses(srcset: str) -> dict[str, str]:
 
 
 @pytest.mark.sqlite_first
-def test_readers_choose_by_their_screen(space: Space) -> None:
+def test_browsers_choose_a_variant_by_screen(space: Space) -> None:
     page = space.get("").text
     assert "srcset" not in page and space.rows("SELECT state FROM images WHERE space_id = :space") == [
         ("waiting",)
@@ -138,7 +138,7 @@ def test_readers_choose_by_their_screen(space: Space) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_a_width_that_was_not_made_is_the_image_itself_and_no_file_is_opened_by_it(space: Space) -> None:
+def test_a_missing_width_returns_the_image_without_opening_a_file(space: Space) -> None:
     space.make()
     [wide] = [image for image in images_of(space.get("").text) if image.get("alt") == "A wide one"]
     made = addresses(wide["srcset"])["480w"]
@@ -160,7 +160,7 @@ def test_a_width_that_was_not_made_is_the_image_itself_and_no_file_is_opened_by_
 
 
 @pytest.mark.sqlite_first
-def test_an_image_that_ends_the_process_leaves_the_others_their_variants(
+def test_an_image_that_crashes_the_process_does_not_affect_others(
     world: World, tmp_path: Path, monkeypatch: Any
 ) -> None:
     assets = {f"{n}.png": picture(700, 300, n) for n in range(1, 5)}
@@ -180,7 +180,7 @@ def test_an_image_that_ends_the_process_leaves_the_others_their_variants(
     assert space.rows("SELECT DISTINCT state FROM images WHERE space_id = :space") == [("made",)]
 
 
-def test_the_api_names_them(space: Space) -> None:
+def test_the_api_lists_image_variants(space: Space) -> None:
     assert "variants" not in space.files()["wide one.png"]
     space.make()
     files = space.files()
@@ -198,7 +198,7 @@ def test_the_api_names_them(space: Space) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_those_of_a_change_request_are_made_too(space: Space) -> None:
+def test_images_of_change_requests_get_variants(space: Space) -> None:
     world = space.world
     change = world.post("admin", f"/spaces/{space.id}/change-requests", {"subject": "More"})["id"]
     path = f"/spaces/{space.id}/change-requests/{change}"
@@ -210,7 +210,7 @@ def test_those_of_a_change_request_are_made_too(space: Space) -> None:
     assert [one["width"] for one in new["variants"]] == [480, 700]
 
 
-def test_a_review_shows_both_sides_in_them(space: Space) -> None:
+def test_a_review_shows_variants_of_both_sides(space: Space) -> None:
     space.make()
     world, wide = space.world, space.files()["wide one.png"]
     change = world.post("admin", f"/spaces/{space.id}/change-requests", {"subject": "Other"})["id"]
@@ -251,7 +251,9 @@ def test_copies_have_variants_and_lost_ones_are_recreated(space: Space) -> None:
     assert len(space.variants()) == 3
 
 
-def test_they_go_with_the_space_and_not_into_a_backup(space: Space, tmp_path: Path, monkeypatch: Any) -> None:
+def test_variants_are_deleted_with_the_space_and_not_backed_up(
+    space: Space, tmp_path: Path, monkeypatch: Any
+) -> None:
     space.make()
     variants = space.variants()
     assert verify_installation(space.context) == []
@@ -268,7 +270,7 @@ def test_they_go_with_the_space_and_not_into_a_backup(space: Space, tmp_path: Pa
 
 
 @pytest.mark.sqlite_first
-def test_a_broken_image_stays_as_it_is(world: World, tmp_path: Path) -> None:
+def test_a_broken_image_stays_unchanged(world: World, tmp_path: Path) -> None:
     page = "# Home\n\n![Broken](.gitbook/assets/broken.png)\n"
     space = Space(world, tmp_path / "source", page, {"broken.png": picture(900, 900)[:2000]})
     space.make()
@@ -278,7 +280,7 @@ def test_a_broken_image_stays_as_it_is(world: World, tmp_path: Path) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_a_site_as_files_has_them(space: Space, tmp_path: Path) -> None:
+def test_a_static_export_contains_variants(space: Space, tmp_path: Path) -> None:
     with space.context.db.read() as tx:
         site = tx.value("SELECT site_id FROM site_spaces WHERE space_id = :id", id=space.id)
     done = export_site(space.context, site, tmp_path / "out", base="/docs/")

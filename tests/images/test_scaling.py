@@ -53,7 +53,7 @@ def is_near(pixel: Any, colour: tuple[int, ...], by: int = 60) -> bool:
         (9000, [480, 960, 1600]),
     ],
 )
-def test_widths(width: int, widths: list[int]) -> None:
+def test_widths_of_variants_depend_on_the_image(width: int, widths: list[int]) -> None:
     assert wanted_widths(width) == widths
 
 
@@ -69,7 +69,7 @@ def test_widths(width: int, widths: list[int]) -> None:
         ("RGB", "WEBP"),
     ],
 )
-def test_each_kind_of_pixels_is_scaled(mode: str, format: str) -> None:
+def test_each_pixel_format_is_scaled(mode: str, format: str) -> None:
     options = {"lossless": True} if format == "WEBP" else {"quality": 98} if format == "JPEG" else {}
     found = scale(saved(photo((1000, 500), mode), format, **options))
     assert found is not None
@@ -90,7 +90,7 @@ def test_transparency_is_kept() -> None:
     assert small.mode == "RGBA" and small.getpixel((60, 120))[3] == 0 and small.getpixel((420, 120))[3] == 255  # type: ignore[index]
 
 
-def test_a_photograph_is_turned_and_tells_nothing_of_where_it_was_taken() -> None:
+def test_a_photo_is_rotated_and_its_location_removed() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # rotated 90 degrees to the right: the left half is on top
     exif[0x010F] = "A camera"
@@ -103,7 +103,7 @@ def test_a_photograph_is_turned_and_tells_nothing_of_where_it_was_taken() -> Non
     assert not small.getexif() and b"A camera" not in b"".join(made.values())
 
 
-def test_colours_of_a_profile_are_those_that_are_meant() -> None:
+def test_colors_are_converted_by_their_profile() -> None:
     """A Lab profile, in which the same numbers are other colors, and an invalid one."""
     lab = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
     srgb = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()

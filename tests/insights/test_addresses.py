@@ -14,6 +14,6 @@ from octavo.sites.insights.collecting import _without_key
         ("https://a.example/docs/KEYS/guide", "https://a.example/docs/KEYS/guide"),
     ],
 )
-def test_the_key_of_a_share_link_is_not_kept(url: str, kept: str) -> None:
+def test_the_key_of_a_share_link_is_not_stored(url: str, kept: str) -> None:
     assert _without_key(url, "KEY") == kept
     assert _without_key(url, None) == url

@@ -1,4 +1,4 @@
-"""Tests of insights: what is stored about visitors and what is not, and queries."""
+"""Tests of insights: stored and omitted data about visitors, and queries."""
 
 import threading
 from datetime import UTC, datetime, timedelta
@@ -90,7 +90,7 @@ def test_views_are_counted(site):
     assert site.ask(select=[{"column": "visitorBot"}], where=[{"column": "visitorBot", "values": [None]}])
 
 
-def test_columns_of_times_paths_and_authentication(site):
+def test_insights_have_columns_for_times_paths_and_authentication(site):
     at = datetime.now(UTC).replace(hour=0, minute=30, second=0, microsecond=0)
     if at > datetime.now(UTC) - timedelta(minutes=1):
         at -= timedelta(hours=1)
@@ -126,7 +126,7 @@ def test_columns_of_times_paths_and_authentication(site):
         )
 
 
-def test_variants_of_what_agents_read(site):
+def test_insights_count_formats_read_by_agents(site):
     location = {**site.event()["location"], "displayContext": "markdown"}
     site.track(
         {**site.event("llms_request", agent=BOT, llmsVariant="full"), "location": location},
@@ -179,12 +179,12 @@ def test_agents_give_feedback(site, monkeypatch):
     give(400, summary="")
     give(400, metrics={"callCount": -1})
     give(404, who="stranger")
-    settings = msgspec.structs.replace(site.world.context.settings, count_programs=False)
+    settings = msgspec.structs.replace(site.world.context.settings, count_bots=False)
     monkeypatch.setattr(site.world.context, "settings", settings)
     assert "not stored" in give()["result"]
 
 
-def test_the_older_feedback_of_agents_is_about_a_page(site):
+def test_older_feedback_of_agents_belongs_to_a_page(site):
     home = site.world.home
     path = f"{site.path}/agent-feedback"
     body = {
@@ -205,7 +205,7 @@ def test_the_older_feedback_of_agents_is_about_a_page(site):
         assert answer.status_code == 404 and name in answer.text
 
 
-def test_events_of_closed_spaces_are_left_out(site):
+def test_events_of_closed_spaces_are_excluded(site):
     """Hidden from people who cannot see a space: its URLs, searches, feedback, and readers."""
     world = site.world
     shown = world.get("admin", f"{site.path}/site-spaces")["items"]
@@ -284,7 +284,7 @@ PROGRAMS = {
 }
 
 
-def test_programs_are_counted_apart_by_kind(site):
+def test_programs_are_counted_separately_by_type(site):
     site.track(site.event(), *(site.event(agent=agent) for agent in PROGRAMS))
     assert site.ask() == [(1,)]
     by = {"column": "visitorBot"}
@@ -303,9 +303,9 @@ def test_programs_are_counted_apart_by_kind(site):
     assert "203.0.113.9" not in kept and "curl" not in kept
 
 
-def test_programs_are_counted_unless_a_setting_says_no(site, monkeypatch):
+def test_counting_programs_can_be_turned_off(site, monkeypatch):
     context = site.world.context
-    settings = msgspec.structs.replace(context.settings, count_programs=False)
+    settings = msgspec.structs.replace(context.settings, count_bots=False)
     monkeypatch.setattr(context, "settings", settings)
     site.track(site.event(), site.event(agent=BOT))
     assert sorted(site.ask(groupBy=[{"column": "visitorBot"}])) == [(None,)]
@@ -318,7 +318,7 @@ def test_failed_lookups_by_people_are_not_stored(site):
         assert tx.all("SELECT type, query FROM site_events") == [("search_missing", "theirs")]
 
 
-def test_every_type_of_event(site):
+def test_every_type_of_event_is_counted(site):
     operation = {"path": "/pets", "method": "get"}
     more = [
         ("search_type_query", {"query": "pets"}),
@@ -359,7 +359,7 @@ def test_every_type_of_event(site):
     assert site.ask(select=ratings) == [({"ok": 0, "good": 1, "bad": 1}, {"positive": 0, "negative": 1})]
 
 
-def test_an_event_of_an_unknown_type_does_not_refuse_the_others(site):
+def test_an_event_of_an_unknown_type_does_not_affect_others(site):
     events = [site.event("page_view"), site.event("hologram_view", depth=3), site.event("rss_request")]
     path = f"{site.path}/insights/events"
     answer = site.world.call("nobody", "POST", path, json={"events": events})
@@ -375,7 +375,7 @@ def test_an_event_of_an_unknown_type_does_not_refuse_the_others(site):
         assert answer.status_code == 400 and place in answer.text, answer.text
 
 
-def test_times_lie_within_the_last_day(site):
+def test_times_must_be_within_the_last_day(site):
     hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=2)
     for timestamp in (hour.isoformat(), "2001-01-01T00:00:00Z", "2999-01-01T00:00:00Z", "soon", "9" * 30):
         site.track(site.event(timestamp=timestamp))
@@ -393,7 +393,7 @@ def test_times_lie_within_the_last_day(site):
         assert interval != "month" or all(m.day == 1 for m in starts)
 
 
-def test_claims_are_believed_when_they_are_signed(site):
+def test_only_signed_claims_are_used(site):
     boolean = {"type": "boolean", "description": "x"}
     schema = {"type": "object", "properties": {"paying": boolean}, "additionalProperties": False}
     site.world.call("admin", "PUT", f"{site.path}/adaptive-schema", json={"jsonSchema": schema})
@@ -419,7 +419,7 @@ def test_claims_are_believed_when_they_are_signed(site):
     assert site.ask(where=[{**column, "values": ["true"]}]) == [(1,)]
 
 
-def test_questions_that_make_no_sense(site):
+def test_invalid_queries_are_refused(site):
     assert "groupBy[0]" in site.ask(400, groupBy=[{"column": "eventsCount"}])
     assert "order.by" in site.ask(400, order={"by": {"column": "url"}, "direction": "asc"})
     assert "range" in site.ask(400, range={"from": "2026-02-01", "to": "2026-01-01"})
@@ -437,7 +437,7 @@ def test_questions_that_make_no_sense(site):
     assert site.ask(where=[{"column": "url", "values": []}]) == [(0,)]
 
 
-def test_only_published_sites_are_told(site):
+def test_insights_only_cover_published_sites(site):
     site.track(*[site.event()] * 101, status=400)
     site.world.post("admin", f"{site.path}/unpublish")
     site.track(site.event(), status=404)
@@ -445,7 +445,7 @@ def test_only_published_sites_are_told(site):
     assert site.world.call("nobody", "POST", path, json={"events": []}).status_code == 404
 
 
-def test_many_at_once_are_written_together(site, monkeypatch):
+def test_simultaneous_events_are_written_together(site, monkeypatch):
     context = site.world.context
     write, counted, first, go_on = context.db.write, [], threading.Event(), threading.Event()
 
@@ -482,7 +482,7 @@ def test_many_at_once_are_written_together(site, monkeypatch):
     assert (len(counted), site.ask()) == (2, [(8,)])
 
 
-def test_events_are_forgotten_in_time(site):
+def test_events_are_deleted_after_their_retention_time(site):
     site.track(site.event(), site.event())
     old = now() - 401 * 86_400_000
     with site.world.context.db.write() as tx:
@@ -513,5 +513,5 @@ def test_events_are_forgotten_in_time(site):
         ("something", UserAgent("unknown", "unknown", "unknown")),
     ],
 )
-def test_agents(agent, said):
+def test_agents_are_recognized(agent, said):
     assert (parse_user_agent(agent), detect_bot(agent)) == (said, None)

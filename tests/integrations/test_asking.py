@@ -34,7 +34,7 @@ export default { async fetch(request, env, context) {
 
 
 def visit(world, method, path, *, follow=False, **options):
-    """A request to the origin of sites; ``follow``: on to where it leads, with the cookies that were given."""
+    """Send a request to the origin of sites; ``follow``: follow redirects, with the received cookies."""
     client = LightClient(reader_edge(world.context), "http://sites.test", keeps_cookies=True)
     answer = client.ask(method, path, **options)
     while follow and answer.is_redirect:
@@ -162,8 +162,8 @@ def test_scripts_receive_no_headers_that_identify_people(world):
         world.context.settings = before
 
 
-def test_headers_go_out_as_they_are_but_those_that_are_ours(sqlite_world):
-    """Scripts are on the origin of everybody's sites: nothing that is for all of it is theirs to say."""
+def test_headers_are_passed_on_except_reserved_ones(sqlite_world):
+    """Scripts share the origin of all sites, so they can't set headers that affect the whole origin."""
     world = sqlite_world
     given = {
         "www-authenticate": "Basic",
@@ -272,7 +272,7 @@ def test_script_responses_cannot_run_as_site_code(sqlite_world, use):
     assert visit(world, "GET", path, headers={**asked, "sec-fetch-dest": "empty"}).status_code == 200
 
 
-def test_assets(world):
+def test_assets_are_served(world):
     shown = publish(world, icon=PNG, previewImages=[PNG])
     answer = visit(world, "GET", f"{endpoint(shown['urls']['assets'])}/icon.png")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
@@ -280,13 +280,13 @@ def test_assets(world):
 
 
 @pytest.mark.parametrize("body", ["for (;;) {}", "throw new Error('secret stack');", "return 7;"])
-def test_a_script_that_fails_says_so_to_its_owner_alone(sqlite_world, body, monkeypatch):
+def test_only_the_owner_sees_the_error_of_a_script(sqlite_world, body, monkeypatch):
     monkeypatch.setattr(asking, "invoke", partial(asking.invoke, seconds=2))
     world = sqlite_world
     publish(world, script=HANDLER % body)
     answer = visit(world, "GET", "/~integrations/chat/x", headers={"authorization": "Basic c2VjcmV0"})
     assert answer.status_code == 502 and "secret stack" not in answer.text
-    # It is noted once the script is done, which may be after the answer.
+    # It is logged when the script has finished, possibly after the response.
     until(lambda: world.get("admin", "/integrations/chat/events")["items"])
     event = world.get("admin", "/integrations/chat/events")["items"][0]
     assert event["status"] == "failed" and "c2VjcmV0" not in json.dumps(event)
@@ -401,12 +401,12 @@ def test_rendering_a_component_requires_access_to_the_space(world):
         {"type": "complete", "returnValue": 3},
     ],
 )
-def test_outputs_that_are_not_drawn(wrong):
+def test_invalid_outputs_are_not_rendered(wrong):
     with pytest.raises(BadOutput):
         read_output(json.dumps(wrong).encode())
 
 
-def test_outputs_are_bounded():
+def test_outputs_are_limited():
     def nested(depth):
         element = {"type": "divider"}
         for _ in range(depth):
@@ -435,7 +435,7 @@ def test_unrenderable_script_output_returns_502(sqlite_world):
     assert answer.status_code == 502 and "state" in answer.json()["error"]["message"]
 
 
-def test_one_that_is_busy_keeps_no_other_organization_waiting(sqlite_world, monkeypatch):
+def test_a_busy_integration_delays_no_other_organization(sqlite_world, monkeypatch):
     """An organization that uses its share of script threads is asked to retry later."""
     from octavo.extensions.integrations import event_replies as asking
 
@@ -490,7 +490,7 @@ def test_a_script_reaches_no_private_network(sqlite_world, host):
     assert answer.text.startswith("TypeError") and "not allowed" in answer.text
 
 
-def test_redirects_seen_by_scripts(sqlite_world, monkeypatch):
+def test_scripts_see_redirects(sqlite_world, monkeypatch):
     from octavo.extensions.integrations import invoking
     from octavo.kit.net.fetch import Fetched
 

@@ -86,7 +86,7 @@ def test_secrets_in_errors_are_hidden(world):
     assert "[secret] [secret]" in kept and "very-secret" not in kept and "oci_" not in kept
 
 
-def test_keys_that_would_change_prototypes_are_keys(sqlite_world):
+def test_prototype_keys_are_plain_keys(sqlite_world):
     world = sqlite_world
     body = """
       const shown = JSON.stringify([Object.keys(event.props), ({}).polluted ?? null, event.props.polluted ?? null]);

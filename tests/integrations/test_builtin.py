@@ -66,7 +66,7 @@ def test_each_organization_installs_its_own_copy(world):
     # Done again, it stays the version that it is.
     assert world.post("admin", home.path(BUILTIN), {"name": "slack"})["id"] == made["id"]
     assert world.get("admin", f"/integrations/{copy_of(home)}")["version"] == 1
-    # Who removes their copy removes nobody else's.
+    # Removing a copy doesn't affect other organizations.
     assert world.call("admin", "DELETE", f"/integrations/{copy_of(home)}").status_code == 205
     assert (states(world, home)["slack"], states(world, other)["slack"]) == ("available", "published")
 
@@ -75,7 +75,7 @@ def test_each_organization_installs_its_own_copy(world):
     "name", ["slack", "Slack", "SLACK", "slack.1", "oidc-sign-in", "plausible.x", "copy"]
 )
 def test_names_of_builtin_integrations_are_reserved(world, name):
-    """A stranger's copy was offered to everybody as the one that comes with Octavo."""
+    """Otherwise, a copy of another organization could be offered as the built-in one."""
     home, other = world.home, world.away
     if name == "copy":
         world.post("admin", home.path(BUILTIN), {"name": "slack"})
@@ -90,7 +90,7 @@ def test_names_of_builtin_integrations_are_reserved(world, name):
     assert world.digest() == before
 
 
-def test_another_version_is_replaced_and_its_configuration_stays(world):
+def test_an_updated_version_keeps_the_configuration(world):
     home = world.home
     publish_by_hand(world, home, copy_of(home))
     assert states(world, home)["slack"] == "outdated"
@@ -142,7 +142,7 @@ def test_only_server_administrators_offer_integrations_to_all(world):
     assert "chat" not in [one["name"] for one in world.get(other.admin, "/integrations")["items"]]
     verification.offer_integration(world.context, "chat", offered=True)
     assert "chat" in offered(world, other)
-    # What is published next is still offered, as long as its publisher wants it to be.
+    # The next version is also offered, as long as its publisher wants that.
     world.post("admin", "/integrations/chat", publication(home, visibility="public"))
     assert "chat" in offered(world, other)
     world.post("admin", "/integrations/chat", publication(home, visibility="unlisted"))
@@ -156,7 +156,7 @@ def test_only_server_administrators_offer_integrations_to_all(world):
         verification.offer_integration(world.context, "nothing", offered=True)
 
 
-def test_one_that_does_not_come_along(world):
+def test_an_unknown_builtin_integration_is_not_found(world):
     for name in ("nothing", "../slack", "slack.json"):
         refused = world.call("admin", "POST", world.home.path(BUILTIN), json={"name": name})
         assert refused.status_code == 404
@@ -167,7 +167,7 @@ def test_every_builtin_integration_has_a_reserved_name():
     assert set(list_names()) == BUILTIN_NAMES
 
 
-def test_scripts_are_readable_beside_their_manifests():
+def test_scripts_are_readable_next_to_their_manifests():
     assert sorted(path.name for path in BUILT.iterdir()) == [
         f"{name}.{kind}" for name in ("oidc-sign-in", "plausible", "slack") for kind in ("js", "json")
     ]

@@ -1,4 +1,5 @@
-"""Pages that integrations compute: in spaces, for readers, in search; asked for when what they are of changes."""
+"""Pages computed by integrations: in spaces, for readers, and in search; computed again when their sources
+change."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def source(**props):
 
 
 def put_on_page(world, given):
-    """A page that is computed; its id."""
+    """Add a computed page, and return its id."""
     made = world.post(
         "admin",
         world.home.path("/orgs/{organizationId}/spaces"),
@@ -90,7 +91,7 @@ def asked(world, kind="revision"):
 
 
 @pytest.mark.sqlite_first
-def test_a_space_has_the_pages_that_an_integration_gives(world, menu):
+def test_an_integration_computes_the_pages_of_a_space(world, menu):
     space = put_on_page(world, source())
     assert titles(world, space) == [("computed", "Computed")], "nobody waits for a script"
     work(world)
@@ -114,7 +115,7 @@ def test_a_space_has_the_pages_that_an_integration_gives(world, menu):
     assert (about["target"]["kind"], about["target"]["page"]) == ("page", salad["id"])
     found = world.get("reader", f"/spaces/{space}/search?query=zanzibar")["items"]
     assert {page["id"] for page in found} == {soup["id"], salad["id"]}
-    # Nothing that it would be asked differently: nobody asks.
+    # Nothing that it depends on has changed, so it isn't requested.
     work(world)
     assert len(asked(world)) == 1
 
@@ -141,13 +142,13 @@ def test_a_source_is_computed_again_when_its_dependencies_change(world, menu):
 
 
 @pytest.mark.sqlite_first
-def test_a_space_it_is_made_of_is_told_with_its_revision(world, menu):
+def test_source_spaces_are_passed_with_their_revision(world, menu):
     home = world.home["spaceId"]
     given = {**source(), "dependencies": {"of": {"ref": {"kind": "space", "space": home}}}}
     put_on_page(world, given)
     work(world)
     before = len(asked(world))
-    # Visitors of a site do not see the other space; whoever sees what the installation sees does.
+    # Visitors of a site don't see the other space; people who see what the installation sees do.
     assert {json.dumps(one["dependencies"]["of"]["value"] is None) for one in asked(world)} == {
         "true",
         "false",
@@ -159,7 +160,7 @@ def test_a_space_it_is_made_of_is_told_with_its_revision(world, menu):
 
 
 @pytest.mark.sqlite_first
-def test_a_failure_is_asked_about_again(world, menu, clock):
+def test_a_failed_computation_is_retried(world, menu, clock):
     publish(world, script="export default { fetch() { throw 1; } };", contentSources=SOURCES)
     space = put_on_page(world, source())
     work(world)
@@ -173,7 +174,7 @@ def test_a_failure_is_asked_about_again(world, menu, clock):
 
 
 @pytest.mark.sqlite_first
-def test_a_source_on_no_page_is_asked_for_at_once(world, menu):
+def test_a_source_without_a_page_is_computed_immediately(world, menu):
     path = world.home.path("/spaces/{spaceId}/content/computed/")
     found = world.post("reader", f"{path}revision", {"source": source(), "seed": "one"})
     soup, salad = found["pages"][0]["pages"]
@@ -238,7 +239,7 @@ ANSWERS = [
 
 
 @pytest.mark.sqlite_first
-def test_invalid_computed_content_is_refused_by_name(world):
+def test_invalid_computed_content_is_refused_with_its_path(world):
     cases = ", ".join(f"() => {answer}" for _, answer, _ in ANSWERS)
     script = HANDLER % f"return new Response([{cases}][event.props.case]());"
     publish(world, script=script, contentSources=SOURCES)
@@ -251,7 +252,7 @@ def test_invalid_computed_content_is_refused_by_name(world):
 
 
 @pytest.mark.sqlite_first
-def test_only_integrations_that_are_there_compute(world, menu):
+def test_only_installed_integrations_compute_content(world, menu):
     path = world.home.path("/spaces/{spaceId}/content/computed/revision")
     for type in ("integration:chat:none", "integration:none:menu", "integration:chat", "integration:"):
         refused = world.call("reader", "POST", path, json={"source": {"type": type}, "seed": "one"})
@@ -265,7 +266,7 @@ def test_only_integrations_that_are_there_compute(world, menu):
     )
 
 
-def test_answers_that_no_page_needs_go(world, menu, clock):
+def test_unused_computed_content_is_deleted(world, menu, clock):
     space = put_on_page(world, source())
     work(world)
     with world.context.db.write() as tx:
@@ -278,7 +279,7 @@ def test_answers_that_no_page_needs_go(world, menu, clock):
 
 
 @pytest.mark.sqlite_first
-def test_a_private_space_has_an_integration_only_where_it_was_put(world, menu):
+def test_integrations_reach_a_private_space_only_if_selected_there(world, menu):
     home = world.home
     hidden = world.post("admin", home.path("/orgs/{organizationId}/spaces"), {"title": "Hidden"})["id"]
     world.call("admin", "PATCH", f"/spaces/{hidden}", json={"defaultLevel": None})

@@ -1,4 +1,5 @@
-"""Events on their way to scripts, on the real runtime: in order, again after failures, nobody in another's way."""
+"""Delivery of events to scripts, on the real runtime: in order, retried after failures, and independent of
+each other."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def work(world):
 
 
 def told(world, name="chat"):
-    """The events of an integration, oldest first, each with its log."""
+    """Return the events of an integration, oldest first, each with its log."""
     path = f"/integrations/{name}/events"
     found = []
     for event in reversed(world.get("admin", path)["items"]):
@@ -73,7 +74,7 @@ def test_a_script_receives_its_installation_and_identity(world):
     assert world.home["spaceId"] in more[2] and "spaceInstallation" in more[2]
 
 
-def test_content_that_changes_is_told_in_order_where_the_scope_asks(world):
+def test_content_events_are_sent_in_order_with_the_scope(world):
     publish(world, "reads", script=ECHO % "", scopes=["space:content:read"])
     publish(world, "deaf", script=ECHO % "")
     publish(world, "elsewhere", script=ECHO % "", scopes=["space:content:read"])
@@ -110,7 +111,7 @@ def test_failed_events_are_retried_before_later_ones(world, clock):
     assert [event["payload"]["revisionId"] for event in events[1:]] == [first, second]
 
 
-def test_after_three_days_an_event_is_parked_and_the_next_goes_on(world, clock):
+def test_after_three_days_an_event_is_parked_and_the_next_one_sent(world, clock):
     failing = ECHO % "if (event.revisionId && event.revisionId === 'R') throw new Error('never');"
     publish(
         world,
@@ -147,7 +148,7 @@ def test_parked_events_can_be_redelivered(world):
 
 
 @pytest.mark.sqlite_first
-def test_the_queue_of_a_worker_that_died_is_delivered_by_another(world, clock):
+def test_another_worker_delivers_the_queue_of_a_dead_one(world, clock):
     clock.set(now() + 1000)
     publish(world, script=ECHO % "")
     made = install(world)
@@ -164,7 +165,7 @@ def test_the_queue_of_a_worker_that_died_is_delivered_by_another(world, clock):
 
 
 @pytest.mark.sqlite_first
-def test_a_script_that_refuses_an_event_is_not_asked_again(world):
+def test_an_event_refused_by_a_script_is_not_retried(world):
     publish(world, script=ECHO % "return Response.json({ error: 'no' }, { status: 400 });")
     publish(world, "other", script=ECHO % "return Response.json({ error: 'no handler' }, { status: 406 });")
     install(world), install(world, "other")
@@ -215,7 +216,7 @@ def test_the_removal_event_contains_the_former_configuration(world):
         assert all("xoxb" not in row[0] for row in tx.all("SELECT event FROM deliveries"))
 
 
-def test_tasks_come_back_when_they_are_due(world, clock):
+def test_scheduled_tasks_run_when_they_are_due(world, clock):
     publish(world, script=ECHO % "")
     for seconds in (0, 3600):
         body = {"task": {"n": seconds}, "schedule": seconds}
@@ -230,7 +231,7 @@ def test_tasks_come_back_when_they_are_due(world, clock):
 
 
 @pytest.mark.sqlite_first
-def test_a_tunnel_does_not_lead_inside(world):
+def test_a_tunnel_cannot_reach_private_networks(world):
     for url in (
         "http://127.0.0.1:1/",
         "http://169.254.169.254/",
@@ -244,7 +245,7 @@ def test_a_tunnel_does_not_lead_inside(world):
         assert answer.status_code == 400 and "tunnelUrl" in answer.json()["error"]["message"], url
 
 
-def test_events_of_other_organizations_are_theirs(world):
+def test_events_of_other_organizations_are_not_delivered(world):
     publish(world, script=ECHO % "", visibility="public")
     install(world), install(world, who="stranger", place=world.away)
     work(world)

@@ -58,7 +58,7 @@ def ask(world, headers, method, path, **options):
 # --- publishing -----------------------------------------------------------------------------------------
 
 
-def test_publishing_again_is_the_next_version(world):
+def test_publishing_again_creates_the_next_version(world):
     block = {"id": "card", "title": "Card", "urlUnfurl": ["https://cards.example.com/x"]}
     first = publish(world, icon=PNG, previewImages=[PNG], blocks=[block], visibility="public", summary="# Hi")
     assert (first["version"], first["name"], first["verified"]) == (1, "chat", False)
@@ -107,13 +107,13 @@ def test_publishing_again_is_the_next_version(world):
         ({"runtime": "v3"}, "runtime"),
     ],
 )
-def test_every_limit_of_publishing(sqlite_world, more, field):
+def test_every_limit_of_publishing_is_enforced(sqlite_world, more, field):
     answer = sqlite_world.call("admin", "POST", "/integrations/chat", json=manifest(sqlite_world, **more))
     assert answer.status_code == 400
     assert field.partition("[")[0] in answer.json()["error"]["message"]
 
 
-def test_links_that_an_earlier_version_stored_are_still_shown(world):
+def test_links_stored_by_an_earlier_version_are_still_shown(world):
     links = [{"url": "https://x.org/\x1b", "label": "x"}]
     publish(world)
     with world.context.db.write() as tx:
@@ -123,7 +123,7 @@ def test_links_that_an_earlier_version_stored_are_still_shown(world):
 
 
 @pytest.mark.parametrize("name", ["a b", "x" * 101, "..", "a%2Fb"])
-def test_names(sqlite_world, name):
+def test_invalid_names_are_refused(sqlite_world, name):
     answer = sqlite_world.call("admin", "POST", f"/integrations/{name}", json=manifest(sqlite_world))
     assert answer.status_code in (400, 404, 405)
 
@@ -141,7 +141,7 @@ def test_names_belong_to_their_first_organization(world):
     assert publish(world)["version"] == 1
 
 
-def test_secrets_do_not_come_back_and_are_sealed(world):
+def test_secrets_are_stored_encrypted_and_not_returned(world):
     shown = publish(world, secrets={"KEY": "a-very-secret-value"})
     assert "a-very-secret-value" not in str(shown)
     with world.context.db.read() as tx:
@@ -149,7 +149,7 @@ def test_secrets_do_not_come_back_and_are_sealed(world):
     assert all(value.startswith("sealed1.") for value in stored)
 
 
-def test_lists_are_filtered(world):
+def test_lists_of_integrations_are_filtered(world):
     block = {"id": "card", "title": "Card", "urlUnfurl": ["https://Cards.example.com/x"]}
     publish(world, "one", title="First_one", visibility="public", categories=["analytics"], blocks=[block])
     publish(world, "two", title="Second", visibility="public", target="site", scopes=["site:views:read"])
@@ -245,7 +245,7 @@ def test_configuration_follows_the_schema(world, place):
     assert "kept by" not in str(rows)
 
 
-def test_a_form_of_the_scripts_own_is_active_once_saved(world):
+def test_a_configuration_form_of_a_script_is_active_once_saved(world):
     publish(world, configurations={"account": {"componentId": "config"}})
     made = install(world)
     assert made["status"] == "pending"
@@ -271,7 +271,7 @@ def test_external_ids_find_installations(world):
     assert extended[0]["space"]["title"] == "Handbook"
 
 
-def test_an_integration_is_installed_on_its_target_alone(world):
+def test_an_integration_is_only_installed_on_its_target(world):
     publish(world, target="site")
     made = install(world)
     assert (made["space_selection"], made["site_selection"]) == ("selected", "all")
@@ -279,7 +279,7 @@ def test_an_integration_is_installed_on_its_target_alone(world):
     assert world.call("admin", "POST", path, json={"space": world.home["spaceId"]}).status_code == 400
 
 
-def test_installing_takes_the_right_at_the_space(world):
+def test_installing_requires_permission_for_the_space(world):
     path = world.home.path(INSTALLATION + "/spaces")
     private = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Secret"})["id"]
     world.call("admin", "PATCH", f"/spaces/{private}", json={"defaultLevel": None})
@@ -322,7 +322,7 @@ def test_an_installation_token_is_limited_to_its_scopes(world):
     assert ask(world, own, "GET", "/spaces/{spaceId}/content").status_code == 403
 
 
-def test_conversations_of_an_integration_are_its_own(world):
+def test_an_integration_only_sees_its_own_conversations(world):
     publish(world, scopes=["conversations:ingest"])
     made = install(world)
     own = token(world, installation=made["id"])
@@ -336,7 +336,7 @@ def test_conversations_of_an_integration_are_its_own(world):
     assert sources == [f"integration:chat:{made['id']}"]
 
 
-def test_selected_spaces_and_sites_are_all_that_it_reaches(world):
+def test_an_integration_only_reaches_selected_spaces_and_sites(world):
     publish(world, scopes=["space:content:read", "site:metadata:read"])
     made = install(world)
     path = f"/integrations/chat/installations/{made['id']}"
@@ -357,7 +357,7 @@ def test_selected_spaces_and_sites_are_all_that_it_reaches(world):
     assert ask(world, own, "GET", "/spaces/{spaceId}/content").status_code == 404
 
 
-def test_tokens_end_with_the_installation(world):
+def test_tokens_are_revoked_with_the_installation(world):
     publish(world, scopes=["space:content:read"])
     made = install(world)
     own, whole = token(world, installation=made["id"]), token(world)
@@ -375,7 +375,7 @@ def test_tokens_end_with_the_installation(world):
     assert ask(world, whole, "GET", "/integrations/chat").status_code == 401
 
 
-def test_a_token_lasts_an_hour(world, clock):
+def test_a_token_is_valid_for_an_hour(world, clock):
     publish(world)
     whole = token(world)
     clock.advance(3_599_000)
@@ -385,7 +385,7 @@ def test_a_token_lasts_an_hour(world, clock):
 
 
 @pytest.mark.sqlite_first
-def test_scripts_do_not_reach_one_another(world):
+def test_scripts_cannot_reach_each_other(world):
     publish(world, scopes=["space:content:write", "space:metadata:write"])
     made = install(world)
     for headers in (token(world), token(world, installation=made["id"])):
@@ -401,7 +401,7 @@ def test_scripts_do_not_reach_one_another(world):
     assert ask(world, own, "GET", "/integrations/chat/installations").status_code == 403
 
 
-def test_an_organization_sees_its_own_installations_alone(world):
+def test_an_organization_only_sees_its_own_installations(world):
     publish(world, visibility="public")
     mine, theirs = install(world), install(world, who="stranger", place=world.away)
     listed = world.get("admin", "/integrations/chat/installations")["items"]
@@ -445,7 +445,7 @@ def test_statuses_name_what_an_integration_is_installed_on(world):
     assert targets(target="space", space=world.away["spaceId"]) == []
 
 
-def test_active_installations_of_a_space_and_a_site(world):
+def test_active_installations_of_spaces_and_sites_are_listed(world):
     block = {"id": "card", "title": "Card"}
     publish(world, blocks=[block], configurations={"account": SCHEMA})
     made = install(world)
@@ -459,7 +459,7 @@ def test_active_installations_of_a_space_and_a_site(world):
         assert [one["name"] for one in listed] == ["chat"]
 
 
-def test_a_space_that_goes_elsewhere_leaves_its_integrations(world):
+def test_a_transferred_space_loses_its_integrations(world):
     with world.context.db.write() as tx:
         upsert_member(tx, world.away["organizationId"], world.users["admin"], "admin")
     space = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Moving"})["id"]
@@ -481,7 +481,7 @@ def test_script_permissions_follow_their_scopes(world):
     assert seen["permissions"]["admin"] is False
 
 
-def test_integrations_unpublished_meanwhile_return_404(sqlite_world):
+def test_integrations_unpublished_in_the_meantime_return_404(sqlite_world):
     world = sqlite_world
     publish(world)
     made = install(world)

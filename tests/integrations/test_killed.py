@@ -1,5 +1,5 @@
-"""Events to twenty integrations, one of which never answers, with workers that are killed on the way: nothing is lost,
-and everything comes in order."""
+"""Events for twenty integrations, one of which never responds, with workers that are killed: nothing is lost,
+and everything arrives in order."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TELLS = """export default { async fetch(request) {
 
 
 async def set_up(context, token, org, address):
-    """Spaces of an organization, and integrations on all of them; gives the ids of the spaces."""
+    """Create spaces of an organization, and integrations in all of them; return the ids of the spaces."""
     transport = httpx.ASGITransport(api_app(context).application)
     headers = {"authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(

@@ -25,7 +25,7 @@ SOURCE = Path(__file__).with_name("integration.tsx")
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory) -> str:
-    """The script, as one module."""
+    """Return the script, as one module."""
     folder = tmp_path_factory.mktemp("integration")
     for file in (builtin_folder() / "package.json", builtin_folder() / "package-lock.json", SOURCE):
         shutil.copy(file, folder)
@@ -38,7 +38,7 @@ def built(tmp_path_factory) -> str:
 
 @pytest.fixture
 def api(world, monkeypatch):
-    """What scripts ask of the API goes to the application of the test."""
+    """Send API requests of scripts to the application of the test."""
 
     def fetch(self, url, method="GET", headers=None, body=None, limits=None):
         answer = world.call("nobody", method, url, headers=dict(headers or {}), content=body)

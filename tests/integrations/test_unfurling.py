@@ -24,7 +24,7 @@ BLOCKS = [{"id": "figure", "title": "Figure", "urlUnfurl": ["https://figures.exa
 ADDRESS = "https://figures.example.com/f/42"
 
 
-def test_an_address_becomes_a_block_with_the_props_that_its_script_finds(world):
+def test_a_url_becomes_a_block_with_properties_from_the_script(world):
     space = world.home.path("/spaces/{spaceId}")
     publish(world, "figures", title="Figures", script=SCRIPT, blocks=BLOCKS)
     assert world.get("reader", f"{space}/embed?url={ADDRESS}")["type"] == "link", "it is not installed"
@@ -76,7 +76,7 @@ def test_an_address_becomes_a_block_with_the_props_that_its_script_finds(world):
         (["https://a.example/" + "*a" * 400 + "b"], "https://a.example/" + "a" * 2000, False),
     ],
 )
-def test_which_addresses_a_block_stands_for(prefixes, url, found):
+def test_url_patterns_match_urls_of_blocks(prefixes, url, found):
     assert (find_unfurling([_integration("one", prefixes)], url) is not None) is found
 
 
@@ -90,11 +90,11 @@ def test_which_addresses_a_block_stands_for(prefixes, url, found):
         ("", ""),
     ],
 )
-def test_the_host_that_a_pattern_is_found_by(pattern, domain):
+def test_patterns_are_found_by_their_host(pattern, domain):
     assert domain_of(pattern) == domain
 
 
-def test_the_entry_that_says_most_decides():
+def test_the_most_specific_pattern_wins():
     rows = [_integration("one", ["https://a.example"]), _integration("two", ["https://a.example/x"])]
     row, _ = find_unfurling(rows, "https://a.example/x/y")
     assert row.name == "two"

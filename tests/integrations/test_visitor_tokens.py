@@ -14,7 +14,7 @@ from .test_installing import install, publish
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
 
 
-def test_their_token_is_good_for_pages_renderers_and_insights(world):
+def test_a_visitor_token_works_for_pages_renderers_and_insights(world):
     publish(world, scopes=["site:visitor:auth"])
     made = install(world)
     site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
@@ -67,10 +67,10 @@ def test_their_token_is_good_for_pages_renderers_and_insights(world):
         return [(segment["claims"], segment["events"]) for segment in segments]
 
     assert (read_page(), resolve(), track()) == (200, 200, [({"paying": "true"}, 1)])
-    # A site that needs no token, and knows what it says.
+    # A site that needs no token and evaluates its claims.
     world.call("admin", "PATCH", site, json={"visibility": "public"})
     assert (read_page(), resolve()) == (200, 200)
-    # Where the owner signs visitors in, nobody else does.
+    # If the owner signs visitors in, no one else does.
     world.call("admin", "PATCH", site, json={"visibility": "visitor-auth"})
     auth = {"backend": "custom", "fallbackURL": "https://login.example.com/"}
     assert world.call("admin", "PATCH", f"{site}/publishing/auth", json=auth).status_code == 200

@@ -1,5 +1,6 @@
-"""An integration built with the public runtime library, through a whole life at a server that runs: published,
-installed, told of changes, drawn and pressed on a page, asked at its public endpoint, signing a visitor in."""
+"""The life of an integration built with the public runtime library, on a running server: published,
+installed, notified of changes, rendered and used on a page, called at its public endpoint, and signing a
+visitor in."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def provider():
-    """Whoever knows people: a page with a link back."""
+    """Serve an identity provider: a page with a link back."""
 
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_):
@@ -42,7 +43,7 @@ def provider():
     server.server_close()
 
 
-def test_a_whole_life(tmp_path, built, provider, browser):  # noqa: F811
+def test_an_integration_is_published_installed_used_and_removed(tmp_path, built, provider, browser):  # noqa: F811
     data = tmp_path / "data"
     with serving_new(data) as served:
         admin = Administrator(served)

@@ -67,7 +67,7 @@ def people(world):
     return People(world)
 
 
-def test_people_with_a_proved_address_are_members_at_once(people):
+def test_people_with_a_verified_address_become_members_immediately(people):
     known, unproved = people.new("known@example.com"), people.new("unproved@example.com", verified=False)
     answer = people.invite(
         "Known@Example.com", {"email": "unproved@example.com", "role": "edit"}, role="comment"
@@ -80,7 +80,7 @@ def test_people_with_a_proved_address_are_members_at_once(people):
     assert again["users"] == [] and again["invited"] == 0 and people.role(known) == "comment"
 
 
-def test_an_invitation_is_for_one_address_and_good_once(people):
+def test_an_invitation_is_for_one_address_and_valid_once(people):
     secret = people.secret(people.invite("guest@example.com", role="edit"))
     other, right = people.new("other@example.com"), people.new("guest@example.com", verified=False)
     assert people.join(other, secret) == 404
@@ -92,7 +92,7 @@ def test_an_invitation_is_for_one_address_and_good_once(people):
         assert tx.value("SELECT email_verified FROM users WHERE id = :id", id=right) == 0
 
 
-def test_an_account_is_made_by_an_invitation(people):
+def test_an_invitation_creates_an_account(people):
     secret = people.secret(people.invite("fresh@example.com", role="review"))
     body = {"secret": secret, "displayName": "Fresh", "password": PASSWORD}
 
@@ -113,14 +113,14 @@ def test_an_account_is_made_by_an_invitation(people):
     assert signed.status_code == 200, signed.text
 
 
-def test_an_account_that_is_there_is_not_taken_over(people):
+def test_an_existing_account_is_not_taken_over(people):
     secret = people.secret(people.invite("late@example.com"))
     people.new("late@example.com", verified=False)
     body = {"secret": secret, "displayName": "Thief", "password": PASSWORD}
     assert people.world.call("nobody", "POST", "/invitations", json=body).status_code == 409
 
 
-def test_expired_and_withdrawn_invitations(people):
+def test_expired_and_revoked_invitations_are_refused(people):
     expired = people.secret(people.invite("expired@example.com"))
     with people.world.context.db.write() as tx:
         tx.run("UPDATE invitations SET expires_at = expires_at - :life", life=LIFETIME)
@@ -139,7 +139,7 @@ def test_expired_and_withdrawn_invitations(people):
     assert people.join(user, first) == 404 and people.join(user, second) == 200
 
 
-def test_a_link_lifts_and_never_lowers(people):
+def test_a_link_raises_roles_but_never_lowers_them(people):
     link = people.link(role="comment")
     one, two = people.new("one@example.com"), people.new("two@example.com")
     with people.world.context.db.write() as tx:
@@ -154,7 +154,7 @@ def test_a_link_lifts_and_never_lowers(people):
     assert people.join(people.new("four@example.com"), link) == 404
 
 
-def test_links_to_spaces_and_collections(people):
+def test_links_can_invite_to_spaces_and_collections(people):
     world = people.world
     space = world.post("admin", f"{people.path}/spaces", {"title": "Secret"})["id"]
     world.call("admin", "PATCH", f"/spaces/{space}", json={"defaultLevel": None})
@@ -170,7 +170,7 @@ def test_links_to_spaces_and_collections(people):
     assert patched.status_code == 400
 
 
-def test_a_disabled_member_is_not_let_back_in(people):
+def test_a_disabled_member_cannot_rejoin_with_a_link(people):
     link, user = people.link(role="edit"), people.new("gone@example.com")
     with people.world.context.db.write() as tx:
         upsert_member(tx, people.org, user, "read")
@@ -179,7 +179,7 @@ def test_a_disabled_member_is_not_let_back_in(people):
     assert people.invite("gone@example.com", role="edit")["invited"] == 0
 
 
-def test_links_that_are_switched_off(people):
+def test_disabled_links_are_refused(people):
     link = people.link(role="read")
     people.world.call("admin", "PATCH", people.path, json={"inviteLinks": False})
     assert people.join(people.new("late@example.com"), link) == 404
@@ -199,7 +199,7 @@ def test_links_that_are_switched_off(people):
         (404, {"level": "read", "collection": "{collectionId}"}),
     ],
 )
-def test_links_that_cannot_be(people, status, body):
+def test_invalid_links_are_refused(people, status, body):
     away = people.world.away
     body = {name: away.path(value) if isinstance(value, str) else value for name, value in body.items()}
     before = people.world.digest()
@@ -209,7 +209,7 @@ def test_links_that_cannot_be(people, status, body):
 
 
 @pytest.mark.parametrize("emails", [[], ["nobody"], ["a b@c"], ["a@b\nBcc: c@d"], [{"email": "a@b.c"}]])
-def test_addresses_that_are_none(people, emails):
+def test_invalid_email_addresses_are_refused(people, emails):
     answer = people.world.call("admin", "POST", f"{people.path}/invites", json={"emails": emails})
     assert answer.status_code == 400
 

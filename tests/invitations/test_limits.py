@@ -70,8 +70,8 @@ def test_without_a_role_people_get_the_default_one(world):
     assert role_of(world, world.away, answer["users"][0]) == "read"
 
 
-def test_a_member_stays_as_they_are(world):
-    """An invitation demotes nobody, neither the last administrator nor a disabled member."""
+def test_inviting_a_member_changes_nothing(world):
+    """An invitation demotes no one, neither the last administrator nor a disabled member."""
     with world.context.db.write() as tx:
         disable_member(tx, world.home["organizationId"], world.users["editor"])
     answer = invite(world, world.home, "admin@example.org", "editor@example.org", role="read")
@@ -90,7 +90,7 @@ def test_unverified_addresses_are_not_added(world):
     assert role_of(world, world.home, user.id) == "nobody"
 
 
-def test_an_invitation_is_good_once_and_here_alone(world):
+def test_an_invitation_is_valid_once_and_only_for_its_organization(world):
     with world.context.db.write() as tx:
         tx.run("UPDATE users SET email_verified = 0 WHERE id = :id", id=world.users["stranger"])
     secret = secret_of(invite(world, world.home, "stranger@example.org", role="read"), "stranger@example.org")
@@ -105,7 +105,7 @@ def test_an_invitation_is_good_once_and_here_alone(world):
     assert register(world, secret).status_code == 404
 
 
-def test_an_invitation_expires_and_is_taken_back(world, clock):
+def test_invitations_expire_and_can_be_revoked(world, clock):
     answer = invite(world, world.home, "late@example.com", "unwanted@example.com")
     late, unwanted = (secret_of(answer, f"{name}@example.com") for name in ("late", "unwanted"))
     listed = world.get("admin", world.home.path(INVITES))["items"]
@@ -127,7 +127,7 @@ def test_inviting_again_renews_the_secret(world):
 
 
 @pytest.mark.parametrize("what", ["demoted", "removed", "disabled"])
-def test_an_invitation_grants_what_its_creator_can_still_grant(world, what):
+def test_an_invitation_grants_no_more_than_its_creator_can(world, what):
     org = world.home["organizationId"]
     with world.context.db.write() as tx:
         tx.run("UPDATE members SET role = 'admin' WHERE user_id = :id", id=world.users["editor"])
@@ -145,7 +145,7 @@ def test_an_invitation_grants_what_its_creator_can_still_grant(world, what):
     assert role_of(world, world.home, world.users["stranger"]) == "nobody"
 
 
-def test_a_handed_link_opens_no_account_that_is_there(world):
+def test_a_copied_link_does_not_open_an_existing_account(world):
     """The person who passes the link on knows it, so it must not sign them in as someone else."""
     with world.context.db.write() as tx:
         insert_user(tx, "victim@example.com", "Victim", verified=False)
@@ -153,7 +153,7 @@ def test_a_handed_link_opens_no_account_that_is_there(world):
     assert register(world, secret).status_code == 409
 
 
-def test_an_account_made_by_a_handed_link_is_the_owners_once_they_prove_the_address(world):
+def test_accounts_created_with_a_copied_link_belong_to_the_verified_owner(world):
     """A holder of the link may have created the account first: their password and sessions end."""
     secret = secret_of(invite(world, world.home, "owner@example.com"), "owner@example.com")
     attacker = register(world, secret, password="the attacker's").json()["token"]
@@ -168,7 +168,7 @@ def test_an_account_made_by_a_handed_link_is_the_owners_once_they_prove_the_addr
     assert world.call(NOBODY, "POST", "/sign-in", json=password).status_code == 401
 
 
-def test_single_sign_on_is_for_people_of_this_organization_alone(world):
+def test_single_sign_on_is_only_for_people_of_this_organization(world):
     answer = invite(world, world.away, "editor@example.org", "new@example.com", sso=True)
     assert answer["failedSSOEmails"] == ["editor@example.org"]
     path = world.away.path("/orgs/{organizationId}/members/{user}", user=world.users["editor"])
@@ -182,7 +182,7 @@ def test_single_sign_on_is_for_people_of_this_organization_alone(world):
 # --- links --------------------------------------------------------------------------------------------
 
 
-def test_a_link_is_of_one_organization(world):
+def test_a_link_belongs_to_one_organization(world):
     found = link(world, world.home, role="create")
     assert join(world, "stranger", world.away, found) == 404
     assert role_of(world, world.home, world.users["stranger"]) == "nobody"
@@ -190,7 +190,7 @@ def test_a_link_is_of_one_organization(world):
     assert role_of(world, world.home, world.users["admin"]) == "admin"
 
 
-def test_links_are_off_where_the_organization_says_so(world):
+def test_organizations_can_turn_off_links(world):
     found = link(world, world.home, role="read")
     org = world.home.path("/orgs/{organizationId}")
     assert world.call("admin", "PATCH", org, json={"inviteLinks": False}).status_code == 200
@@ -200,7 +200,7 @@ def test_links_are_off_where_the_organization_says_so(world):
     assert join(world, "stranger", world.home, found) == 200
 
 
-def test_a_removed_link_and_a_disabled_member_stay_out(world):
+def test_removed_links_and_disabled_members_are_refused(world):
     found = link(world, world.home, role="read")
     with world.context.db.write() as tx:
         upsert_member(tx, world.away["organizationId"], world.users["reader"], None)
@@ -211,7 +211,7 @@ def test_a_removed_link_and_a_disabled_member_stay_out(world):
     assert join(world, "stranger", world.home, found) == 404
 
 
-def test_a_link_to_a_space_lets_in_as_a_guest(world):
+def test_a_link_to_a_space_adds_a_guest(world):
     space = world.home["spaceId"]
     found = link(world, world.home, "creator", level="comment", space=space)
     shown = world.get("creator", f"{world.home.path(LINKS)}/{found}")
@@ -242,7 +242,7 @@ def test_no_one_grants_more_than_their_own_role(world):
     assert world.call("admin", "PATCH", path, json={"level": "review"}).json()["level"] == "review"
 
 
-def test_a_collection_link_ends_with_its_makers_right(world):
+def test_a_collection_link_ends_when_its_creator_loses_access(world):
     collection = world.home["collectionId"]
     found = link(world, world.home, "creator", level="edit", collection=collection)
     assert world.get("admin", f"{world.home.path(LINKS)}/{found}")["collection"]["id"] == collection
@@ -252,7 +252,7 @@ def test_a_collection_link_ends_with_its_makers_right(world):
     assert role_of(world, world.home, world.users["stranger"]) == "nobody"
 
 
-def test_the_log_tells_of_invitations_and_keeps_their_secrets(world):
+def test_the_audit_log_records_invitations_without_secrets(world):
     answer = invite(world, world.home, "new@example.com", role="edit")
     secret = secret_of(answer, "new@example.com")
     register(world, secret)

@@ -11,7 +11,7 @@ import pytest
 
 from octavo.kit.processes import subprocesses as apart
 from octavo.kit.processes.subprocesses import ProcessLimits, run_apart
-from octavo.kit.scheduling.deadlines import OutOfTime, limited
+from octavo.kit.scheduling.deadlines import DeadlineExceeded, limited
 
 USUAL = ProcessLimits(memory=2 * 1024**3, file=2**20, seconds=60)
 
@@ -29,13 +29,11 @@ def test_a_bounded_process_leaves_no_files_behind(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("less", [{"memory": 16 * 2**20}, {"file": 10}, {"seconds": 0.001}], ids=str)
-def test_beyond_a_bound_it_ends(tmp_path: Path, less: dict[str, float]) -> None:
+def test_a_process_beyond_a_limit_ends(tmp_path: Path, less: dict[str, float]) -> None:
     assert not runs_within(tmp_path, USUAL._replace(**less))
 
 
-def test_a_busy_machine_gives_it_more_time_by_the_clock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_busy_machine_extends_the_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[float] = []
 
     def note(command: list[str], **options: Any) -> Any:
@@ -47,6 +45,6 @@ def test_a_busy_machine_gives_it_more_time_by_the_clock(
     assert given == [10 * USUAL.seconds]
 
 
-def test_the_deadline_of_the_caller_is_no_failure_of_the_input(tmp_path: Path) -> None:
-    with limited(0), pytest.raises(OutOfTime):
+def test_exceeding_the_deadline_of_the_caller_does_not_blame_the_input(tmp_path: Path) -> None:
+    with limited(0), pytest.raises(DeadlineExceeded):
         runs_within(tmp_path, USUAL)

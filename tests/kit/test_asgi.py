@@ -15,7 +15,7 @@ HOST = (b"host", b"docs.example")
 
 
 class Wire:
-    """The server's side of a request: what it delivers, then nothing more; and what it was sent."""
+    """Server side of a request: the messages that it delivers, and those that it was sent."""
 
     def __init__(self, *messages: dict[str, Any]) -> None:
         self.messages = list(messages)
@@ -71,7 +71,7 @@ def checked(*headers: tuple[bytes, bytes], **more: Any) -> None:
 @pytest.mark.parametrize(
     "host", [b"a", b"docs.example:8000", b"127.0.0.1", b"[::1]:80", b"a_b.example", b"xn--bcher-kva.example:"]
 )
-def test_hosts(host: bytes) -> None:
+def test_valid_hosts_are_accepted(host: bytes) -> None:
     checked((b"host", host))
 
 
@@ -95,12 +95,12 @@ def test_hosts(host: bytes) -> None:
         [b"a:123456"],
     ],
 )
-def test_hosts_that_are_none(hosts: list[bytes]) -> None:
+def test_invalid_hosts_are_refused(hosts: list[bytes]) -> None:
     with pytest.raises(BadRequest, match="^Host: "):
         checked(*((b"host", host) for host in hosts))
 
 
-def test_http_1_0_needs_no_host() -> None:
+def test_http_1_0_requires_no_host() -> None:
     for version in ("1", "1.0"):
         checked(version=version)
         checked((b"host", b""), version=version)
@@ -119,7 +119,7 @@ def test_http_1_0_needs_no_host() -> None:
         [(b"transfer-encoding", b"")],
     ],
 )
-def test_bodies_have_one_framing(framing: list[tuple[bytes, bytes]]) -> None:
+def test_bodies_with_two_framings_are_refused(framing: list[tuple[bytes, bytes]]) -> None:
     with pytest.raises(BadRequest, match="Content-Length"):
         checked(HOST, *framing)
     checked(HOST, (b"transfer-encoding", b"Chunked"))
@@ -127,7 +127,7 @@ def test_bodies_have_one_framing(framing: list[tuple[bytes, bytes]]) -> None:
 
 
 @pytest.mark.parametrize("path", [b"", b"*", b"a", b"a:80", b"/\xff"])
-def test_targets_that_are_no_path(path: bytes) -> None:
+def test_targets_that_are_not_a_path_are_refused(path: bytes) -> None:
     with pytest.raises(BadRequest, match="target"):
         checked(HOST, path=path)
 
@@ -149,25 +149,25 @@ def test_a_body_arrives_in_parts() -> None:
     assert asyncio.run(read_all(Wire({"type": "http.request"}))) == b""
 
 
-def test_a_body_that_stops_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stalled_body_is_aborted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asgi, "_BODY_GRACE", 0.05)
     for before in ([], [part(b"x" * 10)]):
         with pytest.raises(RequestTimeout):
             asyncio.run(read_all(Wire(*before)))
 
 
-def test_earlier_bytes_do_not_buy_a_long_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_earlier_bytes_do_not_allow_a_longer_stall(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asgi, "_BODY_GRACE", 0.05)
     with pytest.raises(RequestTimeout):
         asyncio.run(asyncio.wait_for(read_all(Wire(part(b"x" * 10_000_000)), least_rate=1), 30))
 
 
-def test_a_body_that_ends_early_is_not_whole() -> None:
+def test_a_truncated_body_is_detected() -> None:
     with pytest.raises(Disconnected):
         asyncio.run(read_all(Wire(part(b"ab"), GONE)))
 
 
-def test_small_pieces_are_bounded() -> None:
+def test_small_chunks_are_limited() -> None:
     few, many = 4096, 4200
     assert asyncio.run(read_all(Wire(*[part(b"x")] * few, part(b"", more=False)))) == b"x" * few
     with pytest.raises(BadRequest, match="small chunks"):
@@ -198,7 +198,7 @@ def test_a_whole_response_is_two_messages() -> None:
     assert (b"connection", b"close") in start["headers"]
 
 
-def test_the_rest_of_a_body_is_dropped_behind_an_early_response() -> None:
+def test_the_rest_of_a_body_is_discarded_after_an_early_response() -> None:
     """A connection that is closed with unread bytes is reset, and the response with it."""
 
     async def handle(exchange: Exchange) -> None:
@@ -211,7 +211,7 @@ def test_the_rest_of_a_body_is_dropped_behind_an_early_response() -> None:
 
 
 @pytest.mark.parametrize("pieces", [[b"abc"], [b"ab", b"c"]])
-def test_a_response_is_as_long_as_announced(pieces: list[bytes]) -> None:
+def test_a_response_has_the_announced_length(pieces: list[bytes]) -> None:
     def handle_of(size: int) -> Any:
         async def handle(exchange: Exchange) -> None:
             await exchange.begin(200, [], size)
@@ -225,12 +225,12 @@ def test_a_response_is_as_long_as_announced(pieces: list[bytes]) -> None:
         return wire.sent[-1]["type"] == "http.response.body" and not wire.sent[-1].get("more_body", False)
 
     assert is_complete(answered(handle_of(3), Wire()))
-    # Without its last message the server closes the connection, so nobody takes what follows for the rest.
+    # Without the last message, the server closes the connection, so no one takes the next bytes for the rest.
     for wrong in (2, 4):
         assert not is_complete(answered(handle_of(wrong), Wire()))
 
 
-def test_a_client_that_does_not_read_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_does_not_read_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asgi, "_RESPONSE_GRACE", 0.05)
 
     async def handle(exchange: Exchange) -> None:

@@ -9,7 +9,7 @@ from octavo.kit.db.cache import MEMORY, ByteCache, FreshCache, Memory, OwnCache,
 from octavo.kit.db.database import SqliteDatabase
 
 
-def test_bytes_are_bounded_and_the_least_recently_used_goes():
+def test_bytes_are_limited_and_the_least_recently_used_entry_is_evicted():
     cache: ByteCache[str] = ByteCache(Share("one", 1), Memory(10))
     cache.put("a", "A", 4)
     cache.put("b", "B", 4)
@@ -33,19 +33,19 @@ def test_cache_space_unused_by_one_is_available_to_others():
     large: ByteCache[int] = ByteCache(Share("large", 3), memory)
     for n in range(100):
         small.put(n, n, 20)
-    assert 900 <= small.size <= 1000  # nobody else wants it
+    assert 900 <= small.size <= 1000  # no other cache needs it
     for n in range(100):
         large.put(n, n, 20)
     assert 900 <= small.size + large.size <= 1000
     assert 200 <= small.size <= 300  # a quarter, as their shares say
-    assert small.get(99) == 99 and small.get(80) is None  # what was used longest ago is gone
+    assert small.get(99) == 99 and small.get(80) is None  # the least recently used entry was evicted
     del large
     for n in range(100):
         small.put(n, n, 20)
     assert 900 <= small.size <= 1000  # an application that ended leaves its memory
 
 
-def test_memory_is_bounded_between_threads():
+def test_memory_is_limited_across_threads():
     memory = Memory(10_000)
     caches = [ByteCache(Share(str(n), n + 1), memory) for n in range(4)]
 
@@ -66,7 +66,7 @@ def test_memory_is_bounded_between_threads():
         assert cache.size == sum(size for _, size in cache._entries.values())
 
 
-def test_two_caches_have_two_names():
+def test_two_caches_need_different_names():
     share("a name of this test", 1)
     with pytest.raises(ValueError, match="a name of this test"):
         OwnCache("a name of this test", 1)
@@ -103,7 +103,7 @@ def test_a_value_is_cached_until_the_next_commit(database, cache):
     assert len(made) == 2
 
 
-def test_a_value_that_is_still_good_is_renewed(database, cache):
+def test_a_value_that_is_still_valid_is_renewed(database, cache):
     assert cache.renew("n", lambda kept: True) is None
     cache.get("n", lambda: _count(database))
     asked = []
@@ -115,7 +115,7 @@ def test_a_value_that_is_still_good_is_renewed(database, cache):
     assert cache.find("n", database.generation()) == 0
 
 
-def test_an_older_snapshot_leaves_nothing_behind(database, cache):
+def test_an_older_snapshot_stores_nothing(database, cache):
     with database.read() as tx:
         assert tx.value("SELECT COUNT(*) FROM secrets") == 0
         writer = threading.Thread(target=_put, args=(database, "a"))
@@ -131,7 +131,7 @@ def test_an_older_snapshot_leaves_nothing_behind(database, cache):
     assert cache.get("n", lambda: _count(database)) == 1
 
 
-def test_entries_are_bounded(cache):
+def test_entries_are_limited(cache):
     for n in range(10):
         cache.get(n, lambda n=n: n)
     made = []
@@ -163,7 +163,7 @@ def test_costly_and_uncacheable_values_are_not_cached(database):
     assert made[-3:] == ["eight by", "eight or", "four"]
 
 
-def test_each_application_has_caches_of_its_own(tmp_path):
+def test_each_application_has_its_own_caches(tmp_path):
     declared: OwnCache[str] = OwnCache("of each application", 1)
     one, other = SqliteDatabase(str(tmp_path / "one.db")), SqliteDatabase(str(tmp_path / "other.db"))
     try:

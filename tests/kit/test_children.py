@@ -52,8 +52,8 @@ def test_a_program_gets_only_the_environment_it_is_given(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="absent: /proc")
-def test_processes_that_stay_have_no_secrets() -> None:
-    """The lexers of listings, and the scripts of integrations: text by anybody, and code."""
+def test_long_running_processes_have_no_secrets() -> None:
+    """The lexers of code blocks and the scripts of integrations process untrusted text and code."""
     script = ScriptProcess()
     listings = highlighting._start()
     try:
@@ -65,7 +65,7 @@ def test_processes_that_stay_have_no_secrets() -> None:
         listings.communicate()
 
 
-def test_fetching_packages_keeps_the_way_to_the_registry_alone() -> None:
+def test_fetching_packages_only_keeps_settings_of_the_registry() -> None:
     kept = ("PATH", "HOME", "https_proxy", "NO_PROXY", "SSL_CERT_FILE", "NPM_CONFIG_REGISTRY", "DENO_DIR")
     assert all(bundling._INSTALL_VARIABLES.fullmatch(name) for name in kept)
     assert not any(bundling._INSTALL_VARIABLES.fullmatch(name) for name in SECRETS)

@@ -29,5 +29,5 @@ def test_unrepresentable_times_are_refused(text):
         parse_iso(text)
 
 
-def test_a_moment_without_a_zone_is_utc():
+def test_a_time_without_a_time_zone_is_utc():
     assert milliseconds(datetime(2026, 1, 1)) == milliseconds(datetime(2026, 1, 1, tzinfo=UTC))

@@ -1,4 +1,4 @@
-"""A damaged database is recognized once: it is not ready, nothing is written, and everybody is told to restore."""
+"""A damaged database is recognized once: it isn't ready, nothing is written, and messages ask for a restore."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def damage(data: Path, *tables: str, filler: bytes = b"\xff") -> None:
 
 
 @pytest.mark.parametrize("filler", [b"\xff", b"\0"])
-def test_damage_is_recognized_by_the_first_read(sqlite_world: World, tmp_path: Path, filler: bytes) -> None:
+def test_damage_is_detected_by_the_first_read(sqlite_world: World, tmp_path: Path, filler: bytes) -> None:
     data = sqlite_world.install(tmp_path / "data")
     whole = (data / "octavo.db").read_bytes()
     damage(data, "page_versions", filler=filler)
@@ -105,7 +105,7 @@ def test_no_command_ends_in_a_traceback(
         assert done.returncode == 1 and RESTORE in done.stdout + done.stderr
 
 
-def test_an_altered_text_is_damage(tmp_path: Path) -> None:
+def test_a_modified_text_is_reported_as_damage(tmp_path: Path) -> None:
     database = SqliteDatabase(str(tmp_path / "octavo.db"))
     with database.write() as tx:
         tx.script("CREATE TABLE texts (said TEXT)")
@@ -117,7 +117,7 @@ def test_an_altered_text_is_damage(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
     (tmp_path / "octavo.db").write_bytes(b"something else entirely" * 1000)
     with pytest.raises(Unavailable, match=RESTORE):
         open_context(Settings(data=str(tmp_path), url=URL))
@@ -137,7 +137,7 @@ def test_a_damaged_word_index_is_rebuilt_without_an_outage(tmp_path: Path) -> No
 
 @contextmanager
 def broken(world: World, code: str) -> Iterator[None]:
-    """Have the server report damage, as it does of a page that it reads, whenever pages are asked for."""
+    """Have the server report damage, as for a damaged page, whenever pages are requested."""
     database = world.context.db
     with database.migration() as tx:
         tx.script(
@@ -192,10 +192,10 @@ def test_damage_reported_by_postgresql_is_recognized(world: World, code: str) ->
 
 
 @pytest.mark.parametrize("world", ["postgresql"], indirect=True)
-def test_a_read_that_failed_says_why(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_read_reports_the_reason(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """And not that its transaction is over."""
     page = f"/spaces/{world.home['spaceId']}/content/page/{world.home['pageId']}"
-    # Nothing is answered with what is kept.
+    # No response comes from a cache.
     monkeypatch.setattr(world.context.db, "_current_generation", lambda: None)
     with broken(world, "57014"):  # canceled, as a statement that takes too long
         answer = world.call("admin", "GET", page)

@@ -16,7 +16,7 @@ LANGUAGES = sorted(read_catalog().keys() | read_print_catalog().keys() | catalog
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_days_are_written_as_in_the_cldr(language: str) -> None:
+def test_dates_match_the_cldr(language: str) -> None:
     # English days as most of the world writes them.
     locale = "en_GB" if language == "en" else language
     for number in range(0, 800):

@@ -39,25 +39,25 @@ def _settled_generation(database) -> int:
     raise AssertionError("never listening")
 
 
-def test_generation_changes_with_own_and_foreign_commits(database, database_url):
+def test_the_generation_changes_with_own_and_foreign_commits(database, database_url):
     first = _settled_generation(database)
     _put(database, "own")
     second = database.generation()
-    assert second > first  # at once: a thread reads what it wrote
+    assert second > first  # immediately: a thread reads its own writes
     _put_elsewhere(database_url)
     assert _is_soon_above(second, database.generation)
 
 
-def test_recent_generation_includes_own_commits_at_once(database, database_url):
+def test_the_recent_generation_includes_own_commits_immediately(database, database_url):
     _settled_generation(database)
-    before = database.generation_lately()
+    before = database.recent_generation()
     for name in "abc":
         _put(database, name)
-        found = database.generation_lately()
+        found = database.recent_generation()
         assert found > before
         before = found
     _put_elsewhere(database_url)
-    assert _is_soon_above(before, database.generation_lately)
+    assert _is_soon_above(before, database.recent_generation)
 
 
 def test_generation_is_the_same_number_in_every_thread(database):
@@ -84,7 +84,7 @@ def test_generation_of_an_open_read_is_the_one_of_its_snapshot(database):
     assert database.generation() > first
 
 
-def test_a_thread_that_ends_leaves_no_connection(sqlite_template, tmp_path):
+def test_a_finished_thread_leaves_no_connection(sqlite_template, tmp_path):
     database = open_database(f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'octavo.db')}")
 
     def read() -> None:

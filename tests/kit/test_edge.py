@@ -44,7 +44,7 @@ DECODED = {"br": brotli.decompress, "gzip": gzip.decompress, "zstd": zstd.decomp
 
 
 class Tried:
-    """An edge with a route of each kind, and how often what it streams was opened and closed."""
+    """Edge with a route of each kind, and counters of opened and closed streams."""
 
     def __init__(self, **options) -> None:
         self.closed = threading.Event()
@@ -136,7 +136,7 @@ def tried():
 # --- methods ----------------------------------------------------------------------------------------------
 
 
-def test_head_is_get_without_its_body(tried):
+def test_head_equals_get_without_a_body(tried):
     for path in ("/text", "/small", "/file", "/made"):
         got, head = tried.get(path), tried.ask("HEAD", path)
         assert head.content == b""
@@ -150,7 +150,7 @@ def test_head_is_get_without_its_body(tried):
     assert tried.ask("HEAD", "/few").content == b""
 
 
-def test_options_and_other_methods(tried):
+def test_options_and_other_methods_get_a_response(tried):
     options = tried.ask("OPTIONS", "/echo")
     assert (options.status_code, options.headers["allow"]) == (204, "POST, PUT")
     assert options.headers["access-control-max-age"] == "60"
@@ -195,7 +195,7 @@ def test_if_match_compares_strongly(tried):
 
 
 @given(st.lists(st.tuples(st.booleans(), st.text("abc,-\x21", max_size=5)), max_size=5), st.data())
-def test_tags_are_read_as_they_are_written(tags, data):
+def test_entity_tags_round_trip(tags, data):
     spaces = st.sampled_from(["", " ", "\t"])
     written = ",".join(
         f'{data.draw(spaces)}{"W/" if weak else ""}"{tag}"{data.draw(spaces)}' for weak, tag in tags
@@ -207,7 +207,7 @@ def test_tags_are_read_as_they_are_written(tags, data):
 
 
 @given(st.text(st.characters(max_codepoint=255), max_size=40))
-def test_no_header_is_too_odd(text):
+def test_any_header_is_accepted(text):
     raw = text.encode("latin-1")
     assert check_conditions({b"if-none-match": raw, b"if-match": raw}, "abc") in (200, 304, 412)
     status, start, end = choose_range({b"range": raw, b"if-range": raw}, "abc", 10)
@@ -229,7 +229,7 @@ def test_no_header_is_too_odd(text):
         ("-99999", 0, 2048),
     ],
 )
-def test_a_part_of_a_file(tried, asked, start, end):
+def test_part_of_a_file_can_be_requested(tried, asked, start, end):
     part = tried.get("/file", range=f"bytes={asked}")
     assert (part.status_code, part.content) == (206, FILE[start:end])
     assert part.headers["content-range"] == f"bytes {start}-{end - 1}/2048"
@@ -238,7 +238,7 @@ def test_a_part_of_a_file(tried, asked, start, end):
 
 
 @pytest.mark.parametrize("asked", ["bytes=2048-", "bytes=99999-100000", "bytes=-0"])
-def test_a_part_that_is_not_there(tried, asked):
+def test_a_range_beyond_the_file_is_refused(tried, asked):
     refused = tried.get("/file", range=asked)
     assert (refused.status_code, refused.content) == (416, b"")
     assert refused.headers["content-range"] == "bytes */2048"
@@ -259,7 +259,7 @@ def test_ranges_of_changed_content_return_the_whole_file(tried):
 
 
 @given(st.integers(0, 40), st.integers(0, 40) | st.none(), st.integers(0, 30))
-def test_ranges_lie_within(first, last, size):
+def test_ranges_are_within_the_file(first, last, size):
     status, start, end = choose_range(
         {b"range": f"bytes={first}-{'' if last is None else last}".encode()}, "e", size
     )
@@ -292,7 +292,7 @@ def test_ranges_lie_within(first, last, size):
         ("x-gzip", "gzip"),
     ],
 )
-def test_a_coding_that_the_client_takes(tried, accepted, coding):
+def test_a_content_encoding_that_the_client_accepts_is_used(tried, accepted, coding):
     for _ in range(2):  # made, and found again
         answer = tried.ask("GET", "/text", headers={"accept-encoding": accepted})
         assert answer.headers.get("content-encoding") == coding
@@ -303,7 +303,7 @@ def test_a_coding_that_the_client_takes(tried, accepted, coding):
             assert int(answer.headers["content-length"]) < len(TEXT)
 
 
-def test_only_text_of_some_size_is_compressed(tried):
+def test_only_text_of_a_minimum_size_is_compressed(tried):
     assert "content-encoding" not in tried.get("/small", accept_encoding="gzip").headers
     assert "content-encoding" not in tried.get("/file", accept_encoding="gzip").headers
     for content_type in ("application/json", "image/svg+xml", "application/scim+json", "application/xml; x"):
@@ -313,7 +313,7 @@ def test_only_text_of_some_size_is_compressed(tried):
 
 
 @pytest.mark.parametrize("coding", ["br", "zstd", "gzip"])
-def test_compressed_bodies_are_kept_within_bytes(coding):
+def test_the_cache_of_compressed_bodies_is_limited(coding):
     compressor = Compressor(Memory(400))
     made = compressor.compress(TEXT, coding, "one")
     assert DECODED[coding](made) == TEXT
@@ -342,12 +342,12 @@ def test_bodies_are_read_up_to_their_limit(tried):
     assert (refused.status_code, refused.headers["connection"]) == (413, "close")
 
 
-def test_query_strings_are_bounded(tried):
+def test_query_strings_are_limited(tried):
     assert tried.get(f"/text?{'q' * 1000}").status_code == 200
     assert tried.get(f"/text?{'q' * 1001}").status_code == 414
 
 
-def test_a_stream_that_is_refused_before_its_first_piece_has_the_status_of_that(tried):
+def test_a_stream_refused_before_its_first_chunk_has_the_status_of_the_error(tried):
     assert (tried.get("/refused").status_code, tried.get("/few").content) == (403, b"ab")
 
 
@@ -371,7 +371,7 @@ def test_only_coroutines_run_on_the_event_loop(tried):
 # --- errors, names, counts ----------------------------------------------------------------------------------
 
 
-def test_failures_say_where_to_look_and_nothing_else(tried, caplog):
+def test_failures_only_contain_a_request_id(tried, caplog):
     answer = tried.get("/fail", x_request_id="mine-1")
     assert answer.status_code == 500
     assert answer.headers["x-request-id"] == "mine-1"
@@ -417,7 +417,7 @@ def test_the_access_log_names_routes_and_no_secrets(tried, caplog):
     assert lines[0]["client"] == "127.0.0.1" and "secret" not in repr(lines[0])
 
 
-def test_limits_count_addresses_and_their_number_is_bounded(clock):
+def test_rate_limits_count_a_limited_number_of_addresses(clock):
     clock.advance(0)
     tried = Tried(limiter=RateLimiter(2))
     assert [tried.get("/text").status_code for _ in range(3)] == [200, 200, 429]
@@ -443,7 +443,7 @@ def test_trusted_proxies_name_the_client(clock):
 # --- routing ------------------------------------------------------------------------------------------------
 
 
-def test_names_go_before_parameters_and_parameters_before_the_rest():
+def test_literal_segments_win_over_parameters_and_those_over_rests():
     routes: Routes[int] = Routes()
     patterns = ("/", "/a", "/a/b", "/a/{x}", "/a/{x}/c", "/{y}/b/c", "/a/{x*}", "/a/b/d/e")
     for number, pattern in enumerate(patterns):
@@ -464,7 +464,7 @@ def test_names_go_before_parameters_and_parameters_before_the_rest():
         routes.add("/a/{other}", 9)
 
 
-def test_segments_are_decoded_once_and_stay_apart():
+def test_segments_are_decoded_once_and_stay_separate():
     assert split_path(b"/a%2Fb/%252e/") == ["a/b", "%2e"]
     assert split_path(b"/") == split_path(b"") == []
     assert split_path(b"/a//b") == ["a", "", "b"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from octavo.errors import BadRequest, Damaged, NotFound, OctavoError, OutOfReach
+from octavo.errors import BadRequest, Damaged, NotFound, OctavoError, TemporarilyUnavailable
 from octavo.kit.http.dispatcher import invalid
 from octavo.kit.http.edge import json_error
 from octavo.operations.installation import load_packages
@@ -51,20 +51,20 @@ def test_the_field_is_the_start_of_the_message(message, field):
     }
 
 
-def test_the_path_of_a_part_goes_before_its_field():
+def test_the_path_of_a_part_precedes_its_field():
     assert NotFound("page: there is none").inside("changes[1]").message == "changes[1].page: there is none"
     assert NotFound("There is none").inside("changes[1]").message == "changes[1]: There is none"
 
 
 def test_an_error_with_another_message_keeps_its_class_reason_and_headers():
-    for error in (Damaged(), OutOfReach("The database is gone.")):
+    for error in (Damaged(), TemporarilyUnavailable("The database is gone.")):
         changed = error.inside("changes[0]")
         assert type(changed) is type(error)
         assert (changed.reason, changed.headers) == (error.reason, error.headers)
         assert str(changed) == changed.message == f"changes[0]: {error.message}"
 
 
-def test_validation_tells_missing_fields_from_wrong_ones():
+def test_validation_distinguishes_missing_from_invalid_fields():
     class Wanted(msgspec.Struct):
         title: str
 
@@ -79,14 +79,14 @@ def test_validation_tells_missing_fields_from_wrong_ones():
         assert (told["reason"], told["field"]) == (reason, field)
 
 
-def test_every_status_has_a_reason_of_its_own_and_each_is_one_word():
+def test_every_status_has_its_own_reason_of_one_word():
     for found in classes():
         assert re.fullmatch(r"[a-z]+(_[a-z]+)*", found.reason), found
         if "status" in vars(found):
             assert "reason" in vars(found), f"{found}: a status without a reason"
 
 
-def test_every_reason_that_says_more_than_the_status_is_documented():
+def test_every_specific_reason_is_documented():
     more = {found.reason for found in classes() if "reason" in vars(found) and "status" not in vars(found)}
     text = CONVENTIONS.read_text()
     assert {reason for reason in more if f"| `{reason}` |" not in text} == set()

@@ -14,7 +14,7 @@ import pytest
 
 from octavo.kit.db.database import Database, SqliteDatabase
 from octavo.kit.db.postgres import PostgresDatabase
-from octavo.kit.http.recent_access import Insiders
+from octavo.kit.http.recent_access import RecentAccess
 from octavo.kit.http.serving import run_served
 from octavo.kit.scheduling import permits
 from octavo.kit.scheduling.owners import NOBODY, Owner, Places, current_owner, done_for
@@ -61,7 +61,7 @@ def test_permits_go_to_the_longest_waiting_owner(monkeypatch: pytest.MonkeyPatch
     def computing() -> Iterator[None]:
         permits._permit.take()
         yield
-        permits._permit.give_back()
+        permits._permit.release()
 
     def busy() -> None:
         for owner in (GREEDY, GREEDY, GREEDY, MODEST, GREEDY):
@@ -124,7 +124,7 @@ def test_connections_go_to_the_longest_waiting_owner(database: Database) -> None
 
 
 @pytest.mark.parametrize("world", ["postgresql"], indirect=True)
-def test_a_row_that_one_organization_waits_for_holds_up_no_other(world: World) -> None:
+def test_a_locked_row_of_one_organization_delays_no_other(world: World) -> None:
     """Its writers have all the connections that they may have, and each waits for what another transaction holds."""
     context, space = world.context, world.home["spaceId"]
     done: list[int] = []
@@ -184,7 +184,7 @@ def test_threads_are_reserved_for_owners_without_one() -> None:
     assert (pool.held, pool.waiting) == (0, 0)
 
 
-def test_a_request_that_gives_up_holds_no_thread() -> None:
+def test_an_abandoned_request_holds_no_thread() -> None:
     pool = request_threads("requests wait", 1, "octavo-test", connections=100)
     go, began = threading.Event(), threading.Event()
 
@@ -195,7 +195,7 @@ def test_a_request_that_gives_up_holds_no_thread() -> None:
     async def ask() -> None:
         first, second, third = (pool.submit(GREEDY, run) for run in (work, go.wait, go.is_set))
         assert began.wait(PATIENCE)
-        assert second.give_up() and not first.give_up() and pool.waiting == 1
+        assert second.cancel() and not first.cancel() and pool.waiting == 1
         go.set()
         assert await third
         with pytest.raises(ZeroDivisionError):
@@ -203,7 +203,7 @@ def test_a_request_that_gives_up_holds_no_thread() -> None:
         pool.close()
         assert (pool.held, pool.waiting) == (0, 0)
         late = pool.submit(GREEDY, print)
-        with pytest.raises(asyncio.CancelledError):  # nobody waits for threads that are gone
+        with pytest.raises(asyncio.CancelledError):  # no one waits for threads that ended
             await late
 
     run_served(ask())
@@ -212,7 +212,7 @@ def test_a_request_that_gives_up_holds_no_thread() -> None:
 # --- the event loop -----------------------------------------------------------------------------------
 
 
-def test_heavy_users_of_the_event_loop_wait_behind_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heavy_users_of_the_event_loop_only_delay_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LoopTurns, "TURN", 0)
     turns, order = LoopTurns("requests wait", 30), []
 
@@ -268,7 +268,7 @@ def test_short_work_runs_immediately_without_taking_turns() -> None:
 
 @pytest.fixture
 def turns(monkeypatch: pytest.MonkeyPatch) -> list[Owner]:
-    """In whose turn requests that are answered on the event loop were."""
+    """Return in whose turn requests were answered on the event loop."""
     seen: list[Owner] = []
     run = LoopTurns.run
 
@@ -277,12 +277,12 @@ def turns(monkeypatch: pytest.MonkeyPatch) -> list[Owner]:
         return await run(self, owner, *work)
 
     monkeypatch.setattr(LoopTurns, "run", note)
-    # Where nobody waits, what is kept is answered without a turn.
+    # If no one waits, cached responses need no turn.
     monkeypatch.setattr(LoopTurns, "is_free", lambda self: False)
     return seen
 
 
-def test_a_request_is_an_organizations_once_its_caller_was_let_in(world: World, turns: list[Owner]) -> None:
+def test_a_request_counts_for_an_organization_once_it_is_authorized(world: World, turns: list[Owner]) -> None:
     home, away = world.home, world.away
     admin, space = home.admin, home.path("/spaces/{spaceId}")
     mine = home["organizationId"]
@@ -292,7 +292,7 @@ def test_a_request_is_an_organizations_once_its_caller_was_let_in(world: World, 
     for path in (space, space, "/user", organization, organization, away.path("/spaces/{spaceId}")):
         world.call(admin, "GET", path, headers=mine_alone)
     assert [owner[0] for owner in turns][1:] == [mine, mine, "", mine, ""]
-    # Naming what is somebody else's takes nothing of theirs.
+    # Naming objects of others uses none of their turns.
     turns.clear()
     with world.context.db.write() as tx:
         token = {"authorization": f"Bearer {create_token(tx, world.users['stranger'], name='new')}"}
@@ -302,7 +302,7 @@ def test_a_request_is_an_organizations_once_its_caller_was_let_in(world: World, 
     assert all(owner[0] != mine for owner in turns)
 
 
-def test_a_visit_is_the_organizations_whose_site_it_is(world: World, turns: list[Owner]) -> None:
+def test_a_visit_counts_for_the_organization_of_the_site(world: World, turns: list[Owner]) -> None:
     org = world.home["organizationId"]
     site = world.get(world.home.admin, world.home.path("/orgs/{organizationId}/sites/{siteId}"))
     published = world.post(world.home.admin, f"/orgs/{org}/sites/{site['id']}/publish", {})["urls"][
@@ -316,16 +316,16 @@ def test_a_visit_is_the_organizations_whose_site_it_is(world: World, turns: list
 
 
 def test_recent_access_is_remembered_by_place() -> None:
-    known = Insiders()
-    known.let_in("ann", "first", "space", "")
+    known = RecentAccess()
+    known.record("ann", "first", "space", "")
     assert known.organization("ann", "space") == "first"
     assert known.organization("ann", "other", "") == "first", "where they were let in last"
     assert known.organization("eve", "space", "") == ""
-    known.let_in("ann", "second", "space")
+    known.record("ann", "second", "space")
     assert known.organization("ann", "space", "") == "second", "a space may go to another organization"
 
 
-def test_a_job_is_done_for_its_organization(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_counts_for_its_organization(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     context, seen = world.context, set()
     write = type(context.db).write
 
@@ -354,8 +354,8 @@ def test_many_waiting_owners_are_served_as_fast_as_few() -> None:
         owner = ("greedy", str(number))
         places.ask(owner, lambda owner=owner: order.append(owner))  # type: ignore[misc]
     places.ask(MODEST, lambda: order.append(MODEST))
-    places.give_back(GREEDY)
+    places.release(GREEDY)
     while places.held:
-        places.give_back(order[-1])
+        places.release(order[-1])
     assert order[0] == MODEST and len(set(order)) == len(order) == 201
     assert isinstance(places, Places) and not isinstance(places, Shares)

@@ -82,7 +82,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def servers():
-    """Two servers on ports of their own."""
+    """Return two servers on separate ports."""
     found = []
     for _ in range(2):
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -112,7 +112,7 @@ def fetcher(at) -> Fetcher:
     return Fetcher(Settings(allow_private_fetch=f"example.com:1, {at}").allow_private_fetch)
 
 
-def test_answers_of_every_status(fetcher, at):
+def test_responses_of_every_status_are_returned(fetcher, at):
     found = fetcher.fetch(f"http://{at}/a?b", "POST", {"X-A": "1", "Host": "evil"}, b"body")
     assert (found.status, found.body, found.url) == (200, b"POST body", f"http://{at}/a?b")
     assert fetcher.fetch(f"http://{at}/missing").status == 404
@@ -186,7 +186,7 @@ def test_private_hosts_are_refused(url):
         "http://example.com:99999/",
     ],
 )
-def test_other_than_http_is_refused(url):
+def test_other_protocols_than_http_are_refused(url):
     with pytest.raises(FetchError):
         Fetcher().check_url(url)
 
@@ -197,7 +197,7 @@ def test_userinfo_is_refused(fetcher, at):
             fetcher.fetch(url)
 
 
-def test_public_addresses_pass():
+def test_public_addresses_are_allowed():
     for host in ("8.8.8.8", "[2606:4700::1111]"):
         target = Fetcher().check_url(f"https://{host}:8443/x")
         assert (target.host, target.port, target.scheme) == (host.strip("[]"), 8443, "https")
@@ -247,7 +247,7 @@ def _addresses(*texts):
 
 
 def test_a_rebinding_name_is_resolved_once(monkeypatch):
-    """First public, then private: the second answer must never be asked for, nor connected to."""
+    """First public, then private: the second address must never be requested or connected to."""
     answers = iter([_addresses("8.8.8.8"), _addresses("127.0.0.1")])
     connected = []
 
@@ -263,13 +263,13 @@ def test_a_rebinding_name_is_resolved_once(monkeypatch):
     assert next(answers) == _addresses("127.0.0.1")
 
 
-def test_one_private_address_among_public_ones_is_enough(monkeypatch):
+def test_one_private_address_among_public_ones_is_refused(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", lambda *a, **k: _addresses("8.8.8.8", "10.0.0.1"))
     with pytest.raises(FetchError, match="private network"):
         Fetcher().fetch("http://mixed.example/")
 
 
-def test_the_next_address_is_tried_when_one_is_dead(monkeypatch, server):
+def test_the_next_address_is_tried_if_one_fails(monkeypatch, server):
     real = socket.getaddrinfo
 
     def resolve(host, *args, **kwargs):
@@ -282,7 +282,7 @@ def test_the_next_address_is_tried_when_one_is_dead(monkeypatch, server):
     assert server.seen[0][2]["host"] == allowed
 
 
-def test_a_name_server_that_does_not_answer_is_inside_the_deadline(monkeypatch, server):
+def test_the_deadline_includes_name_resolution(monkeypatch, server):
     go = threading.Event()
     real = socket.getaddrinfo
 
@@ -302,21 +302,21 @@ def test_a_name_server_that_does_not_answer_is_inside_the_deadline(monkeypatch, 
         go.set()
 
 
-def test_a_fetch_in_a_job_ends_with_it(monkeypatch):
+def test_a_fetch_ends_with_its_job(monkeypatch):
     go = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: go.wait())
     try:
         with deadlines.limited(0.2):
             with pytest.raises(FetchError, match="not resolved in time"):
                 Fetcher().fetch("http://slow.example/")
-            with pytest.raises(deadlines.OutOfTime):
+            with pytest.raises(deadlines.DeadlineExceeded):
                 Fetcher().fetch("http://slow.example/")
     finally:
         go.set()
 
 
-def test_tls_is_asked_for_by_the_name_of_the_url(monkeypatch):
-    """Pinning the address must not change which certificate is asked for and checked."""
+def test_tls_uses_the_host_name_of_the_url(monkeypatch):
+    """Pinning the address must not change which certificate is requested and checked."""
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     hello = []
@@ -342,13 +342,13 @@ def test_tls_is_asked_for_by_the_name_of_the_url(monkeypatch):
 
 
 @pytest.mark.parametrize("path", ["large", "endless", "bomb"])
-def test_too_large_an_answer(fetcher, at, path):
+def test_a_response_that_is_too_large_is_refused(fetcher, at, path):
     with pytest.raises(FetchError, match="larger than 100,000 bytes"):
         fetcher.fetch(f"http://{at}/{path}", limits=Limits(size=100_000))
 
 
 @pytest.mark.parametrize("path", ["slow", "slow-headers"])
-def test_the_deadline_holds_for_dripping_answers(fetcher, at, path):
+def test_the_deadline_applies_to_slow_responses(fetcher, at, path):
     with pytest.raises(FetchError, match="within 0.3 seconds"):
         fetcher.fetch(f"http://{at}/{path}", limits=Limits(seconds=0.3))
 
@@ -359,7 +359,7 @@ def test_headers_cannot_be_smuggled(fetcher, at, server):
     assert server.seen == []
 
 
-def test_a_dead_port_says_so():
+def test_a_closed_port_is_reported():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         at = f"127.0.0.1:{probe.getsockname()[1]}"

@@ -31,7 +31,7 @@ def store(request, tmp_path) -> FileStore:
 
 
 @pytest.mark.parametrize("data", [b"", b"hello", os.urandom(11_000_000)], ids=["empty", "small", "large"])
-def test_bytes_come_back_whole(store, data):
+def test_bytes_round_trip(store, data):
     for source in (data, io.BytesIO(data), iter([data[:3], data[3:]])):
         blob = store.put(source)
         assert blob == Blob(hashlib.sha256(data).hexdigest(), len(data))
@@ -39,14 +39,14 @@ def test_bytes_come_back_whole(store, data):
     assert store.find_size(blob.hash) == len(data)
 
 
-def test_ranges(store):
+def test_ranges_of_files_are_read(store):
     blob = store.put(bytes(range(256)) * 4000)
     assert b"".join(store.open(blob.hash, 10, 20)) == bytes(range(10, 20))
     assert b"".join(store.open(blob.hash, 256 * 4000 - 3)) == bytes([253, 254, 255])
     assert sum(map(len, store.open(blob.hash, 5, 600_000))) == 599_995
 
 
-def test_a_cap_keeps_nothing(store):
+def test_a_file_beyond_the_limit_is_not_stored(store):
     data = b"x" * 1001
 
     def endless():
@@ -73,13 +73,13 @@ def test_deleting_stored_and_missing_files(store):
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd", "..%2f" + "a" * 60, "/etc/passwd", "A" * 64, "a" * 63, "a" * 64 + "\n", ""]
 )
-def test_only_hashes_are_addresses(store, name):
+def test_only_hashes_are_accepted_as_keys(store, name):
     assert not store.exists(name)
     with pytest.raises(NotFound):
         store.open(name)
 
 
-def test_an_unreachable_store_says_so(monkeypatch, tmp_path):
+def test_an_unreachable_store_is_reported(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Unavailable, match="files"):
         open_store(f"file://{tmp_path / 'file' / 'below'}", signer)
@@ -88,7 +88,7 @@ def test_an_unreachable_store_says_so(monkeypatch, tmp_path):
             open_store(url, signer)
 
 
-def test_a_missing_bucket_is_named(s3_environment):
+def test_a_missing_bucket_is_reported(s3_environment):
     with pytest.raises(Unavailable) as raised:
         open_store("s3://no-such-bucket/some/folder", signer).require_reachable()
     assert "there is no bucket 'no-such-bucket'" in raised.value.message
@@ -97,7 +97,7 @@ def test_a_missing_bucket_is_named(s3_environment):
 
 @pytest.fixture
 def silent_endpoint(s3_environment, monkeypatch):
-    """An object store that takes requests and answers none."""
+    """Return an object store that accepts requests and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         endpoint = f"http://127.0.0.1:{listening.getsockname()[1]}"
         monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
@@ -105,7 +105,7 @@ def silent_endpoint(s3_environment, monkeypatch):
 
 
 @pytest.mark.parametrize("endpoint", ["http://[x", "http://s3.example:99999", "s3.example:9000"])
-def test_an_endpoint_that_is_no_address_is_named(endpoint):
+def test_an_invalid_endpoint_is_reported(endpoint):
     with pytest.raises(Unavailable, match="AWS_ENDPOINT_URL"):
         open_store("s3://docs", signer, {"AWS_ENDPOINT_URL": endpoint})
 
@@ -116,7 +116,7 @@ def test_invalid_store_urls_are_refused(url):
         open_store(url, signer, {})
 
 
-def test_a_store_that_never_answers_is_named_soon(silent_endpoint, monkeypatch):
+def test_an_unresponsive_store_is_reported_quickly(silent_endpoint, monkeypatch):
     monkeypatch.setattr("octavo.kit.files._PROBE_SECONDS", 1)
     with pytest.raises(Unavailable) as raised:
         open_store("s3://docs", signer).require_reachable()
@@ -137,7 +137,7 @@ def test_unavailable_stores_are_logged_in_one_line(s3_environment, monkeypatch, 
 GRANT = FileGrant(hash="a" * 64, name='Große/Datei "1".svg', content_type="image/svg+xml")
 
 
-def test_own_links_bind_purpose_bytes_name_and_type(tmp_path, clock):
+def test_signed_links_bind_purpose_content_name_and_type(tmp_path, clock):
     store = open_store(f"file://{tmp_path}", signer)
     expires = now() + 60_000
     link = store.link("preview", GRANT, expires)
@@ -151,7 +151,7 @@ def test_own_links_bind_purpose_bytes_name_and_type(tmp_path, clock):
     assert store.verify("preview", token) is None
 
 
-def test_presigned_links_give_the_bytes_under_name_and_type(s3_environment):
+def test_presigned_links_return_the_bytes_with_name_and_type(s3_environment):
     store = open_store("s3://docs/some/prefix", signer)
     blob = store.put(b"<svg/>")
     link = store.link("preview", FileGrant(blob.hash, GRANT.name, GRANT.content_type), now() + 60_000)
@@ -161,7 +161,7 @@ def test_presigned_links_give_the_bytes_under_name_and_type(s3_environment):
         assert answer.headers["Content-Disposition"].startswith('attachment; filename="Gro_e_Datei _1_.svg"')
 
 
-def test_a_bucket_that_browsers_do_not_reach_is_handed_out_by_us(s3_environment):
+def test_files_of_an_unreachable_bucket_are_served_by_octavo(s3_environment):
     store = open_store("s3://docs/some/prefix", signer, direct=False)
     blob = store.put(b"<svg/>")
     link = store.link("preview", FileGrant(blob.hash, GRANT.name, GRANT.content_type), now() + 60_000)
@@ -171,7 +171,7 @@ def test_a_bucket_that_browsers_do_not_reach_is_handed_out_by_us(s3_environment)
 
 @pytest.mark.parametrize("session", ["", "a/session+token"])
 @pytest.mark.parametrize("endpoint", ["", "http://127.0.0.1:9000"])
-def test_presigned_links_are_those_of_botocore(monkeypatch, clock, session, endpoint):
+def test_presigned_links_equal_those_of_botocore(monkeypatch, clock, session, endpoint):
     import boto3
     from botocore.client import Config
 
@@ -194,7 +194,7 @@ def test_presigned_links_are_those_of_botocore(monkeypatch, clock, session, endp
     )
     headers = file_headers(GRANT)
     moment, expires = 0, 1
-    # The other one looks at the clock of the machine, which may go on to its next second in between.
+    # The other one reads the clock of the machine, which can reach the next second in between.
     while moment + 600_000 != expires * 1000:
         expires = now() // 1000 + 600
         theirs = client.generate_presigned_url(
@@ -220,7 +220,7 @@ def _parts(url: str):
     return parts.scheme, parts.netloc, parts.path, parse_qs(parts.query)
 
 
-def test_types_are_told_by_content():
+def test_types_are_detected_by_content():
     assert detect_type(b"\x89PNG\r\n\x1a\n....", "a.svg") == "image/png"
     assert detect_type(b"RIFF....WEBPVP8 ", "a") == "image/webp"
     assert detect_type(b"\0\0\0\x20ftypavif....", "a") == "image/avif"
@@ -329,5 +329,5 @@ def test_a_killed_writer_leaves_no_half_file(tmp_path):
     for hash in told:
         assert hashlib.sha256(store.read(hash)).hexdigest() == hash
     for path in tmp_path.glob("??/*"):
-        if store.exists(path.name):  # else a leftover under a name that nobody asks for
+        if store.exists(path.name):  # Otherwise, a leftover remains under an unused name.
             assert hashlib.sha256(path.read_bytes()).hexdigest() == path.name

@@ -1,4 +1,4 @@
-"""Listings are coloured in a process of its own, within a time."""
+"""Code is highlighted in a separate process, within a time limit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_process_returns_the_result_of_the_highlighter(highlighter):
     assert highlighter.for_page()(CODE, "no such language") is None
 
 
-def test_a_listing_that_takes_too_long_has_no_colours_and_the_page_says_nothing_odd(highlighter):
+def test_slow_code_blocks_are_not_highlighted(highlighter):
     colour = highlighter.for_page()
     words = "a " * 29_000
     assert colour(words, "java") is None
@@ -46,7 +46,7 @@ def test_a_listing_that_takes_too_long_has_no_colours_and_the_page_says_nothing_
     assert slow == plain and words.strip() in slow
 
 
-def test_all_listings_of_a_page_share_its_time(highlighter):
+def test_code_blocks_of_a_page_share_a_time_limit(highlighter):
     colour = highlighter.for_page()
     for _ in range(4):
         assert colour("a " * 29_000, "java") is None
@@ -54,14 +54,14 @@ def test_all_listings_of_a_page_share_its_time(highlighter):
     assert highlighter.for_page()(CODE, "python") is not None
 
 
-def test_a_process_that_died_is_replaced(highlighter):
+def test_a_dead_process_is_replaced(highlighter):
     assert highlighter.for_page()(CODE, "python")
     highlighter._process.kill()
     highlighter._process.wait()
     assert highlighter.for_page()(CODE, "python")
 
 
-def test_the_time_is_taken_from_whatever_takes_it():
+def test_an_aborted_highlighting_reports_its_time():
     cut = highlight_in_time("a " * 29_000, "java", 0.1)
     assert cut.tokens is None and cut.seconds >= 0.1
     assert highlight_in_time(CODE, "python").tokens == highlight(CODE, "python")
@@ -71,7 +71,7 @@ def test_the_time_is_taken_from_whatever_takes_it():
 @pytest.mark.parametrize(
     "language", ["java", "perl", "make", "js", "python", "bash", "ruby", "html", "yaml", "c++"]
 )
-def test_no_listing_takes_longer_than_it_may(highlighter, language):
+def test_no_code_block_exceeds_its_time_limit(highlighter, language):
     for pattern in LISTINGS.values():
         found = highlighter._ask(highlighting._Wanted(pattern(50_000), language, 0.1))
         assert found.seconds < 1

@@ -17,7 +17,7 @@ def test_ids_of_one_process_are_in_order_within_a_millisecond(clock):
     assert made[0] > "0VbgthdsXuaRePoA7Ass", "those that were made before begin with 0"
 
 
-def test_no_two_threads_make_one_id(clock):
+def test_threads_never_create_the_same_id(clock):
     clock.advance(0)
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda _: new_id(), range(4000)))

@@ -22,7 +22,7 @@ from settled import PATIENCE, until
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
-    """Each test registers kinds of its own."""
+    """Let each test register its own kinds."""
     monkeypatch.setattr(jobs, "kinds", {})
     monkeypatch.setattr(jobs, "schedules", {})
     monkeypatch.setattr(jobs, "feeders", [])
@@ -57,7 +57,7 @@ class Running:
         self.thread.join()
 
 
-def test_a_job_gets_context_and_payload_and_is_gone(database):
+def test_a_job_gets_context_and_payload_and_is_deleted(database):
     seen = []
 
     @jobs.job("greet", bound="a test")
@@ -70,14 +70,14 @@ def test_a_job_gets_context_and_payload_and_is_gone(database):
     assert _rows(database) == []
 
 
-def test_a_job_rides_in_its_transaction(database):
+def test_a_job_is_enqueued_in_the_transaction(database):
     with pytest.raises(ZeroDivisionError), database.write() as tx:
         enqueue(tx, "greet")
         raise ZeroDivisionError
     assert _rows(database) == []
 
 
-def test_one_waiting_job_of_a_key_but_another_beside_the_running_one(database):
+def test_one_job_of_a_key_waits_even_while_another_runs(database):
     runs = []
 
     @jobs.job("index", bound="a test")
@@ -93,7 +93,7 @@ def test_one_waiting_job_of_a_key_but_another_beside_the_running_one(database):
     assert sorted(runs) == [1, 3, 4]
 
 
-def test_jobs_of_the_future_and_of_unknown_kinds_wait(database):
+def test_future_jobs_and_jobs_of_unknown_kinds_wait(database):
     @jobs.job("known", bound="a test")
     def known(context):
         raise AssertionError("too early")
@@ -104,7 +104,7 @@ def test_jobs_of_the_future_and_of_unknown_kinds_wait(database):
     assert len(_rows(database)) == 2
 
 
-def test_failures_back_off_then_park_with_their_error(database, clock):
+def test_failed_jobs_are_retried_later_and_parked_with_their_error(database, clock):
     @jobs.job("fail", bound="a test", attempts=3)
     def fail(context, page):
         raise ValueError(f"page {page} is broken")
@@ -182,7 +182,7 @@ def test_a_long_job_keeps_its_lease(database, clock):
     try:
         with Running(database, lease=0.5, poll=0.02), Running(database, lease=0.5, poll=0.02):
             for _ in range(4):
-                # Time goes on only once the lease was renewed, however long that takes here.
+                # The clock advances only after the lease was renewed, however long that takes.
                 until(lambda: [row[0] for row in _rows(database, "lease_until")] == [now() + 500])
                 clock.advance(400)
             go.set()
@@ -218,7 +218,7 @@ def test_a_job_that_kills_its_workers_is_parked(database):
         assert "crashed" in list_jobs(tx, state="parked")[0][0].error
 
 
-def test_schedules_fire_once_for_all_workers(database, clock):
+def test_schedules_run_once_across_workers(database, clock):
     runs = []
     jobs.job("sweep", bound="a test")(lambda context: runs.append(1))
     jobs.schedule("sweep-all", 60, "sweep")
@@ -266,7 +266,7 @@ def _start_worker(database_url, lease, *more):
     )
 
 
-def test_a_killed_worker_loses_nothing_and_doubles_nothing(database, database_url):
+def test_a_killed_worker_loses_and_repeats_nothing(database, database_url):
     with database.write() as tx:
         tx.script("CREATE TABLE effects (n BIGINT NOT NULL);")
     workers = []
@@ -274,7 +274,8 @@ def test_a_killed_worker_loses_nothing_and_doubles_nothing(database, database_ur
         with database.write() as tx:
             for n in range(200):
                 enqueue(tx, "effect", n=n)
-        # Only what the killed one holds is taken over: on a busy machine a living one may renew a short lease too late.
+        # Only jobs of the killed worker are taken over: on a busy machine, a running one can renew a short
+        # lease too late.
         victim = _start_worker(database_url, "1", "victim")
         workers.append(victim)
         assert victim.stdout.readline() == "ready\n"
@@ -299,7 +300,7 @@ def test_a_killed_worker_loses_nothing_and_doubles_nothing(database, database_ur
             tx.script("DROP TABLE effects;")
 
 
-def test_workers_on_both_sides_of_a_process_border_share_the_work(database, database_url):
+def test_workers_of_several_processes_share_the_work(database, database_url):
     seen = []
     lock = threading.Lock()
 
@@ -323,7 +324,7 @@ def test_workers_on_both_sides_of_a_process_border_share_the_work(database, data
 # --- fairness -------------------------------------------------------------------------------------------
 
 
-def test_a_mail_does_not_wait_behind_the_slow_jobs_of_one_tenant(database):
+def test_emails_do_not_wait_for_slow_jobs_of_one_organization(database):
     go, mailed = threading.Event(), threading.Event()
     running, most = set(), []
     lock = threading.Lock()
@@ -387,7 +388,7 @@ def test_organizations_and_kinds_take_turns(database):
     ]
 
 
-def test_a_claim_costs_the_same_however_many_jobs_wait(database):
+def test_claiming_a_job_takes_the_same_time_with_many_waiting(database):
     jobs.job("import", bound="a test")(lambda context: None)
     statements = []
 
@@ -452,7 +453,7 @@ def _plan(tx, sql):
 # --- time -----------------------------------------------------------------------------------------------
 
 
-def test_a_job_past_its_time_stops_itself_and_is_tried_again(database):
+def test_a_job_beyond_its_deadline_stops_and_is_retried(database):
     ended = []
 
     @jobs.job("endless", bound="a test", seconds=0.2)
@@ -470,10 +471,10 @@ def test_a_job_past_its_time_stops_itself_and_is_tried_again(database):
     assert ended == [True]
     ((state, attempts, lease, error),) = _rows(database, "state, attempts, lease, error")
     assert (state, attempts, lease) == ("later", 1, None)
-    assert "OutOfTime" in error
+    assert "DeadlineExceeded" in error
 
 
-def test_a_stuck_job_is_taken_from_its_thread_which_leaves_no_trace(database):
+def test_a_stuck_job_is_abandoned_and_its_thread_writes_nothing(database):
     go, lost = threading.Event(), []
 
     @jobs.job("stuck", bound="a test", attempts=1, seconds=0.1)
@@ -492,7 +493,7 @@ def test_a_stuck_job_is_taken_from_its_thread_which_leaves_no_trace(database):
     jobs.job("other", bound="a test")(lambda context: ran.set())
     _add(database, "stuck")
     try:
-        # Its lease does not end: nobody but the worker itself takes it from its thread.
+        # Its lease doesn't end: only the worker itself removes it from its thread.
         with Running(database, threads=3, lease=60, grace=0.1, poll=0.02):
             until(lambda: _rows_in(database, "parked"))
             _add(database, "other")
@@ -507,7 +508,7 @@ def test_a_stuck_job_is_taken_from_its_thread_which_leaves_no_trace(database):
         assert "not done within 0.1 seconds" in tx.value("SELECT error FROM jobs")
 
 
-def test_a_second_run_of_the_same_worker_is_not_the_first(database):
+def test_a_second_run_by_the_same_worker_has_its_own_lease(database):
     """Each run has a lease of its own."""
     first = []
 
@@ -575,7 +576,7 @@ def test_a_part_that_never_succeeds_is_parked(database):
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_each_part_has_the_time_of_the_job_for_itself(database, kept):
+def test_each_part_has_the_time_limit_of_the_job(database, kept):
     parts = []
 
     @jobs.job("in parts", bound=None, attempts=1, seconds=60)
@@ -595,7 +596,7 @@ def test_each_part_has_the_time_of_the_job_for_itself(database, kept):
     assert (parts, _rows(database)) == ([0, 1, 2, 3, 4], [])
 
 
-def test_a_part_may_not_take_longer_than_that(database):
+def test_a_part_beyond_the_time_limit_fails(database):
     @jobs.job("in parts", bound=None, attempts=1, seconds=60)
     def in_parts(context):
         jobs.renew()
@@ -605,10 +606,10 @@ def test_a_part_may_not_take_longer_than_that(database):
     _add(database, "in parts")
     Worker(database, None).run_pending()
     ((state, error),) = _rows(database, "state, error")
-    assert state == "parked" and "OutOfTime" in error
+    assert state == "parked" and "DeadlineExceeded" in error
 
 
-def test_a_part_of_a_job_that_another_worker_has_by_now_is_not_written(database):
+def test_a_part_is_not_written_after_another_worker_claimed_the_job(database):
     @jobs.job("in parts", bound=None)
     def in_parts(context):
         with database.write() as tx:
@@ -623,9 +624,9 @@ def test_a_part_of_a_job_that_another_worker_has_by_now_is_not_written(database)
         assert tx.one("SELECT * FROM secrets") is None
 
 
-def test_work_outside_of_a_job_has_no_parts(database):
+def test_work_outside_a_job_has_no_parts(database):
     with database.write() as tx:
         jobs.advance(tx, after=1)
     jobs.renew()
-    with deadlines.limited(0), pytest.raises(deadlines.OutOfTime):
+    with deadlines.limited(0), pytest.raises(deadlines.DeadlineExceeded):
         jobs.renew()

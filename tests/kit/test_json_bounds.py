@@ -21,7 +21,7 @@ from octavo.kit.http.json_bounds import has_more_values
         (r'["ended by a backslash, [\\', 1),
     ],
 )
-def test_values_are_counted_outside_of_texts(text, count):
+def test_values_are_counted_outside_of_strings(text, count):
     assert not has_more_values(text.encode(), count)
     assert count == 0 or has_more_values(text.encode(), count - 1)
 

@@ -22,7 +22,7 @@ def _lines(stream: io.StringIO) -> list[dict]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def test_json_lines_of_own_and_library_loggers_carry_the_request():
+def test_json_lines_of_all_loggers_contain_the_request():
     stream = io.StringIO()
     configure("json", stream)
     with bound(request_id="r1", operation="getSpace"):
@@ -48,7 +48,7 @@ def test_json_lines_of_own_and_library_loggers_carry_the_request():
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_standard_error_may_be_another_one_or_none(form, monkeypatch, capsys):
+def test_standard_error_can_be_replaced_or_missing(form, monkeypatch, capsys):
     """A log line is never the reason that something else fails, or that traces about logging are written."""
     first, second = io.StringIO(), io.StringIO()
     monkeypatch.setattr("sys.stderr", first)
@@ -69,7 +69,7 @@ def test_standard_error_may_be_another_one_or_none(form, monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_traces_are_part_of_the_line():
+def test_tracebacks_are_part_of_the_line():
     stream = io.StringIO()
     configure("json", stream)
     for log in (logging.getLogger("own"), logging.getLogger("library")):
@@ -82,7 +82,7 @@ def test_traces_are_part_of_the_line():
         assert line["exception"][0]["exc_value"] == "broken"
 
 
-def test_text_is_one_readable_line():
+def test_text_logs_are_one_readable_line():
     stream = io.StringIO()
     configure("text", stream)
     configure("text", stream)
@@ -123,7 +123,7 @@ HINTS = ("Zm9v", "hunter2", "s3cr", "correct horse", "eyJ", "mykey")
 
 @pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize("place", SECRETS)
-def test_secrets_are_hidden_wherever_they_are(form, place):
+def test_secrets_are_hidden_anywhere_in_a_message(form, place):
     stream = io.StringIO()
     configure(form, stream, secrets=["mykey-0123456789", "short"])
     log = logging.getLogger("own")
@@ -147,7 +147,7 @@ def test_messages_without_secrets_are_logged_unchanged():
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_traces_are_short_and_show_no_variables(form):
+def test_tracebacks_are_short_and_show_no_variables(form):
     def deep(depth):
         entered = "the value of a variable"
         if depth:
@@ -166,7 +166,7 @@ def test_traces_are_short_and_show_no_variables(form):
     assert "ValueError" in text
 
 
-def test_causes_are_part_of_a_trace():
+def test_causes_are_part_of_a_traceback():
     stream = io.StringIO()
     configure("text", stream)
     try:
@@ -180,7 +180,7 @@ def test_causes_are_part_of_a_trace():
     assert text.index("\nbuiltins.ValueError: file") < text.index("\ncaused by builtins.OSError: disk")
 
 
-def test_a_trace_ends_where_errors_cause_each_other():
+def test_a_traceback_of_errors_that_cause_each_other_ends():
     stream = io.StringIO()
     configure("text", stream)
     first, second = OSError("disk"), ValueError("file")

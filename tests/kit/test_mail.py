@@ -1,4 +1,4 @@
-"""Mail as it is handed to a server: what is in each message, and over which connection."""
+"""Emails as they are passed to a server: their content, and the connection."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _message(server: _Server) -> Message:
     return message_from_string("\n".join(server.lines[start : server.lines.index(".", start)]))
 
 
-def test_each_mail_has_a_date_and_an_id_of_its_own() -> None:
+def test_each_email_has_a_date_and_a_unique_id() -> None:
     found = []
     for _ in range(2):
         with _serving() as server:
@@ -83,7 +83,7 @@ def test_each_mail_has_a_date_and_an_id_of_its_own() -> None:
         assert (message["From"], message["To"]) == ("Docs <docs@example.org>", "ada@example.org")
 
 
-def test_no_mail_is_sent_in_the_clear_where_tls_is_required() -> None:
+def test_no_email_is_sent_unencrypted_if_tls_is_required() -> None:
     with _serving() as server:
         settings = _settings(server, smtp_require_tls=True)
         with pytest.raises(Unavailable, match="OCTAVO_SMTP_REQUIRE_TLS"):

@@ -62,7 +62,7 @@ def bare(bare_url) -> Iterator[Database]:
 
 @pytest.fixture
 def fresh(bare, tmp_path, request) -> Iterator[Database]:
-    """A new installation's database, on the engine of ``bare``."""
+    """Return the database of a new installation, on the engine of ``bare``."""
     if bare.engine == "sqlite":
         opened = open_database(f"sqlite:///{tmp_path / 'fresh.db'}")
     else:
@@ -73,7 +73,7 @@ def fresh(bare, tmp_path, request) -> Iterator[Database]:
 
 
 def _make_old(database: Database, numbers: tuple[int, ...] = LANDED) -> None:
-    """A database as the migrations before the first release left it, with rows."""
+    """Create a database as the migrations before the first release left it, with rows."""
     with database.write() as tx:
         tx.script(for_engine(OLD_SCHEMA, database.engine))
         tx.script("CREATE TABLE migrations (number BIGINT PRIMARY KEY, applied_at BIGINT NOT NULL);")
@@ -85,7 +85,7 @@ def _make_old(database: Database, numbers: tuple[int, ...] = LANDED) -> None:
 
 
 def _schema(database: Database) -> dict[str, Any]:
-    """Tables, columns in order, keys, indexes, constraints and triggers, by name."""
+    """Return tables, columns in order, keys, indexes, constraints, and triggers, by name."""
     read = _sqlite_schema if database.engine == "sqlite" else _postgres_schema
     with database.read() as tx:
         return read(tx)
@@ -136,7 +136,7 @@ def _postgres_schema(tx: Any) -> dict[str, Any]:
     }
 
 
-def test_the_schema_before_the_first_release_becomes_the_one_of_today(bare, fresh) -> None:
+def test_the_schema_before_the_first_release_is_migrated_to_the_current_one(bare, fresh) -> None:
     _make_old(bare)
     assert migrate(bare, load_migrations("octavo.operations.migrations"))
     assert _schema(bare) == _schema(fresh)
@@ -157,7 +157,7 @@ def test_the_schema_before_the_first_release_becomes_the_one_of_today(bare, fres
 
 
 @pytest.mark.parametrize("numbers", [LANDED[:-1], (*LANDED, 71), (1,)])
-def test_only_a_part_of_the_old_schema_is_refused_with_the_version_to_take_first(bare, numbers) -> None:
+def test_a_partial_old_schema_is_refused_with_the_version_to_install_first(bare, numbers) -> None:
     _make_old(bare, numbers)
     with pytest.raises(RefusedDatabase, match=r"Upgrade it with Octavo 0\.1\.0 .* first"):
         migrate(bare, load_migrations("octavo.operations.migrations"))
@@ -166,7 +166,7 @@ def test_only_a_part_of_the_old_schema_is_refused_with_the_version_to_take_first
 
 
 @pytest.mark.sqlite_first
-def test_each_migration_takes_a_database_with_rows_in_every_table(bare, fresh) -> None:
+def test_each_migration_accepts_rows_in_every_table(bare, fresh) -> None:
     """As it is upgraded from any of the schemas that there were."""
     load_packages()
     known = load_migrations("octavo.operations.migrations")
@@ -177,7 +177,7 @@ def test_each_migration_takes_a_database_with_rows_in_every_table(bare, fresh) -
             tables = read_schema(bare, tx)
             counts = " UNION ALL ".join(f"SELECT '{name}', (SELECT count(*) FROM {name})" for name in tables)
             empty = {name for name, count in tx.all(counts) if not count}
-            # What is derived may be made anew.
+            # Derived data can be rebuilt.
             lost = {name for name in empty & filled if name in TABLES and not TABLES[name].derived}
             assert not lost, known[number - 1]
             for name in tables:
@@ -188,7 +188,7 @@ def test_each_migration_takes_a_database_with_rows_in_every_table(bare, fresh) -
 
 
 def _fill(tx, table: Schema) -> None:
-    """Puts a row into a table, of values that migrations can read."""
+    """Insert a row into a table, with values that migrations can read."""
     declared = TABLES.get(table.name)
     row: dict[str, Any] = {}
     for column in table.columns:
@@ -209,7 +209,7 @@ SECOND = Migration(202602010000, "second", "CREATE TABLE second (id TEXT PRIMARY
 BETWEEN = Migration(202601150000, "between", "CREATE TABLE between_them (id TEXT PRIMARY KEY);\n")
 
 
-def test_each_is_applied_once_and_recorded(bare) -> None:
+def test_each_migration_is_applied_once_and_recorded(bare) -> None:
     assert migrate(bare, [FIRST]) == [FIRST]
     assert migrate(bare, [FIRST, SECOND]) == [SECOND]
     assert migrate(bare, [FIRST, SECOND]) == []
@@ -220,14 +220,14 @@ def test_each_is_applied_once_and_recorded(bare) -> None:
         ]
 
 
-def test_a_changed_file_is_refused_but_not_a_better_comment(bare) -> None:
+def test_a_changed_migration_is_refused_unless_only_comments_changed(bare) -> None:
     migrate(bare, [FIRST])
     assert migrate(bare, [FIRST._replace(sql="-- What comes first.\n" + FIRST.sql)]) == []
     with pytest.raises(RefusedDatabase, match="202601010000_first differs from"):
         migrate(bare, [FIRST._replace(sql=FIRST.sql.replace("TEXT", "BIGINT")), SECOND])
 
 
-def test_an_older_file_that_comes_later_is_refused(bare) -> None:
+def test_a_migration_added_out_of_order_is_refused(bare) -> None:
     migrate(bare, [FIRST, SECOND])
     with pytest.raises(RefusedDatabase, match="202601150000_between is older than 202602010000_second"):
         migrate(bare, [FIRST, BETWEEN, SECOND])
@@ -239,7 +239,7 @@ def test_a_database_newer_than_the_program_is_refused(bare) -> None:
         migrate(bare, [FIRST])
 
 
-def test_a_failing_migration_leaves_nothing(bare) -> None:
+def test_a_failed_migration_leaves_no_changes(bare) -> None:
     broken = SECOND._replace(sql=SECOND.sql + "INSERT INTO nowhere VALUES (1);\n")
     with pytest.raises(Exception, match="nowhere"):
         migrate(bare, [FIRST, broken])
@@ -248,7 +248,7 @@ def test_a_failing_migration_leaves_nothing(bare) -> None:
     assert migrate(bare, [FIRST, SECOND]) == [SECOND]
 
 
-def test_a_squash_runs_its_upgrade_where_the_old_ones_ran(bare) -> None:
+def test_a_squashed_migration_runs_its_upgrade_on_older_databases(bare) -> None:
     with bare.write() as tx:
         tx.script("CREATE TABLE old_name (id BIGINT PRIMARY KEY);")
         tx.script("CREATE TABLE migrations (number BIGINT PRIMARY KEY, applied_at BIGINT NOT NULL);")
@@ -285,7 +285,7 @@ def test_one_process_migrates_and_the_others_wait(bare_url) -> None:
     assert sorted(applied) == steps
 
 
-def test_a_lock_that_others_keep_ends_with_a_message(postgres_databases, monkeypatch) -> None:
+def test_a_held_migration_lock_ends_with_a_message(postgres_databases, monkeypatch) -> None:
     url = postgres_databases.create_bare("locked")
     database = open_database(url)
     migrate(database, [FIRST])
@@ -301,7 +301,7 @@ def test_a_lock_that_others_keep_ends_with_a_message(postgres_databases, monkeyp
     database.close()
 
 
-def test_files_are_named_for_their_time(tmp_path, monkeypatch) -> None:
+def test_migrations_are_named_by_time(tmp_path, monkeypatch) -> None:
     package = tmp_path / "some_migrations"
     package.mkdir()
     (package / "__init__.py").write_text("")

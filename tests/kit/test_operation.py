@@ -57,12 +57,12 @@ def table() -> Iterator[None]:
 
 
 def show_book(call: Call, shelf: Shelf, book_id: str) -> Book:
-    """One book."""
+    """Return one book."""
     return Book(book_id)
 
 
 @pytest.mark.usefixtures("table")
-def test_the_path_says_how_the_proof_is_had() -> None:
+def test_the_path_determines_the_access_check() -> None:
     operation = Area("books").operation
     operation("bookInRoom", "GET", "/rooms/{roomId}/books/{bookId}", needs=1)(show_book)
     operation("bookInBox", "GET", "/rooms/{roomId}/boxes/{boxId}/books/{bookId}", needs=1)(show_book)
@@ -141,13 +141,13 @@ def test_an_id_is_declared_once() -> None:
         declare(show_book)
 
 
-def test_a_proof_is_entered_once_by_the_same_parameters() -> None:
+def test_access_is_checked_once_for_the_same_parameters() -> None:
     with pytest.raises(DeclarationError, match="Shelf: already registered"):
         enters(Shelf, "boxId", "roomId")(enter_box)
     assert kit._ENTERS[Shelf, frozenset({"roomId", "boxId"})].fn is enter_box
 
 
-def test_every_proof_names_its_organization() -> None:
+def test_every_access_object_names_its_organization() -> None:
     """The proof determines the reach of a session or token of one organization: see ``access.reach``."""
     ours = [proof for proof in list_proofs() if proof.__module__.startswith("octavo.")]
     assert len(ours) > 5

@@ -35,7 +35,7 @@ class Seen:
         self.types.append(event.type)
 
 
-def test_events_come_once_and_in_order_to_each_consumer(database):
+def test_each_consumer_gets_events_once_and_in_order(database):
     seen, other = Seen(), Seen()
     assert consume(database, "a", seen) == 0
     _emit(database, "one", "two")
@@ -46,7 +46,7 @@ def test_events_come_once_and_in_order_to_each_consumer(database):
     assert seen.types == other.types == ["one", "two", "three"]
 
 
-def test_an_event_carries_its_ids_and_payload(database):
+def test_an_event_contains_its_ids_and_payload(database):
     found = []
     before = now()
     _emit(database, "page.updated", page="p1", version=3)
@@ -56,7 +56,7 @@ def test_an_event_carries_its_ids_and_payload(database):
     assert before <= event.created_at <= now()
 
 
-def test_an_event_rides_in_its_transaction(database):
+def test_an_event_is_part_of_its_transaction(database):
     seen = Seen()
     with pytest.raises(ZeroDivisionError), database.write() as tx:
         emit(tx, "never")
@@ -79,7 +79,7 @@ def test_writes_of_a_handler_commit_with_its_cursor(database, monkeypatch):
         assert tx.value("SELECT COUNT(*) FROM jobs") == 2
 
 
-def test_a_failing_event_becomes_a_job_and_the_others_pass(database, clock):
+def test_a_failed_event_becomes_a_job_and_others_continue(database, clock):
     broken = [True]
     seen = []
 
@@ -134,7 +134,7 @@ def test_an_event_that_commits_after_a_later_one_is_not_lost(database):
     assert consume(database, "a", seen) == 0
 
 
-def test_many_writers_and_consumers_lose_and_double_nothing(database):
+def test_many_writers_and_consumers_lose_and_repeat_nothing(database):
     seen = Seen()
     stop = threading.Event()
 
@@ -184,7 +184,7 @@ def test_only_events_consumed_by_all_are_pruned(database):
     assert late.types == ["two"]
 
 
-def test_events_without_a_consumer_are_kept_for_a_while_and_go_in_small_batches(database):
+def test_events_without_a_consumer_are_deleted_later_in_small_batches(database):
     _emit(database, *["old"] * 1200)
     with database.write() as tx:
         tx.run("UPDATE events SET created_at = :old", old=now() - 31 * 86_400_000)

@@ -86,7 +86,7 @@ def test_results_and_errors_are_released_with_their_waiters(way: Way, pool: Shar
     gc.disable()
     try:
         run_served(ask())
-        # A thread of a pool holds what it did last until it does something else.
+        # A pool thread holds its last task until the next one.
         pool.threads.submit(int).result(PATIENCE)
         assert [each() for each in left] == [None, None]
     finally:
@@ -107,7 +107,7 @@ def test_started_calls_finish_and_pending_calls_are_canceled(pool: SharedThreads
             threads.submit(first.run_apart)
             threads.submit(second.run_apart)
             assert began.wait(PATIENCE)
-            assert second.give_up() and not first.give_up()
+            assert second.cancel() and not first.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await second
             go.set()

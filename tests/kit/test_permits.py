@@ -81,7 +81,7 @@ def test_waiting_callers_let_others_compute(leave: Callable[[], AbstractContextM
     waiter.end()
 
 
-def test_no_one_waits_long_for_a_permit(busy: Computing) -> None:
+def test_waiting_for_a_permit_is_short(busy: Computing) -> None:
     late = Computing()
     assert late.began.wait(PATIENCE)
     late.end()
@@ -98,7 +98,7 @@ def test_long_computations_delay_no_others(busy: Computing, monkeypatch: pytest.
     late.end()
     assert third.began.wait(PATIENCE)
     third.end()
-    # Nobody had to wait for one that another had lost.
+    # No one had to wait for a lost permit.
     fourth = Computing()
     assert fourth.began.wait(PATIENCE)
     fourth.end()
@@ -124,7 +124,7 @@ def test_permits_are_always_released(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("patient")
-def test_a_job_gives_way_after_a_moment_and_waits_at_its_next_pause() -> None:
+def test_a_job_yields_after_a_while_at_its_next_pause() -> None:
     paused = threading.Event()
 
     def pause_once() -> None:
@@ -163,6 +163,6 @@ def test_writing_jobs_do_not_wait_for_computing_ones() -> None:
     job.end()
 
 
-def test_requests_pause_nowhere(busy: Computing) -> None:
+def test_requests_never_yield(busy: Computing) -> None:
     pause()
     assert not permits._permit.is_held()

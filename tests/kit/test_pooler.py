@@ -19,11 +19,11 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from octavo.content.revisions.deriving import check_derived
-from octavo.errors import OutOfReach, Unavailable
-from octavo.kit.db.database import NotKept
+from octavo.errors import TemporarilyUnavailable, Unavailable
+from octavo.kit.db.database import StaleCachedRead
 from octavo.kit.db.databases import open_database
 from octavo.operations.admin.first_start import token_for
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, load_packages, open_context
 from octavo.organization.access.accounts import find_user_by_email
 from octavo.organization.orgs.creating import create_organization
@@ -63,7 +63,7 @@ def pooled(postgres_databases) -> Iterator[Pooled]:
     folder = Path(tempfile.mkdtemp(prefix="octavo-pgbouncer-"))
     config = folder / "pgbouncer.ini"
     server = " ".join(f"{key}={value}" for key, value in given.items())
-    # Two connections for everybody: whoever relied on getting the same one again would not.
+    # Two connections for everyone: code that relies on getting the same one again fails.
     config.write_text(
         f"[databases]\n{name} = {server}\n"
         f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
@@ -98,7 +98,7 @@ def test_a_pooler_without_the_server_behind_it_is_refused(pooled: Pooled) -> Non
         open_database(pooled.url)
 
 
-def test_a_direct_address_that_does_not_lead_to_the_server(pooled: Pooled, postgres_databases) -> None:
+def test_a_wrong_direct_address_is_refused(pooled: Pooled, postgres_databases) -> None:
     elsewhere = postgres_databases.create_bare("elsewhere")
     for direct_url, said in (
         (pooled.url, "pooler"),
@@ -115,7 +115,7 @@ def test_a_missing_pooler_connection_is_reported(pooled: Pooled) -> None:
     others = [psycopg.connect(pooled.url) for _ in range(2)]
     for other in others:
         other.execute("SELECT 1")
-    with pytest.raises(OutOfReach), database.read():
+    with pytest.raises(TemporarilyUnavailable), database.read():
         pass
     for other in others:
         other.close()
@@ -125,12 +125,12 @@ def test_a_missing_pooler_connection_is_reported(pooled: Pooled) -> None:
             with database.read() as tx:
                 assert tx.value("SELECT 1") == 1
                 break
-        except OutOfReach:
+        except TemporarilyUnavailable:
             assert time.monotonic() < deadline
     database.close()
 
 
-def test_an_installation_behind_a_pooler(pooled: Pooled, tmp_path: Path) -> None:
+def test_octavo_works_behind_a_pooler(pooled: Pooled, tmp_path: Path) -> None:
     load_packages()
     environ = {
         "OCTAVO_DATA": str(tmp_path / "data"),
@@ -148,7 +148,7 @@ def test_an_installation_behind_a_pooler(pooled: Pooled, tmp_path: Path) -> None
         source.mkdir()
         (source / "README.md").write_text("# Home\n\nA [page](page.md).\n")
         (source / "page.md").write_text("# Page\n\nText.\n")
-        space = bring(context, str(source), organization_id=org, title="Space").outcome.space
+        space = import_space(context, str(source), organization_id=org, title="Space").outcome.space
         with context.db.read() as tx:
             assert check_derived(tx, space, ()) == []
         _write_and_read_at_once(context.db)
@@ -186,8 +186,8 @@ def _write_and_read_at_once(database) -> None:
 
 
 def _keep_rows(database, pooled: Pooled) -> None:
-    """Each transaction may be on another connection, and all of them see one snapshot with what was kept. ``n`` is
-    the same in all rows."""
+    """Read rows, possibly over a different connection in each transaction, all of the same snapshot as the
+    cached rows. ``n`` is the same in all rows."""
     names = [f"kept {n}" for n in range(3)]
     with database.write() as tx:
         for name in names:
@@ -207,9 +207,9 @@ def _keep_rows(database, pooled: Pooled) -> None:
         try:
             while not done.is_set():
                 try:
-                    with database.read_kept() as tx:
+                    with database.read_cached() as tx:
                         look(tx, chance)
-                except NotKept:
+                except StaleCachedRead:
                     with database.read() as tx:
                         look(tx, chance)
         except BaseException as error:
@@ -225,7 +225,7 @@ def _keep_rows(database, pooled: Pooled) -> None:
                 with other.write() as tx:
                     tx.run("UPDATE secrets SET value = :n WHERE name LIKE 'kept %'", n=str(n))
             else:
-                # Nobody is told of it.
+                # No one is notified of it.
                 with psycopg.connect(pooled.url) as connection:
                     connection.execute(f"UPDATE secrets SET value = '{n}' WHERE name LIKE 'kept %'")
             time.sleep(0.02)

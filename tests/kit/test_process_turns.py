@@ -1,4 +1,5 @@
-"""Turns of processes to write. The system tells openings of a file apart, so two of them here are as two processes."""
+"""Turns of processes to write. The system distinguishes openings of a file, so two of them in one process are
+like two processes."""
 
 from __future__ import annotations
 
@@ -30,26 +31,26 @@ def two(tmp_path):
         each.close()
 
 
-def test_one_has_the_turn_at_a_time(two):
+def test_only_one_process_has_the_turn(two):
     first, second = two
     assert first.take(PATIENCE)
     assert not second.take(0.05)
-    first.give_back()
+    first.release()
     assert second.take(PATIENCE)
     assert not first.take(0.05)
-    second.give_back()
+    second.release()
 
 
-def test_a_turn_that_comes_too_late_is_given_on(two):
+def test_a_turn_that_comes_too_late_is_passed_on(two):
     first, second = two
     assert first.take(PATIENCE)
     assert not second.take(0.01)
-    first.give_back()
+    first.release()
     # It comes to the second one, which waits no longer.
     assert first.take(PATIENCE)
-    first.give_back()
+    first.release()
     assert second.take(PATIENCE)
-    second.give_back()
+    second.release()
 
 
 def test_recent_writers_queue_behind_waiting_ones(two):
@@ -59,17 +60,17 @@ def test_recent_writers_queue_behind_waiting_ones(two):
     def write() -> None:
         assert second.take(PATIENCE)
         order.append("second")
-        second.give_back()
+        second.release()
 
     assert first.take(PATIENCE)
     waiting = threading.Thread(target=write)
     waiting.start()
     # It tries once without waiting, which takes the door for a moment; then it waits in the door.
     until(lambda: second._asks and is_locked(first._door))
-    first.give_back()
+    first.release()
     assert first.take(PATIENCE)
     order.append("first")
-    first.give_back()
+    first.release()
     waiting.join()
     assert order == ["second", "first"]
 
@@ -81,7 +82,7 @@ def _hold(path: str, holds: Any) -> None:
     time.sleep(PATIENCE)
 
 
-def test_a_process_that_is_killed_leaves_its_turn(tmp_path):
+def test_a_killed_process_releases_its_turn(tmp_path):
     path = str(tmp_path / "octavo.db")
     fork = multiprocessing.get_context("fork")
     holds = fork.Event()

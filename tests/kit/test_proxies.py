@@ -1,4 +1,4 @@
-"""The client's address behind proxies: said by those we trust, never by the caller."""
+"""The IP address of clients behind proxies: only trusted proxies can set it."""
 
 import pytest
 
@@ -27,7 +27,7 @@ OURS = parse_networks("10.0.0.0/8, fd00::/8, 192.0.2.1")
         ("", "203.0.113.7", ""),
     ],
 )
-def test_only_trusted_proxies_are_believed(peer, forwarded, found):
+def test_only_trusted_proxies_are_accepted(peer, forwarded, found):
     assert client_address(peer, forwarded, OURS) == found
 
 
@@ -35,12 +35,12 @@ def test_no_proxy_is_trusted_unless_configured():
     assert client_address("127.0.0.1", "6.6.6.6", parse_networks("")) == "127.0.0.1"
 
 
-def test_callers_over_a_socket_of_both_kinds_are_told_apart():
+def test_callers_over_both_kinds_of_sockets_are_distinguished():
     callers = [client_address(f"::ffff:203.0.113.{n}", "", []) for n in (7, 8)]
     assert len({address_key(caller) for caller in callers}) == 2
 
 
-def test_a_wrong_setting_is_named():
+def test_a_wrong_setting_is_reported():
     assert load(environ={"OCTAVO_TRUSTED_PROXIES": "10.0.0.0/8"}).trusted_proxies == "10.0.0.0/8"
     with pytest.raises(SettingsError, match="OCTAVO_TRUSTED_PROXIES"):
         load(environ={"OCTAVO_TRUSTED_PROXIES": "our proxy"})

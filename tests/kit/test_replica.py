@@ -1,4 +1,4 @@
-"""A streaming replica answers reads, and nobody can tell the difference."""
+"""A streaming replica serves reads without a visible difference."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from psycopg_pool import PoolTimeout
 
 from clusters import Server, servers
 from octavo.errors import Unavailable
-from octavo.kit.db.database import Database, NotKept, Transaction
+from octavo.kit.db.database import Database, StaleCachedRead, Transaction
 from octavo.kit.db.databases import open_database
-from octavo.kit.db.postgres import PostgresDatabase, _KeptRead
+from octavo.kit.db.postgres import PostgresDatabase, _CachedRead
 from octavo.kit.db.replica import OUTCOMES, Replica, ServerPlace
 from octavo.settings import SettingsError, load
 from settled import settle, until
@@ -63,9 +63,9 @@ class Asked:
     [
         ("10:10:", True, HERE, None, "answered"),
         ("10:10:", True, HERE, "10:10:", "answered"),
-        ("12:12:", True, HERE, "10:10:", "behind"),  # rows of another snapshot were taken already
-        ("9:9:", True, HERE, None, "behind"),  # what is known is not in it
-        ("8:12:", True, HERE, None, "behind"),  # of those in between nobody knows
+        ("12:12:", True, HERE, "10:10:", "behind"),  # Rows of another snapshot were already read.
+        ("9:9:", True, HERE, None, "behind"),  # The known commits aren't in it.
+        ("8:12:", True, HERE, None, "behind"),  # The ones in between are unknown.
         ("10:12:", True, HERE, None, "behind"),
         ("12:12:", False, HERE, None, "away"),  # it was promoted
         ("12:12:", True, ServerPlace("1", 2, "docs"), None, "away"),  # another history, with the same numbers
@@ -73,7 +73,7 @@ class Asked:
         ("12:12:", True, ServerPlace("1", 1, "others"), None, "away"),
     ],
 )
-def test_when_a_replica_answers(
+def test_a_replica_serves_reads_that_it_has_caught_up_with(
     snapshot: str, recovers: bool, place: ServerPlace, wanted: str | None, outcome: str
 ) -> None:
     replica, asked = Replica("postgresql://nowhere", 1), Asked(snapshot, recovers, place)
@@ -87,7 +87,7 @@ def test_when_a_replica_answers(
     assert dict(replica.counts) == {outcome: 1 if outcome == "answered" else 2}
 
 
-def test_a_replica_that_is_busy_is_not_away() -> None:
+def test_a_busy_replica_is_not_unavailable() -> None:
     """As long as it answers others."""
     replica, asked = Replica("postgresql://nowhere", 1), Asked("10:10:", True, HERE)
     replica._pool, replica._is_open = asked, True  # type: ignore[assignment]
@@ -104,12 +104,12 @@ def test_a_replica_that_is_busy_is_not_away() -> None:
     assert (replica.counts["behind"], replica.counts["away"]) == (1, 1)
 
 
-def test_without_a_replica(database: Database) -> None:
+def test_without_a_replica_the_primary_serves_reads(database: Database) -> None:
     assert database.replica_reads == {} and database.check_replica(0) is None
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
-def test_the_setting_goes_with_postgresql(engine: str, tmp_path: Path) -> None:
+def test_a_replica_requires_postgresql(engine: str, tmp_path: Path) -> None:
     url = "postgresql://here/docs" if engine == "postgresql" else f"sqlite:///{tmp_path}/octavo.db"
     given = {"OCTAVO_DATABASE_URL": url, "OCTAVO_DATABASE_REPLICA_URL": "postgresql://me:hushhush@there/docs"}
     if engine == "sqlite":
@@ -129,11 +129,11 @@ def postgres_url(database_url: str) -> str:
 
 
 def _read(database: Database, name: str = "a") -> str:
-    """As the dispatcher does it."""
+    """Run a read like the dispatcher."""
     try:
-        with database.read_kept() as tx:
+        with database.read_cached() as tx:
             return str(tx.value(VALUE, name=name))
-    except NotKept:
+    except StaleCachedRead:
         with database.read() as tx:
             return str(tx.value(VALUE, name=name))
 
@@ -160,7 +160,7 @@ def opened(url: str, replica_url: str) -> Iterator[PostgresDatabase]:
 
 
 def test_invalid_replicas_are_not_used(postgres_url: str) -> None:
-    """The server itself, one that is not there, and what only says that something has changed."""
+    """The server itself, a missing one, and one without transaction numbers."""
     for replica_url, said in (
         (postgres_url, "it is not a replica"),
         (postgres_url.replace("host=", "host=/nowhere"), "No such file"),
@@ -204,9 +204,9 @@ def replicated() -> Iterator[tuple[Server, Server]]:
 
 
 @pytest.mark.slow
-def test_reads_at_a_replica() -> None:
-    """Two processes beside each other: each reads what it wrote, and what it heard that the other wrote, whether the
-    replica follows, stands still, is gone, comes back, or was made the server."""
+def test_reads_run_on_a_replica() -> None:
+    """Two processes: each reads its own writes, and those of the other that it was notified of, whether the
+    replica follows, pauses, fails, returns, or is promoted."""
     with (
         replicated() as (first, second),
         opened(first.url, second.url) as one,
@@ -227,7 +227,7 @@ def test_reads_at_a_replica() -> None:
                     time.sleep(dice.choice((0, 0.002)))
 
         def steps(count: int) -> dict[str, int]:
-            """Run steps and return the outcomes of replica reads meanwhile."""
+            """Run steps and return the outcomes of replica reads during them."""
             before = {
                 outcome: one.replica_reads[outcome] + other.replica_reads[outcome] for outcome in OUTCOMES
             }
@@ -249,7 +249,7 @@ def test_reads_at_a_replica() -> None:
         assert "still behind" in str(one.check_replica(0.1))
         second.ask("SELECT pg_wal_replay_resume()")
         until(lambda: steps(5)["answered"])
-        # Somebody writes for long, and nobody knows of it: what has ended is not told from what has not.
+        # A long write is unknown to others: finished and unfinished commits can't be distinguished.
         with psycopg.connect(first.url) as connection:
             connection.execute("INSERT INTO secrets VALUES ('c', 'c')")
             _write(one, "beside it")
@@ -270,21 +270,21 @@ class NotYet(Exception):
 
 
 @pytest.mark.slow
-def test_a_replica_that_fails_within_a_read() -> None:
-    """The read begins anew at the server, unless it may have written."""
+def test_a_read_continues_on_the_primary_if_the_replica_fails() -> None:
+    """The read starts again on the primary, unless it can have written."""
     with replicated() as (first, second), opened(first.url, second.url) as database:
         _write(database, "1")
 
         def begin_at_replica(tx: Transaction) -> None:
             tx.value(VALUE, name=f"asked {time.monotonic()}")
             # Also as long as the notice of the write before has not been read.
-            if not isinstance(tx, _KeptRead) or tx._replica is None:
+            if not isinstance(tx, _CachedRead) or tx._replica is None:
                 raise NotYet
 
         def fail(writes: bool) -> None:
             while True:
                 try:
-                    with database.read_kept() as tx:
+                    with database.read_cached() as tx:
                         begin_at_replica(tx)
                         if writes:
                             _write(database, "2")
@@ -297,7 +297,7 @@ def test_a_replica_that_fails_within_a_read() -> None:
                 except NotYet:
                     time.sleep(0.05)
 
-        with pytest.raises(NotKept):
+        with pytest.raises(StaleCachedRead):
             fail(writes=False)
         assert _read(database) == "1"
         with pytest.raises(Unavailable):

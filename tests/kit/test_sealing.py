@@ -1,4 +1,4 @@
-"""Secrets at rest: what is sealed opens in its place with its key, and nowhere else."""
+"""Encrypted secrets: a value only decrypts in its place with its key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ sealer = Sealer([NEW, OLD])
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.text(max_size=40))
-def test_sealed_values_open_only_in_their_place(text, place):
+def test_encrypted_values_only_decrypt_in_their_place(text, place):
     place = place.encode("utf-8", "replace").decode()
     sealed = sealer.seal(place, text)
     assert sealer.open(place, sealed) == text
@@ -28,7 +28,7 @@ def test_sealed_values_open_only_in_their_place(text, place):
         sealer.open(f"{place}.", sealed)
 
 
-def test_an_older_key_opens_and_does_not_seal():
+def test_an_older_key_decrypts_but_does_not_encrypt():
     sealed = Sealer([OLD]).seal("place", "secret")
     assert sealer.open("place", sealed) == "secret"
     assert sealer.known == [key_id(NEW), key_id(OLD)]
@@ -36,7 +36,7 @@ def test_an_older_key_opens_and_does_not_seal():
         Sealer([NEW]).open("place", sealed)
 
 
-def test_every_changed_character_is_noticed():
+def test_every_changed_character_is_detected():
     sealed = sealer.seal("place", "secrets!")  # of a length at which no bit of base64 is without meaning
     for at, character in enumerate(sealed):
         changed = sealed[:at] + ("A" if character != "A" else "B") + sealed[at + 1 :]
@@ -74,7 +74,7 @@ def test_keys_are_read_from_the_setting_and_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("setting", ["short", "0" * 15, f"{'0' * 64},short"])
-def test_a_key_that_is_none_is_named_and_not_shown(tmp_path, setting):
+def test_an_invalid_key_is_reported_but_not_shown(tmp_path, setting):
     with pytest.raises(Unavailable) as raised:
         read_keys(setting, tmp_path / "none")
     assert "OCTAVO_SECRET_KEY" in raised.value.message and "short" not in raised.value.message
@@ -83,7 +83,7 @@ def test_a_key_that_is_none_is_named_and_not_shown(tmp_path, setting):
         read_keys("", tmp_path / "secret-key")
 
 
-def test_many_that_start_at_once_come_to_one_key(tmp_path):
+def test_processes_that_start_at_once_share_one_key(tmp_path):
     file = tmp_path / "secret-key"
     with ThreadPoolExecutor(16) as pool:
         keys = set(pool.map(lambda _: make_key(file), range(64)))
@@ -92,7 +92,7 @@ def test_many_that_start_at_once_come_to_one_key(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["secret-key"]
 
 
-def test_where_no_key_can_be_written_the_setting_is_named(tmp_path):
+def test_an_unwritable_key_file_reports_the_setting(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(Unavailable, match="OCTAVO_SECRET_KEY"):
         make_key(tmp_path / "file" / "secret-key")

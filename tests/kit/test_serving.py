@@ -37,7 +37,7 @@ class Served:
 
     async def connect(self, *sent: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-        self._kept.append(writer)  # one that nobody holds is closed
+        self._kept.append(writer)  # A connection without an owner is closed.
         for each in sent:
             writer.write(each)
             await writer.drain()
@@ -141,7 +141,9 @@ def test_requests_on_one_connection_are_answered_in_order() -> None:
         (asking("/again", method="HEAD"), b"", None),
     ],
 )
-def test_a_kept_response_is_the_same_each_time(asked: bytes, body: bytes | None, coding: str | None) -> None:
+def test_a_cached_response_is_the_same_each_time(
+    asked: bytes, body: bytes | None, coding: str | None
+) -> None:
     async def test() -> None:
         async with serving() as served:
             AGAIN.heads.clear()
@@ -167,7 +169,7 @@ def test_a_kept_response_is_the_same_each_time(asked: bytes, body: bytes | None,
 @pytest.mark.parametrize(
     ("version", "sent"), [("1.1", b"4\r\none \r\n3\r\ntwo\r\n0\r\n\r\n"), ("1.0", b"one two")]
 )
-def test_pieces_are_sent_as_the_client_knows_them(version: str, sent: bytes) -> None:
+def test_streams_are_framed_for_the_protocol_of_the_client(version: str, sent: bytes) -> None:
     async def test() -> None:
         async with serving() as served:
             reader, _ = await served.connect(asking("/pieces", "connection: close", version=version))
@@ -189,7 +191,7 @@ def test_a_response_shorter_than_announced_ends_the_connection() -> None:
     run(test)
 
 
-def test_no_header_becomes_two() -> None:
+def test_no_header_is_split() -> None:
     async def test() -> None:
         async with serving() as served:
             reader, _ = await served.connect(asking("/split", "connection: close"))
@@ -199,7 +201,7 @@ def test_no_header_becomes_two() -> None:
     run(test)
 
 
-def test_a_client_that_leaves_ends_its_stream() -> None:
+def test_a_disconnected_client_ends_its_stream() -> None:
     async def test() -> None:
         async with serving() as served:
             reader, writer = await served.connect(asking("/endless") + GET)
@@ -211,7 +213,7 @@ def test_a_client_that_leaves_ends_its_stream() -> None:
     run(test)
 
 
-def test_a_client_that_waits_to_send_its_body_is_told_to() -> None:
+def test_a_client_that_expects_100_continue_gets_it() -> None:
     async def test() -> None:
         async with serving() as served:
             reader, writer = await served.connect(
@@ -225,7 +227,7 @@ def test_a_client_that_waits_to_send_its_body_is_told_to() -> None:
     run(test)
 
 
-def test_a_client_that_sends_too_much_can_read_why() -> None:
+def test_a_client_that_sends_too_much_gets_the_reason() -> None:
     async def test() -> None:
         async with serving() as served:
             reader, writer = await served.connect(asking("/take", "content-length: 30000000", method="POST"))
@@ -242,7 +244,7 @@ def test_a_client_that_sends_too_much_can_read_why() -> None:
     "upgrade", ["connection: upgrade\r\nupgrade: websocket", "connection: upgrade\r\nupgrade: h2c"]
 )
 @pytest.mark.parametrize("body", [GET, b""])
-def test_the_body_of_an_upgrade_is_no_request(upgrade: str, body: bytes) -> None:
+def test_the_body_of_an_upgrade_is_not_a_request(upgrade: str, body: bytes) -> None:
     async def test() -> None:
         async with serving() as served:
             length = f"content-length: {len(body)}"
@@ -256,7 +258,7 @@ def test_the_body_of_an_upgrade_is_no_request(upgrade: str, body: bytes) -> None
 
 
 @pytest.mark.parametrize("head", [b"GET /a HTTP/1.1\r\nhost: a\r\nx: " + b"y" * 9000, b"GET /" + b"y" * 9000])
-def test_heads_are_bounded(head: bytes) -> None:
+def test_request_heads_are_limited(head: bytes) -> None:
     async def test() -> None:
         async with serving() as served:
             reader, _ = await served.connect(head)
@@ -276,7 +278,7 @@ def test_silent_connections_are_closed(sent: bytes) -> None:
     run(test)
 
 
-def test_requests_finish_when_it_stops_and_no_new_ones_come() -> None:
+def test_requests_finish_during_shutdown_and_no_new_ones_start() -> None:
     async def test() -> None:
         async with serving() as served:
             idle, _ = await served.connect(GET)
@@ -294,7 +296,7 @@ def test_requests_finish_when_it_stops_and_no_new_ones_come() -> None:
     run(test)
 
 
-def test_requests_that_do_not_finish_are_canceled_when_it_stops() -> None:
+def test_unfinished_requests_are_canceled_during_shutdown() -> None:
     async def test() -> None:
         async with serving(patience=0.1) as served:
             reader, _ = await served.connect(asking("/slow"))
@@ -305,7 +307,7 @@ def test_requests_that_do_not_finish_are_canceled_when_it_stops() -> None:
     run(test)
 
 
-def test_connections_end_with_their_response_when_another_process_takes_over() -> None:
+def test_connections_close_after_their_response_during_a_handover() -> None:
     async def test() -> None:
         async with serving() as served:
             reader, writer = await served.connect(GET)
@@ -318,7 +320,7 @@ def test_connections_end_with_their_response_when_another_process_takes_over() -
     run(test)
 
 
-def test_a_port_that_is_taken_is_an_error() -> None:
+def test_a_used_port_is_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as bound:
         port = bound.getsockname()[1]
         with pytest.raises(OSError, match="in use"):
@@ -336,7 +338,7 @@ def test_a_port_that_is_taken_is_an_error() -> None:
         ((256, resource.RLIM_INFINITY), 100, 456),
     ],
 )
-def test_connections_leave_files_for_the_database(
+def test_connections_leave_file_descriptors_for_the_database(
     monkeypatch: pytest.MonkeyPatch, limits: tuple[int, int], allowed: int, set_to: int | None
 ) -> None:
     asked: list[int] = []

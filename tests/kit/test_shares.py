@@ -1,4 +1,4 @@
-"""Places that organizations share: the rule, every pool that there is, and no pool beside them."""
+"""Slots that organizations share: the rule, every pool, and that there are no other pools."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SRC = Path(shares.__file__).parents[2]
 
 
 def fill(pool: Shares, organization: str, most: int = 10_000) -> list[Callable[[], None]]:
-    """Takes all that one organization gets, for as many people as it likes."""
+    """Take all slots that one organization can get, for any number of people."""
     taken = []
     for person in range(most):
         owner = (organization, str(person))
@@ -44,7 +44,7 @@ def fill(pool: Shares, organization: str, most: int = 10_000) -> list[Callable[[
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 8, 16, 100])
-def test_no_owner_takes_all_places(size: int) -> None:
+def test_no_owner_gets_all_slots(size: int) -> None:
     pool = Shares("x", size)
     greedy = fill(pool, "greedy", 500)
     assert len(greedy) == max(1, size // 2)
@@ -68,7 +68,7 @@ def test_one_person_leaves_room_in_their_organization() -> None:
     assert pool.may_take(("org", "two"))
 
 
-def test_the_last_places_are_reserved_for_owners_without_any() -> None:
+def test_the_last_slots_are_reserved_for_owners_without_any() -> None:
     pool = Shares("x", 8)
     for name in ("a", "b", "c"):
         fill(pool, name, 500)
@@ -76,7 +76,7 @@ def test_the_last_places_are_reserved_for_owners_without_any() -> None:
     assert pool.may_take(("modest", "x"))
 
 
-def test_places_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slots_are_shared_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waiting callers take turns by organization, then by person, regardless of how many calls each has queued."""
     pool = Shares("x", 1, waiting=(1000, 1000))
     hold = pool.wait(("z", "z"), 0)
@@ -87,14 +87,14 @@ def test_places_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
             tickets.append(pool.ask(owner, lambda owner=owner: served.append(owner)))  # type: ignore[misc]
     hold()
     for _ in range(len(tickets)):
-        pool.give_back(served[-1])
+        pool.release(served[-1])
     assert [owner for owner, _ in served[:3]] == ["a", "b", "c"]
     assert Counter(served[:9]) == {("a", "1"): 3, ("a", "2"): 3, ("b", "1"): 2, ("c", "1"): 1}
     assert len(served) == 26 and (pool.held, pool.waiting) == (0, 0)
     assert not pool._in_line and not pool._held and not pool._waiting
 
 
-def test_the_greediest_owner_is_refused() -> None:
+def test_the_heaviest_owner_is_refused() -> None:
     pool = Shares("questions are being answered", 4)
     with ExitStack() as stack:
         for _ in range(pool.share(1)):
@@ -111,7 +111,7 @@ def test_the_greediest_owner_is_refused() -> None:
             pass
 
 
-def test_one_person_does_not_fill_the_line_of_their_organization() -> None:
+def test_one_person_does_not_fill_the_queue_of_their_organization() -> None:
     pool = Shares("x", 1)
     hold = pool.wait(("other", "x"), 0)
     for _ in range(WAITING[1]):
@@ -132,7 +132,7 @@ def test_a_canceled_waiter_leaves_the_queue() -> None:
     assert pool.held == 0
 
 
-def test_threads_at_random_never_have_too_many() -> None:
+def test_random_threads_never_exceed_the_limit() -> None:
     """In any order of arrival, neither the size nor a share is exceeded, and no call is lost."""
     pool, chance = Shares("x", 6), random.Random(5)
     most: Counter[str] = Counter()
@@ -166,7 +166,7 @@ def test_threads_at_random_never_have_too_many() -> None:
     assert (pool.held, pool.waiting) == (0, 0) and not pool._held
 
 
-def test_a_place_stays_taken_until_its_work_is_done() -> None:
+def test_a_slot_is_used_until_its_work_is_done() -> None:
     pool = SharedThreads("x", 2, "octavo-test")
     began, go = threading.Event(), threading.Event()
 
@@ -218,7 +218,7 @@ POOLS = {
 
 @pytest.fixture
 def pools(sqlite_world: World) -> Iterator[list[Shares]]:
-    """All that one process has, as it makes them itself."""
+    """Return all pools of one process, as it creates them."""
     gc.collect()
     before = set(shares.everywhere)
     context = sqlite_world.context
@@ -240,7 +240,7 @@ def pools(sqlite_world: World) -> Iterator[list[Shares]]:
     others[1].close()
 
 
-def test_a_greedy_organization_leaves_room_in_every_pool(pools: list[Shares]) -> None:
+def test_a_heavy_organization_leaves_room_in_every_pool(pools: list[Shares]) -> None:
     assert {pool.name for pool in pools} == POOLS, "a pool that is new belongs here, and shares"
     for pool in pools:
         greedy = fill(pool, "greedy")
@@ -254,10 +254,10 @@ def test_a_greedy_organization_leaves_room_in_every_pool(pools: list[Shares]) ->
         if pool.size == 1:
             greedy.pop()()
         assert modest.holds, pool.name
-        pool.give_back(modest.owner)
+        pool.release(modest.owner)
         for ticket in waiting:
             if pool.withdraw(ticket):
-                pool.give_back(ticket.owner)
+                pool.release(ticket.owner)
         for give_back in greedy:
             give_back()
         assert (pool.held, pool.waiting) == (0, 0), pool.name
@@ -279,7 +279,7 @@ OTHERS = {
 KINDS_OF_POOLS = ("ThreadPoolExecutor", "Semaphore", "BoundedSemaphore")
 
 
-def test_no_pool_is_beside_them() -> None:
+def test_all_pools_use_shares() -> None:
     found = set()
     for path in sorted(SRC.rglob("*.py")):
         source = path.read_text()

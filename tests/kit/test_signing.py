@@ -12,7 +12,7 @@ signer = Signer(b"k" * 32)
 sealer = Sealer([b"s" * 32])
 
 
-def test_a_token_gives_its_payload_back_for_its_purpose_alone():
+def test_a_token_only_returns_its_payload_for_its_purpose():
     token = signer.sign("file", "päyload", now() + 10_000)
     assert signer.verify("file", token) == "päyload"
     assert signer.verify("preview", token) is None
@@ -32,7 +32,7 @@ def test_an_expired_token_is_refused(clock):
     assert signer.verify("file", signer.sign("file", "for ever")) == "for ever"
 
 
-def test_every_changed_character_is_noticed():
+def test_every_changed_character_is_detected():
     token = signer.sign("file", "payload")
     for at, character in enumerate(token):
         changed = token[:at] + ("A" if character != "A" else "B") + token[at + 1 :]
@@ -46,7 +46,7 @@ def test_any_text_is_refused_without_an_exception(text):
     assert signer.verify("file", "\ud800") is None
 
 
-def test_a_secret_stays_the_same(database, database_url):
+def test_a_secret_is_created_once(database, database_url):
     with database.write() as tx:
         first = get_or_create_secret(tx, sealer, "files")
         other = get_or_create_secret(tx, sealer, "sessions")

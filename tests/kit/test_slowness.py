@@ -62,7 +62,7 @@ def test_slow_requests_are_logged(world: World, caplog: pytest.LogCaptureFixture
     assert (told.operation, told.method, told.status) == ("getAuthenticatedUser", "GET", 200)  # type: ignore[attr-defined]
 
 
-def test_start_lines_are_json_only_where_json_is_set(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_at_startup_are_json_only_if_configured(capsys: pytest.CaptureFixture[str]) -> None:
     logs.start_lines("text")("Open   http://127.0.0.1:8000")
     logs.start_lines("json")("Open   http://127.0.0.1:8000")
     plain, told = capsys.readouterr().out.splitlines()
@@ -71,7 +71,7 @@ def test_start_lines_are_json_only_where_json_is_set(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("level", ["debug", "info", "warning", "error"])
-def test_the_level_is_a_setting(level: str) -> None:
+def test_the_log_level_is_a_setting(level: str) -> None:
     root, access = logging.getLogger(), logging.getLogger("octavo.access")
     before = (root.level, root.handlers[:], access.level)
     try:

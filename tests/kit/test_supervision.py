@@ -52,7 +52,7 @@ def is_there(pid: int) -> bool:
 
 @contextmanager
 def supervised(tmp_path: Path, broken: bool = False) -> Iterator[tuple[subprocess.Popen[bytes], Path, Path]]:
-    """The parent of two workers, the folder where they write their process ids, and what the parent logs."""
+    """Start the parent of two workers; yield it, the folder of their process ids, and the log of the parent."""
     script, folder, errors = tmp_path / "parent.py", tmp_path / "pids", tmp_path / "errors"
     script.write_text(PARENT.format(python=sys.executable))
     script.chmod(0o755)
@@ -68,7 +68,7 @@ def supervised(tmp_path: Path, broken: bool = False) -> Iterator[tuple[subproces
         parent.wait()
 
 
-def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
+def test_a_dead_worker_is_replaced(tmp_path: Path) -> None:
     with supervised(tmp_path) as (parent, folder, errors):
         first, second = pid_in(folder / "0-0-VERSION"), pid_in(folder / "1-0-VERSION")
         os.kill(first, signal.SIGKILL)
@@ -81,7 +81,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
         assert not is_there(second) and not is_there(third)
 
 
-def test_a_first_worker_that_does_not_start_ends_the_start(tmp_path: Path) -> None:
+def test_startup_ends_if_the_first_worker_fails(tmp_path: Path) -> None:
     with supervised(tmp_path, broken=True) as (parent, _, _):
         assert parent.wait(timeout=60) == 3
 
@@ -126,7 +126,7 @@ def test_a_reload_starts_the_current_program_or_changes_nothing(tmp_path: Path) 
         pid_in(folder / "0-1-THIRD")
 
 
-def test_a_second_worker_that_does_not_start_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+def test_a_failed_second_worker_does_not_affect_others(tmp_path: Path) -> None:
     with supervised(tmp_path) as (parent, folder, errors):
         old = [pid_in(folder / "0-0-VERSION"), pid_in(folder / "1-0-VERSION")]
         change(tmp_path / "parent.py", "VERSION", "SECOND")
@@ -138,8 +138,8 @@ def test_a_second_worker_that_does_not_start_leaves_the_others_as_they_are(tmp_p
         assert is_there(old[1])
 
 
-def test_a_program_is_started_again_by_its_path(tmp_path: Path) -> None:
-    """A link to the program may lead to a newer one by now, which has an interpreter of its own."""
+def test_a_program_is_restarted_by_its_path(tmp_path: Path) -> None:
+    """A link to the program can point to a newer one by now, which has its own interpreter."""
     script = tmp_path / "octavo"
     script.write_text("#!/somewhere/python\n")
     asked = ["/old/python", str(script), "serve"]

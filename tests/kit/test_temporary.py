@@ -47,7 +47,7 @@ def test_temporary_files_of_killed_processes_are_removed(
     assert not held.exists()
 
 
-def test_no_folder_is_made_in_another_way() -> None:
+def test_temporary_folders_are_only_created_in_one_way() -> None:
     made = [
         path.name
         for path in (Path(octavo.__file__).parent).rglob("*.py")

@@ -1,4 +1,4 @@
-"""How names in programs are said."""
+"""Conversion of identifiers to words."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ from octavo.kit.texts import say_name
         ("", ""),
     ],
 )
-def test_names_are_said_in_words(name: str, said: str) -> None:
+def test_identifiers_are_converted_to_words(name: str, said: str) -> None:
     assert say_name(name) == said

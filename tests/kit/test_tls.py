@@ -1,4 +1,4 @@
-"""Outgoing connections trust a company's own authority where they are told to, and nobody else's."""
+"""Outgoing connections trust a company's own certificate authority if configured, and no other."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _name(text: str) -> x509.Name:
 
 
 def _certificate(folder: Path) -> tuple[Path, Path]:
-    """An authority, and a certificate of it for 127.0.0.1 with its key."""
+    """Create a certificate authority, and a certificate of it for 127.0.0.1 with its key."""
     authority, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     moment = datetime.datetime.now(datetime.UTC)
 
@@ -83,7 +83,7 @@ class _Answering(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def company(tmp_path: Path) -> Iterator[tuple[Path, str]]:
-    """The file with the authority, and a server that has a certificate of it."""
+    """Return the file with the authority, and a server with a certificate of it."""
     root, own = _certificate(tmp_path)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answering)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -105,7 +105,7 @@ def anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     outgoing_tls.cache_clear()
 
 
-def test_only_configured_processes_trust_an_authority(
+def test_only_configured_processes_trust_a_certificate_authority(
     company: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root, host = company
@@ -125,7 +125,7 @@ def test_unknown_certificates_are_refused(company: tuple[Path, str]) -> None:
         GuardedPool(lambda url: "127.0.0.1", 1000).request("GET", f"https://{company[1]}/")
 
 
-def test_a_file_that_cannot_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_certificate_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "absent.pem"))
     with pytest.raises(Exception, match="SSL_CERT_FILE: there is no file"):
         load({"OCTAVO_DATA": str(tmp_path)})
@@ -135,7 +135,7 @@ def test_a_file_that_cannot_be_read_is_said(tmp_path: Path, monkeypatch: pytest.
         outgoing_tls()
 
 
-def test_traces_are_sent_to_whom_it_vouches_for(
+def test_traces_are_sent_to_collectors_that_the_authority_certifies(
     company: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root, host = company
@@ -150,7 +150,7 @@ def test_traces_are_sent_to_whom_it_vouches_for(
     assert 'octavo_spans_total{outcome="sent"} 1.0' in metrics.text().decode()
 
 
-def test_a_check_says_how_long_certificates_are_good(
+def test_a_check_reports_when_certificates_expire(
     company: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root, host = company

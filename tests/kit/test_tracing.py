@@ -27,7 +27,7 @@ def test_traces_are_only_sent_with_a_configured_collector(monkeypatch, environme
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     begin_traces(Metrics())
-    assert not tracing.are_on()
+    assert not tracing.is_enabled()
     with tracing.part("a part") as span:
         assert span is None
     assert tracing.start("a request", "server") is None
@@ -46,16 +46,16 @@ def test_traces_are_only_sent_with_a_configured_collector(monkeypatch, environme
         ("OTEL_BSP_MAX_QUEUE_SIZE", "many", "OTEL_"),
     ],
 )
-def test_a_variable_that_cannot_work_ends_the_start(collector: Collector, monkeypatch, name, value, says):
+def test_an_invalid_variable_ends_startup(collector: Collector, monkeypatch, name, value, says):
     monkeypatch.setenv("OTEL_TRACES_SAMPLER", "traceidratio")
     monkeypatch.setenv(name, value)
     with pytest.raises(Unavailable) as refused:
         begin_traces(collector)
     assert name[:5] in refused.value.message and says in refused.value.message
-    assert not tracing.are_on()
+    assert not tracing.is_enabled()
 
 
-def test_traces_without_their_packages_end_the_start(collector: Collector, monkeypatch):
+def test_tracing_without_its_packages_ends_startup(collector: Collector, monkeypatch):
     monkeypatch.setattr(tracing, "find_spec", lambda name: None)
     with pytest.raises(Unavailable, match=r"octavo\[traces\]"):
         begin_traces(collector)
@@ -78,7 +78,7 @@ def test_standard_variables_configure_the_sender(collector: Collector, monkeypat
     assert "Basic c2VjcmV0" in Settings().secrets
 
 
-def test_without_a_name_the_service_is_octavo(collector: Collector):
+def test_the_default_service_name_is_octavo(collector: Collector):
     begin_traces(collector)
     span = tracing.start("a request")
     assert span is not None
@@ -118,7 +118,7 @@ def test_number_and_duration_of_statements_are_recorded(collector: Collector, da
             with database.read() as tx:
                 assert tx.value("SELECT count(*) FROM jobs") == 0
                 assert tx.all("SELECT id FROM jobs") == []
-            with database.read_kept() as tx:
+            with database.read_cached() as tx:
                 assert tx.one("SELECT id FROM jobs") is None
     finally:
         database.close()
@@ -129,8 +129,8 @@ def test_number_and_duration_of_statements_are_recorded(collector: Collector, da
 
 
 @pytest.mark.parametrize("answer", [None, 400])
-def test_a_collector_that_takes_nothing_costs_spans_and_no_time(collector: Collector, monkeypatch, answer):
-    """Neither what is done waits for it, nor the end of the process."""
+def test_a_stuck_collector_loses_spans_but_takes_no_time(collector: Collector, monkeypatch, answer):
+    """Neither the work nor the end of the process waits for it."""
     monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "20")
     monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "10")
     monkeypatch.setattr("octavo.kit.observability.trace_export._LAST_SECONDS", 0.1)
@@ -141,7 +141,7 @@ def test_a_collector_that_takes_nothing_costs_spans_and_no_time(collector: Colle
         assert span is not None
         span.end()
     tracing.end()
-    # It answers nobody before it is released.
+    # It responds to no one before it is released.
     assert not collector.released.is_set()
     collector.wait_for(lambda: collector.counts.get("dropped", 0) > 0)
     assert collector.counts.get("sent", 0) == 0
@@ -152,7 +152,7 @@ def test_a_collector_that_takes_nothing_costs_spans_and_no_time(collector: Colle
         collector.wait_for(lambda: sum(collector.counts.values()) == 200)
 
 
-def test_a_collector_that_is_not_there_is_said_once(collector: Collector, monkeypatch, caplog):
+def test_an_unavailable_collector_is_logged_once(collector: Collector, monkeypatch, caplog):
     collector.answer = 400
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "5")
     begin_traces(collector)
@@ -170,7 +170,7 @@ def test_a_collector_that_is_not_there_is_said_once(collector: Collector, monkey
     assert said == ["the collector does not accept traces, which are lost", "traces are accepted again"]
 
 
-def test_a_check_says_whether_the_collector_is_there(collector: Collector, monkeypatch):
+def test_a_check_reports_whether_the_collector_responds(collector: Collector, monkeypatch):
     assert diagnosis._traces() == [("traces", True, f"sent to {collector.url.removeprefix('http://')}")]
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
     assert diagnosis._traces() == [("traces", False, "the collector does not respond: Connection refused")]

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from octavo.errors import OutOfReach
+from octavo.errors import TemporarilyUnavailable
 from octavo.kit.db import database as db
 from octavo.kit.db.database import Database
 from octavo.kit.http import edge
@@ -52,7 +52,7 @@ def test_readers_do_not_wait_for_writers(world: World) -> None:
         holder.join()
 
 
-def test_requests_without_a_turn_are_told_when_to_retry(database: Database, monkeypatch) -> None:
+def test_requests_without_a_turn_get_a_time_to_retry(database: Database, monkeypatch) -> None:
     monkeypatch.setattr(db, "TURN_SECONDS", 0.5)
     locked, go_on = threading.Event(), threading.Event()
 
@@ -69,7 +69,7 @@ def test_requests_without_a_turn_are_told_when_to_retry(database: Database, monk
     holder.start()
     locked.wait(PATIENCE)
     try:
-        with pytest.raises(OutOfReach) as refused, database.write() as tx:
+        with pytest.raises(TemporarilyUnavailable) as refused, database.write() as tx:
             tx.run("UPDATE held SET n = n + 1")
         assert "Nothing was changed" in refused.value.message
         assert int(refused.value.headers["retry-after"]) > 0
@@ -100,14 +100,14 @@ def test_a_new_thread_reads_during_a_write(database: Database) -> None:
         assert pool.submit(read).result(timeout=PATIENCE) == 1
 
 
-def test_requests_without_a_thread_are_told_when_to_retry(monkeypatch) -> None:
+def test_requests_without_a_thread_get_a_time_to_retry(monkeypatch) -> None:
     monkeypatch.setattr(edge, "QUEUE_SECONDS", 0.1)
     go_on, ran = threading.Event(), []
 
     async def ask() -> None:
         first = asyncio.create_task(in_turn(pool, ("a", "a"), go_on.wait, 30))
         await asyncio.sleep(0)
-        with pytest.raises(OutOfReach) as refused:
+        with pytest.raises(TemporarilyUnavailable) as refused:
             await in_turn(pool, ("a", "a"), ran.append, "second")
         assert int(refused.value.headers["retry-after"]) > 0
         go_on.set()
@@ -121,13 +121,13 @@ def test_requests_without_a_thread_are_told_when_to_retry(monkeypatch) -> None:
     assert ran == ["third"]
 
 
-def test_a_statement_of_a_request_does_not_take_for_ever(database: Database) -> None:
+def test_the_duration_of_statements_of_requests_is_limited(database: Database) -> None:
     """Where the engine can stop one: on SQLite a statement runs in the process that asks."""
     if database.engine == "sqlite":
         return
     limit = "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'"
     for begin in (database.read, database.write):
-        with pytest.raises(OutOfReach), db.statements_within(0.05), begin() as tx:
+        with pytest.raises(TemporarilyUnavailable), db.statements_within(0.05), begin() as tx:
             tx.value("SELECT pg_sleep(30)")
         with db.statements_within(db.REQUEST_SECONDS), deadlines.limited(7), begin() as tx:
             assert 6000 < int(tx.value(limit)) <= 7000

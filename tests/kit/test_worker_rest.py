@@ -1,4 +1,4 @@
-"""Events of many commits are handed over together; jobs are begun meanwhile."""
+"""Events of many commits are delivered together; jobs start in the meantime."""
 
 import threading
 
@@ -7,7 +7,7 @@ from octavo.kit.work.worker import Worker
 from settled import PATIENCE
 
 
-def test_commits_that_follow_each_other_are_looked_for_once(database, monkeypatch):
+def test_consecutive_commits_cause_one_lookup(database, monkeypatch):
     monkeypatch.setattr(worker, "_REST", 1000.0)
     fed, claimed, stop = [], threading.Semaphore(0), threading.Event()
     running = Worker(database, None, poll=1000.0)

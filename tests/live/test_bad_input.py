@@ -22,7 +22,7 @@ def status(answer):
     return answer.status_code, answer.json().get("error", {}).get("reason")
 
 
-def test_ten_thousand_steps_are_refused_and_can_be_sent_in_parts(live):
+def test_ten_thousand_steps_are_refused_but_can_be_sent_in_parts(live):
     client = live.open()
     steps = [insert("x", 1)] * 10_000
     assert status(client.post(client.body(*steps))) == (413, "too_large")
@@ -33,7 +33,7 @@ def test_ten_thousand_steps_are_refused_and_can_be_sent_in_parts(live):
     assert live.get()["version"] == 600
 
 
-def test_two_megabytes_are_accepted_as_one_step_only(live):
+def test_two_megabytes_are_only_accepted_as_one_step(live):
     client = live.open()
     assert status(client.post(client.body(block("y" * 2_200_000, 0)))) == (413, "too_large")
     assert client.post(client.body(*[block("y" * 200_000, 0)] * 2)).status_code == 413
@@ -51,7 +51,7 @@ def test_a_version_from_the_future_is_refused(live, version):
         assert client.post({**client.body(insert("x", 1)), "version": wrong}).status_code == 400
 
 
-def test_the_id_of_another_client_is_refused_also_for_carets(live):
+def test_steps_and_carets_with_the_id_of_another_client_are_refused(live):
     client, other = live.open("editor"), live.open("admin")
     client.send(insert("x", 1), caret={"anchor": 2, "head": 2})
     other.id = client.id
@@ -64,7 +64,7 @@ def test_the_id_of_another_client_is_refused_also_for_carets(live):
 
 
 @pytest.mark.parametrize("hours", [-30, 30])
-def test_steps_are_saved_although_the_clock_jumps(live, monkeypatch, hours):
+def test_steps_are_saved_even_if_the_clock_jumps(live, monkeypatch, hours):
     client = live.open()
     client.type("Before. ", 1)
     jumped = now() + hours * 3_600_000
@@ -88,7 +88,7 @@ def test_half_a_surrogate_pair_is_refused(live):
     assert texts(live.get()["document"])[0] == "😀First paragraph of A."
 
 
-def test_the_script_of_last_week_has_to_be_loaded_again(live):
+def test_an_outdated_script_must_be_reloaded(live):
     client = live.open()
     client.type("x", 1)
     assert status(client.post({**client.body(insert("y", 1)), "schema": "0" * 16})) == (412, "schema")
@@ -96,13 +96,13 @@ def test_the_script_of_last_week_has_to_be_loaded_again(live):
     assert live.get()["version"] == 1
 
 
-def test_an_epoch_that_no_revision_has_begins_nothing(live):
+def test_an_unknown_epoch_starts_no_session(live):
     client = live.open()
     for epoch in ("", "r", "r../..", "x" * 64, client.epoch + "0"):
         assert status(client.post({**client.body(insert("y", 1)), "epoch": epoch})) == (410, "gone"), epoch
 
 
-def test_two_hundred_keys_a_second_of_one_person_are_slowed_down_and_not_lost(live, monkeypatch):
+def test_two_hundred_keys_per_second_are_slowed_down_but_not_lost(live, monkeypatch):
     client = live.open()
     limits = accepting(live.world.context)
     monkeypatch.setattr(limits._steps, "limit", 400)
@@ -116,8 +116,9 @@ def test_two_hundred_keys_a_second_of_one_person_are_slowed_down_and_not_lost(li
     assert client.post(body).json()["version"] == 600
 
 
-def test_every_answer_is_lost_and_every_request_comes_twice(live):
-    """The client knows nothing of what was accepted, sends all again in another form, and is answered."""
+def test_lost_responses_and_repeated_requests_add_steps_once(live):
+    """The client doesn't know what was accepted, sends everything again in another batch, and gets a
+    response."""
     client = live.open()
     first = client.version
     for number in range(5):
@@ -143,13 +144,13 @@ def test_the_same_batch_twice_in_one_commit_is_added_once(live):
     assert live.get()["version"] == 1
 
 
-def test_tabs_that_are_idle_do_not_keep_anyone_from_writing(live):
+def test_idle_tabs_do_not_prevent_others_from_writing(live):
     for _ in range(45):
         live.open("admin")
     assert live.open().type("x", 1)["version"] == 1
 
 
-def test_pages_that_no_one_uses_are_dropped_from_memory(live, monkeypatch):
+def test_unused_pages_are_removed_from_memory(live, monkeypatch):
     live.open().type("x", 1)
     pages = live_pages(live.world.context.db)
     assert pages.find(live.key) is not None
@@ -162,7 +163,7 @@ def test_pages_that_no_one_uses_are_dropped_from_memory(live, monkeypatch):
     assert live.open().type("y", 1)["version"] == 2
 
 
-def test_memory_has_room_for_a_number_of_pages(live, monkeypatch):
+def test_the_number_of_pages_in_memory_is_limited(live, monkeypatch):
     live.open().type("x", 1)
     pages = live_pages(live.world.context.db)
     page = pages.find(live.key)

@@ -32,7 +32,7 @@ def steps_after(live, client):
     return answer.json()["batches"]
 
 
-def test_an_edit_through_the_api_comes_in_as_steps_of_its_author(live, monkeypatch):
+def test_an_edit_through_the_api_becomes_steps_of_its_author(live, monkeypatch):
     client = live.open()
     client.type("Typed. ", 1)
     edited = "# A\n\nTyped. First paragraph of A.\n\nSecond paragraph, edited.\n"
@@ -47,13 +47,13 @@ def test_an_edit_through_the_api_comes_in_as_steps_of_its_author(live, monkeypat
     (batch,) = steps_after(live, client)
     assert batch["user"] == live.world.users["admin"] and batch["client"].startswith("server:")
     assert texts(live.get()["document"]) == ["Typed. First paragraph of A.", "Second paragraph, edited."]
-    # A client that was behind goes on.
+    # A client that was behind continues.
     client.type("More. ", 8)
     live.save()
     assert live.markdown() == edited.replace("Typed.", "Typed. More.")
 
 
-def test_a_page_that_was_edited_before_its_first_step_goes_on(live):
+def test_a_page_edited_before_its_first_step_can_be_continued(live):
     """A page has no row until its first step: its first writer may have an earlier revision."""
     client = live.open()
     live.space.write(live.change, "A", "# A\n\nFirst paragraph of A.\n\nSecond paragraph, edited.\n")
@@ -66,7 +66,7 @@ def test_a_page_that_was_edited_before_its_first_step_goes_on(live):
     assert live.markdown() == "# A\n\nMore. Typed. First paragraph of A.\n\nSecond paragraph, edited.\n"
 
 
-def test_an_agent_reads_and_edits_what_people_type(live, monkeypatch):
+def test_an_agent_reads_and_edits_text_that_people_type(live, monkeypatch):
     client = live.open()
     client.type("Typed. ", 1)
     connecting = Connecting(live.world)
@@ -88,7 +88,7 @@ def test_an_agent_reads_and_edits_what_people_type(live, monkeypatch):
     assert texts(live.get()["document"]) == ["Typed. More. First paragraph of A.", "By an agent."]
 
 
-def test_what_main_changed_comes_in_with_an_update(live, monkeypatch):
+def test_changes_of_main_arrive_with_an_update(live, monkeypatch):
     client = live.open()
     client.type("Typed. ", 1)
     other = live.space.create()
@@ -104,7 +104,7 @@ def test_what_main_changed_comes_in_with_an_update(live, monkeypatch):
     assert live.space.text("A") == f"# A\n\n{expected[0]}\n\n{expected[1]}\n"
 
 
-def test_those_who_follow_a_page_get_steps_carets_and_saves(live):
+def test_followers_of_a_page_get_steps_carets_and_saves(live):
     path = f"/user/events?space={live.space.id}&live={live.change}/{live.page}"
     with listening(live.world, "admin", path) as stream:
         client = live.open()
@@ -116,7 +116,7 @@ def test_those_who_follow_a_page_get_steps_carets_and_saves(live):
         assert stream.hear("revision", revisionId=saved["revision"]).data["live"]
         told = stream.hear("saved").data
         assert (told["revision"], told["refused"]) == (saved["revision"], saved["refused"])
-        # Only what was written elsewhere is news for those who edit the page.
+        # For people who edit the page, only text written elsewhere is new.
         live.space.write(
             live.change, "A", "# A\n\nTyped. First paragraph of A.\n\nSecond paragraph of all.\n"
         )
@@ -177,7 +177,7 @@ class Killed(BaseException):
     """End of the process."""
 
 
-def test_a_process_that_ends_in_a_save_loses_nothing_and_saves_once(live, monkeypatch):
+def test_a_process_killed_during_a_save_loses_nothing_and_saves_once(live, monkeypatch):
     """All rows of a save are written in one transaction; the next process has only the rows."""
     client = live.open()
     client.type("Typed. ", 1)
@@ -205,7 +205,7 @@ def test_a_process_that_ends_in_a_save_loses_nothing_and_saves_once(live, monkey
     assert client.type("Typed. ", 1)["version"] == 1
 
 
-def test_steps_that_are_no_longer_kept_are_gone(live, monkeypatch):
+def test_expired_steps_return_410(live, monkeypatch):
     old, client = live.open("admin"), live.open()
     client.type("Typed. ", 1)
     live.save()
@@ -222,7 +222,7 @@ def test_steps_that_are_no_longer_kept_are_gone(live, monkeypatch):
     assert texts(old.document)[0] == "Typed. More. First paragraph of A."
 
 
-def test_a_person_who_sends_too_much_has_to_wait(live, monkeypatch):
+def test_a_person_who_sends_too_much_must_wait(live, monkeypatch):
     client = live.open()
     limits = accepting(live.world.context)
     monkeypatch.setattr(limits._posts, "limit", 2)
@@ -236,7 +236,7 @@ def test_a_person_who_sends_too_much_has_to_wait(live, monkeypatch):
     live.open("admin").type("d", 1)
 
 
-def test_a_page_with_many_clients_accepts_no_further_one(live, monkeypatch):
+def test_the_number_of_clients_of_a_page_is_limited(live, monkeypatch):
     first = live.open()
     first.type("0", 1)
     for _ in range(39):
@@ -245,7 +245,7 @@ def test_a_page_with_many_clients_accepts_no_further_one(live, monkeypatch):
     answer = late.post(late.body(insert("y", 1)))
     assert answer.status_code == 429, answer.text
     assert "40" in answer.json()["error"]["message"] and int(answer.headers["retry-after"]) >= 1
-    # Those who write already go on.
+    # Clients that are already writing continue.
     first.version = late.version
     first.type("z", 1)
 
@@ -255,7 +255,7 @@ def discussion(live) -> Talk:
     return Talk(live.space, path, live.change)
 
 
-def test_an_accepted_suggestion_comes_in_and_its_thread_keeps_its_block(live, monkeypatch):
+def test_an_applied_suggestion_arrives_and_its_thread_keeps_its_block(live, monkeypatch):
     client, talk = live.open(), discussion(live)
     block = client.document["content"][1]["attrs"]["key"]
     made = talk.post("Better.", page=live.page, node=block, suggestion={"markdown": "Suggested words."})
@@ -280,7 +280,7 @@ def test_an_accepted_suggestion_comes_in_and_its_thread_keeps_its_block(live, mo
     ]
 
 
-def test_a_restored_page_comes_in_as_steps(live, monkeypatch):
+def test_a_restored_page_arrives_as_steps(live, monkeypatch):
     client = live.open()
     begun = live.space.change(live.change)["revision"]
     live.space.write(live.change, "A", "# A\n\nFirst paragraph of A.\n\nOther words.\n")
@@ -293,7 +293,7 @@ def test_a_restored_page_comes_in_as_steps(live, monkeypatch):
     assert live.markdown() == "# A\n\nFirst paragraph of A.\n\nSecond paragraph of A.\n"
 
 
-def test_a_title_is_saved_beside_the_steps_and_announced(live):
+def test_a_title_is_saved_separately_from_steps_and_announced(live):
     """Titles, descriptions, and options are fields of a page, not part of its steps: the last writer wins."""
     client = live.open()
     client.type("Typed. ", 1)

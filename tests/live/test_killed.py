@@ -171,7 +171,7 @@ class Writer(Patient):
 
 
 class Program(Patient):
-    """Program that writes the last block of the page through the API. ``last``: what it wrote last."""
+    """Client that writes the last block of the page through the API. ``last``: its latest text."""
 
     def begin(self) -> None:
         path = f"{self.page.change}/content/page/{self.page.id}"
@@ -195,9 +195,8 @@ class Program(Patient):
 def write_through(
     servers: Servers, disasters: list[Callable[[], None]], people: list[str], rounds: int
 ) -> Page:
-    """Write on a page, with disasters on the way, and check that all of it is there afterwards, once.
-
-    ``rounds``: words of each writer between two disasters."""
+    """Write on a page while failures happen, and check that all text is there afterward, once. ``rounds``:
+    words of each writer between two failures."""
     page = Page(servers)
     writers = [Writer(page, number, people[number % len(people)]) for number in range(4)]
     program = Program(page, 0, servers.own)
@@ -253,7 +252,7 @@ def check(page: Page, writers: list[Writer], program: Program) -> None:
     assert page.markdown(page.main) == text
 
 
-def test_processes_are_killed_while_people_write(tmp_path: Path, database_url: str) -> None:
+def test_killed_processes_lose_no_text(tmp_path: Path, database_url: str) -> None:
     servers = Servers(tmp_path / "data", database_url)
     try:
         people = [servers.own, servers.token("mei@example.com")]
@@ -274,7 +273,7 @@ def test_two_servers_share_a_page(tmp_path: Path, postgres_databases: Any) -> No
 
 
 @pytest.mark.slow
-def test_postgresql_is_killed_while_people_write(tmp_path: Path) -> None:
+def test_killing_postgresql_loses_no_text(tmp_path: Path) -> None:
     with servers(1) as (database,):
         database.create()
         database.start()

@@ -1,4 +1,4 @@
-"""Saves of live pages: what they write, who wrote it, and that they happen once."""
+"""Saves of live pages: their content and authors, and that they happen once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from octavo.content.live.accepting import accepting
 from octavo.content.live.commands import StepsInput
 from octavo.content.live.saving import save_branch, save_page
 from octavo.content.revisions.store import BranchMoved
-from octavo.errors import Conflict, OutOfReach
+from octavo.errors import Conflict, TemporarilyUnavailable
 
 from .writing import Writing, block, delete, insert, texts
 
@@ -56,7 +56,7 @@ def test_a_save_keeps_the_bytes_of_other_blocks(world):
     assert saved["version"] == 2 and saved["refused"] == []
     expected = PAGE.replace("First   paragraph", "Inserted.\n\nNew: First   paragraph")
     assert live.markdown() == expected
-    # What is saved stays live, and nothing is saved twice.
+    # Saved text stays live, and nothing is saved twice.
     assert live.save() == saved
     assert live.get()["revision"] == saved["revision"] == head(live)
     client.type("Newer. ", 1)
@@ -64,7 +64,7 @@ def test_a_save_keeps_the_bytes_of_other_blocks(world):
     assert live.markdown() == expected.replace("Inserted.", "Newer. Inserted.")
 
 
-def test_blocks_move_and_go(world):
+def test_blocks_are_moved_and_deleted(world):
     live = Writing(world, "# A\n\nOne.\n\nTwo.\n\nThree.\n\nFour.\n")
     client = live.open()
     nodes = client.document["content"]
@@ -91,10 +91,10 @@ def live_size(live):
     return sum(map(size, live.get()["document"]["content"]))
 
 
-def test_a_save_names_everyone_who_wrote(live):
+def test_a_save_names_all_authors(live):
     one, other = live.open("editor"), live.open("admin")
     one.type("x", 1)
-    other.type("y", 1)
+    other.type("y", 3)
     before = head(live)
     saved = live.save()
     assert saved["revision"] != before
@@ -109,7 +109,7 @@ def test_a_save_names_everyone_who_wrote(live):
     }
 
 
-def test_consecutive_saves_of_several_people_are_one_entry(live):
+def test_consecutive_saves_of_several_people_are_one_history_entry(live):
     for who in ("editor", "admin", "editor"):
         live.open(who).type("x", 1)
         live.save(who)
@@ -136,7 +136,7 @@ def test_pages_are_saved_after_a_pause(live, monkeypatch):
     assert head(live) == saved
 
 
-def test_a_save_without_a_difference_makes_no_revision(live, monkeypatch):
+def test_a_save_without_changes_creates_no_revision(live, monkeypatch):
     client = live.open()
     before = head(live)
     client.type("x", 1)
@@ -146,7 +146,7 @@ def test_a_save_without_a_difference_makes_no_revision(live, monkeypatch):
     assert live.get()["savedVersion"] == 2
 
 
-def test_a_block_that_can_not_be_saved_stays_as_it_was(live):
+def test_an_unsavable_block_stays_unchanged(live):
     client = live.open()
     client.send(
         {"stepType": "attr", "pos": 0, "attr": "data", "value": {"unknown": {"a": 1}}},
@@ -159,7 +159,7 @@ def test_a_block_that_can_not_be_saved_stays_as_it_was(live):
     assert "Saved. Second" in live.markdown()
     assert live.save() == saved
     assert live.get()["refused"] == ["bad"]
-    # The next save says so again, as long as the block is there.
+    # The next save reports it again, as long as the block exists.
     client.type("x", 25)
     assert live.save()["refused"] == ["bad"]
     size = 1
@@ -167,7 +167,7 @@ def test_a_block_that_can_not_be_saved_stays_as_it_was(live):
     assert live.save()["refused"] == live.get()["refused"] == []
 
 
-def test_doubled_and_missing_keys_are_put_right(live):
+def test_duplicate_and_missing_keys_are_corrected(live):
     client = live.open()
     key = client.document["content"][0]["attrs"]["key"]
     client.send(block("Copy.", 0, key), block("No key.", 0))
@@ -187,20 +187,20 @@ def test_spaces_around_words_are_not_saved(live):
     assert "First paragraph of A. More.\n" in live.markdown()
 
 
-def test_what_is_not_saved_is_saved_before_it_is_used(live):
+def test_unsaved_text_is_saved_before_it_is_used(live):
     client = live.open()
     client.type("Unsaved. ", 1)
     save_branch(live.world.context, live.change)
     assert "Unsaved. First" in live.markdown()
 
 
-def test_a_merge_contains_what_was_not_saved_yet(live):
+def test_a_merge_contains_unsaved_text(live):
     live.open().type("Unsaved. ", 1)
     live.space.merge(live.change)
     assert "Unsaved. First" in live.space.page("A", format="markdown")["markdown"]
 
 
-def test_two_processes_save_once(live):
+def test_two_processes_save_the_same_text_once(live):
     """The second save finds that the first one was faster."""
     client = live.open()
     client.type("x", 1)
@@ -209,8 +209,8 @@ def test_two_processes_save_once(live):
     assert one == other
 
 
-def test_what_is_written_before_the_lock_of_a_merge_is_merged(live, monkeypatch):
-    """A batch that comes in after the save, and before the merge locks the change request."""
+def test_text_written_before_the_lock_of_a_merge_is_merged(live, monkeypatch):
+    """A batch arrives after the save, and before the merge locks the change request."""
     client = live.open()
     client.type("Saved. ", 1)
     body = {**client.body(insert("Late. ", 1)), "client": "client-of-the-late-batch"}
@@ -235,15 +235,15 @@ def typing(live, client):
         body = client.body(insert(f"{next(number)} ", 1))
         try:
             client.version = accept(access, live.page, msgspec.convert(body, StepsInput)).result().version
-        except OutOfReach as error:
+        except TemporarilyUnavailable as error:
             return error.headers["retry-after"]
         return "accepted"
 
     return type
 
 
-def test_a_merge_while_people_go_on_typing_ends_and_contains_everything_accepted(live, monkeypatch):
-    """Each attempt to merge finds new text. So from the third one on, those who type are asked to wait."""
+def test_a_merge_while_people_type_contains_everything_accepted(live, monkeypatch):
+    """Each attempt to merge finds new text. So from the third one on, people who type have to wait."""
     type, results, real = typing(live, live.open()), [], merging._merge
 
     def merge_after_a_batch(context, access):
@@ -255,12 +255,12 @@ def test_a_merge_while_people_go_on_typing_ends_and_contains_everything_accepted
         live.space.merge(live.change)
     assert results == ["accepted", "accepted", "5"]
     assert live.space.page("A", format="markdown")["markdown"].startswith("# A\n\n2 1 First")
-    # What was not accepted is not lost: its author still has it, and learns that the change request is merged.
+    # Refused text isn't lost: its author still has it, and learns that the change request is merged.
     late = live.call("editor", "GET")
     assert (late.status_code, late.json()["error"]["reason"]) == (409, "conflict")
 
 
-def test_people_type_on_after_a_merge_that_fails(live, monkeypatch):
+def test_people_can_continue_typing_after_a_failed_merge(live, monkeypatch):
     type, results = typing(live, live.open()), []
 
     def refuse(context, access):
@@ -285,7 +285,7 @@ def read_paths(live):
     )
 
 
-def test_each_read_of_a_change_request_contains_what_was_typed_before(live):
+def test_each_read_of_a_change_request_contains_earlier_typed_text(live):
     client = live.open()
     for number, path in enumerate(read_paths(live)):
         client.type(f"w{number}z [w{number}z](https://example.com/w{number}z) ", 1)
@@ -318,7 +318,7 @@ def test_reads_do_not_save_continuously(live, monkeypatch):
     assert "xxxFirst" in live.markdown()
 
 
-def test_the_history_of_main_names_everyone_who_wrote(live):
+def test_the_history_of_main_names_all_authors(live):
     live.open("editor").type("x", 1)
     live.open("admin").type("y", 1)
     live.space.merge(live.change)
@@ -330,13 +330,13 @@ def test_the_history_of_main_names_everyone_who_wrote(live):
     }
 
 
-def test_an_edit_through_the_api_contains_what_was_not_saved_yet(live):
+def test_an_edit_through_the_api_contains_unsaved_text(live):
     live.open().type("Unsaved. ", 1)
     live.space.write(live.change, "B", "# B\n\nEdited.\n")
     assert "Unsaved. First" in live.markdown()
 
 
-def test_a_request_for_a_review_contains_what_was_not_saved_yet(live):
+def test_a_review_request_contains_unsaved_text(live):
     live.open().type("Unsaved. ", 1)
     path = f"{live.space.path}/change-requests/{live.change}/requested-reviewers"
     answer = live.world.call("editor", "POST", path, json={"users": [live.world.users["admin"]]})
@@ -344,7 +344,7 @@ def test_a_request_for_a_review_contains_what_was_not_saved_yet(live):
     assert "Unsaved. First" in live.markdown()
 
 
-def test_a_deleted_page_with_unsaved_text_does_not_hinder_a_merge(live):
+def test_a_deleted_page_with_unsaved_text_does_not_block_a_merge(live):
     client = live.open()
     client.type("Saved. ", 1)
     live.save()

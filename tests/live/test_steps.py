@@ -1,13 +1,15 @@
-"""Batches of steps: their order, late ones, and what is refused."""
+"""Batches of steps: their order, late ones, and refused ones."""
 
 from __future__ import annotations
+
+import pytest
 
 from octavo.core.editor.schema import VERSION
 
 from .writing import block, delete, insert, texts
 
 
-def test_a_page_is_opened_as_the_editor_has_it(live):
+def test_a_page_opens_in_the_format_of_the_editor(live):
     found = live.get()
     assert (found["version"], found["savedVersion"], found["schema"]) == (0, 0, VERSION)
     assert texts(found["document"]) == ["First paragraph of A.", "Second paragraph of A."]
@@ -15,7 +17,7 @@ def test_a_page_is_opened_as_the_editor_has_it(live):
     assert live.get("admin")["document"] == found["document"]
 
 
-def test_steps_of_two_people_are_put_in_order(live):
+def test_steps_of_two_people_are_ordered(live):
     one, other = live.open("editor"), live.open("admin")
     assert one.type("Hello ", 1)["version"] == 1
     # The other has not seen it: their place moves.
@@ -30,7 +32,7 @@ def test_steps_of_two_people_are_put_in_order(live):
     assert answer["batches"][1]["user"] == live.world.users["admin"]
 
 
-def test_a_batch_that_is_sent_again_is_added_once(live):
+def test_a_repeated_batch_is_added_once(live):
     client = live.open()
     body = client.body(insert("x", 1))
     first, again = client.post(body).json(), client.post(body).json()
@@ -44,7 +46,7 @@ def test_a_batch_that_is_sent_again_is_added_once(live):
     assert texts(live.get()["document"])[0] == "xyFirst paragraph of A."
 
 
-def test_a_doubtful_batch_goes_back_to_its_author(live):
+def test_a_batch_overlapping_newer_steps_is_refused(live):
     one, other = live.open("editor"), live.open("admin")
     one.type("unseen ", 7)
     answer = other.post(other.body(delete(1, 22)))
@@ -58,7 +60,19 @@ def test_a_doubtful_batch_goes_back_to_its_author(live):
     assert other.post(other.body(insert("words", 5))).status_code == 409
 
 
-def test_a_step_that_does_not_fit_changes_nothing(live):
+@pytest.mark.parametrize(("text", "status"), [("ll", 409), (" more", 200), ("!", 200)])
+def test_letters_at_the_place_of_newer_text_are_placed_by_their_author(live, text, status):
+    """Only the author's editor knows whether they continue a word, which newer text must not split."""
+    one, other = live.open("editor"), live.open("admin")
+    one.type(" others", 6)
+    answer = other.post(other.body(insert(text, 6)))
+    assert answer.status_code == status, answer.text
+    if status == 409:
+        assert answer.json()["error"]["reason"] == "behind"
+        assert texts(live.get()["document"])[0] == "First others paragraph of A."
+
+
+def test_an_invalid_step_changes_nothing(live):
     client = live.open()
     for step in (
         insert("x", 9999),
@@ -79,7 +93,7 @@ def test_a_step_that_does_not_fit_changes_nothing(live):
     assert half.status_code == 422
 
 
-def test_what_is_refused_says_why(live):
+def test_refusals_contain_the_reason(live):
     client = live.open()
     client.type("x", 1)
 
@@ -130,7 +144,7 @@ def test_a_page_of_another_kind_is_not_edited_live(live):
     assert live.world.call("editor", "GET", live.base.replace(live.page, id)).status_code == 409
 
 
-def test_someone_who_loses_access_is_refused_at_once(live):
+def test_someone_who_loses_access_is_refused_immediately(live):
     client = live.open()
     client.type("x", 1)
     person = live.world.users["editor"]
@@ -141,7 +155,7 @@ def test_someone_who_loses_access_is_refused_at_once(live):
     assert live.call("editor", "GET").status_code == 403
 
 
-def test_text_set_aside_is_seen_by_its_author_alone(live):
+def test_only_its_author_sees_text_set_aside(live):
     item = live.call("editor", "POST", "/set-aside", json={"markdown": "Words", "why": "place-gone"})
     assert item.status_code == 201, item.text
     assert live.call("editor", "GET", "/set-aside").json()["items"] == [item.json()]

@@ -58,7 +58,7 @@ class Writing:
         return page["markdown"]
 
     def later(self, seconds: float, monkeypatch: Any) -> None:
-        """Save what is due in some seconds."""
+        """Save pages that are due within some seconds."""
         real = clock.now
         with monkeypatch.context() as patched:
             for module in ("octavo.content.live.saving", "octavo.content.live.store"):
@@ -67,7 +67,7 @@ class Writing:
 
 
 class Client:
-    """Client of a person. It knows only what it was told."""
+    """Client of a person. It knows only the responses that it got."""
 
     numbers = iter(range(10**9))
 
@@ -129,7 +129,7 @@ def block(text: str, at: int, key: str | None = None) -> dict[str, Any]:
 
 
 def texts(document: Any) -> list[str]:
-    """The text of each block of a document."""
+    """Return the text of each block of a document."""
 
     def text(node: Any) -> str:
         return node.get("text", "") + "".join(map(text, node.get("content", [])))

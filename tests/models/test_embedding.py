@@ -41,7 +41,7 @@ def kept(world: World) -> int:
         return int(tx.value("SELECT count(*) FROM embeddings"))
 
 
-def test_vectors_come_in_the_order_of_their_texts(world: World, server: ModelServer) -> None:
+def test_vectors_are_in_the_order_of_their_texts(world: World, server: ModelServer) -> None:
     texts = ["export a page", "reset the password", "export a page"]
     with world_with_model(world, server, llm_embedding_model=MODEL, llm_embedding_price=3.0):
         vectors = embedder(world).embed("test", texts)
@@ -58,7 +58,7 @@ def test_vectors_come_in_the_order_of_their_texts(world: World, server: ModelSer
     assert call["cost"] == pytest.approx(20 * 3 / 1_000_000)
 
 
-def test_nothing_is_asked_twice(world: World, server: ModelServer) -> None:
+def test_texts_are_only_embedded_once(world: World, server: ModelServer) -> None:
     texts = [f"text {number}" for number in range(2 * embedding.BATCH + 1)]
     with world_with_model(world, server, llm_embedding_model=MODEL):
         first = embedder(world).embed("test", texts)
@@ -89,7 +89,7 @@ def test_embeddings_before_a_failure_are_kept(world: World, server: ModelServer)
     assert server.embedded == texts[embedding.BATCH :]
 
 
-def test_without_the_setting_or_the_wish_there_is_none(world: World, server: ModelServer) -> None:
+def test_embeddings_require_the_setting_and_ai_in_the_organization(world: World, server: ModelServer) -> None:
     organization = world.home["organizationId"]
     with world_with_model(world, server), world.context.db.read() as tx:
         assert find_embedder(world.context, tx, organization, None) is None
@@ -106,7 +106,7 @@ def test_secrets_are_not_sent(world: World, server: ModelServer) -> None:
     assert "sk-abcdef" not in server.said and "[secret]" in server.said
 
 
-def test_the_budget_is_that_of_all_models(world: World, server: ModelServer) -> None:
+def test_all_models_share_one_budget(world: World, server: ModelServer) -> None:
     with world_with_model(world, server, llm_embedding_model=MODEL, llm_daily_tokens=25):
         embedder(world).embed("test", ["one", "two"])
         with pytest.raises(TooManyRequests):
@@ -146,7 +146,7 @@ BAD = {
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("said", BAD.values(), ids=BAD)
-def test_bad_vectors_are_refused_and_not_kept(world: World, server: ModelServer, said: str) -> None:
+def test_invalid_vectors_are_refused_and_not_stored(world: World, server: ModelServer, said: str) -> None:
     server.failures = [(200, said)] * provider.ATTEMPTS
     with world_with_model(world, server, llm_embedding_model=MODEL):
         with pytest.raises(ModelFailed):
@@ -159,7 +159,7 @@ def test_bad_vectors_are_refused_and_not_kept(world: World, server: ModelServer,
         assert len(embedder(world).embed("test", ["one", "two"])[0]) == DIMENSIONS
 
 
-def test_a_failure_that_may_pass_is_tried_again(world: World, server: ModelServer) -> None:
+def test_a_temporary_failure_is_retried(world: World, server: ModelServer) -> None:
     server.failures = [(500, "no"), (429, "slow down")]
     with world_with_model(world, server, llm_embedding_model=MODEL):
         embedder(world).embed("test", ["one"])
@@ -169,7 +169,7 @@ def test_a_failure_that_may_pass_is_tried_again(world: World, server: ModelServe
     assert len(server.requests) == 4 and KEY not in failed.value.message
 
 
-def test_a_provider_that_hangs_is_left(world: World, server: ModelServer) -> None:
+def test_a_hanging_provider_is_abandoned(world: World, server: ModelServer) -> None:
     server.hang = 3
     hasty = world_with_model(world, server, llm_embedding_model=MODEL, llm_seconds=1)
     with hasty, pytest.raises(ModelFailed):
@@ -177,7 +177,9 @@ def test_a_provider_that_hangs_is_left(world: World, server: ModelServer) -> Non
     assert len(server.requests) == 1
 
 
-def test_unused_vectors_go(world: World, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unused_vectors_are_deleted(
+    world: World, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with world_with_model(world, server, llm_embedding_model=MODEL):
         embedder(world).embed("test", [f"text {number}" for number in range(5)])
         with world.context.db.write() as tx:

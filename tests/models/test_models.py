@@ -14,7 +14,7 @@ from octavo.assistants.models.provider import ModelFailed, ModelMessage
 from octavo.assistants.models.retention import prune_calls
 from octavo.errors import TooManyRequests
 from octavo.kit.db.allowances import DAY
-from octavo.kit.scheduling.deadlines import OutOfTime, limited
+from octavo.kit.scheduling.deadlines import DeadlineExceeded, limited
 from world import World
 
 ORG = "/orgs/{organizationId}"
@@ -50,7 +50,7 @@ def document(*paragraphs: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("streams", [True, False])
-def test_an_answer_comes_whole_and_in_pieces(world: World, server: ModelServer, streams: bool) -> None:
+def test_an_answer_is_returned_whole_or_streamed(world: World, server: ModelServer, streams: bool) -> None:
     server.streams = streams
     server.answer = lambda request: "Grüße, and a long answer."
     with world_with_model(world, server, llm_input_price=2.0, llm_output_price=10.0):
@@ -67,14 +67,14 @@ def test_an_answer_comes_whole_and_in_pieces(world: World, server: ModelServer, 
     assert "request" not in call and "answer" not in call
 
 
-def test_content_is_logged_only_where_that_is_switched_on(world: World, server: ModelServer) -> None:
+def test_content_is_only_logged_if_turned_on(world: World, server: ModelServer) -> None:
     with world_with_model(world, server, llm_log_content=True):
         ask(world, "Something particular")
     (call,) = calls(world)
     assert call["answer"] == "Yes." and "Something particular" in json.dumps(call["request"])
 
 
-def test_the_organization_instructs_every_call(world: World, server: ModelServer) -> None:
+def test_instructions_of_the_organization_are_sent_with_every_call(world: World, server: ModelServer) -> None:
     path = world.home.path(f"{ORG}/agent-instructions")
     empty = world.get("admin", path)
     assert empty["updatedBy"] == "" and empty["instructions"]["nodes"] == []
@@ -102,7 +102,7 @@ def test_the_organization_instructs_every_call(world: World, server: ModelServer
         document("x" * 10_001),
     ],
 )
-def test_instructions_of_another_shape_are_refused(sqlite_world: World, instructions: Any) -> None:
+def test_instructions_of_another_type_are_refused(sqlite_world: World, instructions: Any) -> None:
     path = sqlite_world.home.path(f"{ORG}/agent-instructions")
     before = sqlite_world.digest()
     answer = sqlite_world.call("admin", "PUT", path, json={"instructions": instructions})
@@ -157,7 +157,7 @@ def test_transient_errors_are_retried(world: World, server: ModelServer) -> None
         ([(307, "")], 1, "status 307"),
     ],
 )
-def test_failures_are_said_without_the_key(
+def test_failures_are_reported_without_the_key(
     world: World, server: ModelServer, failures: list[tuple[int, str]], times: int, named: str
 ) -> None:
     server.failures = list(failures)
@@ -202,7 +202,7 @@ PIECE = _event({"choices": [{"delta": {"content": "half"}}]})
         b"data:" + b"x" * 2_000_000,
     ],
 )
-def test_garbage_is_a_failure(sqlite_world: World, server: ModelServer, garbage: bytes) -> None:
+def test_an_invalid_response_is_a_failure(sqlite_world: World, server: ModelServer, garbage: bytes) -> None:
     server.answer = lambda request: garbage
     with world_with_model(sqlite_world, server), pytest.raises(ModelFailed):
         ask(sqlite_world)
@@ -222,7 +222,7 @@ ERROR = {"message": f"Overloaded, says {KEY}", "type": "server_error"}
         ([7], '{"error": [7]}'),
     ],
 )
-def test_the_error_of_a_provider_is_shown_in_its_words(
+def test_the_error_message_of_a_provider_is_shown(
     sqlite_world: World, server: ModelServer, said: Any, shown: str
 ) -> None:
     body = json.dumps({"error": said})
@@ -236,11 +236,11 @@ def test_the_error_of_a_provider_is_shown_in_its_words(
     assert str(failed.value) == f"The language model failed: status 401: {shown}"
 
 
-def test_a_provider_that_hangs_is_left_in_time(sqlite_world: World, server: ModelServer) -> None:
+def test_a_hanging_provider_is_abandoned_in_time(sqlite_world: World, server: ModelServer) -> None:
     server.hang = 30
     with world_with_model(sqlite_world, server, llm_seconds=1), pytest.raises(ModelFailed, match="within"):
         ask(sqlite_world)
-    with world_with_model(sqlite_world, server), limited(0.3), pytest.raises((ModelFailed, OutOfTime)):
+    with world_with_model(sqlite_world, server), limited(0.3), pytest.raises((ModelFailed, DeadlineExceeded)):
         ask(sqlite_world)
 
 
@@ -262,7 +262,7 @@ def test_an_abandoned_answer_is_logged(sqlite_world: World, server: ModelServer)
     assert calls(sqlite_world)[0]["status"] == "abandoned"
 
 
-def test_old_calls_are_forgotten(world: World, server: ModelServer) -> None:
+def test_old_calls_are_deleted(world: World, server: ModelServer) -> None:
     with world_with_model(world, server):
         ask(world)
         ask(world)

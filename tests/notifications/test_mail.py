@@ -26,7 +26,7 @@ def sent(world, monkeypatch):
 
 
 @pytest.mark.sqlite_first
-def test_unread_notifications_are_mailed_once(world: World, sent) -> None:
+def test_unread_notifications_are_emailed_once(world: World, sent) -> None:
     say(world, "admin", mention(world, "reader"))
     work(world)
     (message,) = [one for one in sent if one["to"].startswith("reader")]
@@ -37,7 +37,7 @@ def test_unread_notifications_are_mailed_once(world: World, sent) -> None:
     assert sent == []
 
 
-def test_read_and_inaccessible_notifications_are_not_mailed(world: World, sent, monkeypatch) -> None:
+def test_read_and_inaccessible_notifications_are_not_emailed(world: World, sent, monkeypatch) -> None:
     monkeypatch.setattr(mailing, "WAIT", 10_000)
     say(world, "admin", mention(world, "reader"))
     work(world)
@@ -51,7 +51,7 @@ def test_read_and_inaccessible_notifications_are_not_mailed(world: World, sent, 
     assert sent == []
 
 
-def test_a_digest_is_one_mail(world: World, sent) -> None:
+def test_a_digest_is_one_email(world: World, sent) -> None:
     channels = {"channels": {"mentioned": "digest"}}
     assert world.call("reader", "PATCH", "/user/notification-settings", json=channels).is_success
     for word in ("One", "Two"):
@@ -67,7 +67,7 @@ def test_a_digest_is_one_mail(world: World, sent) -> None:
     assert len(sent) == 1
 
 
-def test_a_long_digest_says_how_much_it_leaves_out(world: World, sent, monkeypatch) -> None:
+def test_a_long_digest_reports_the_number_of_omitted_entries(world: World, sent, monkeypatch) -> None:
     monkeypatch.setattr(mailing, "_DIGEST_LIMIT", 2)
     assert world.call(
         "reader", "PATCH", "/user/notification-settings", json={"channels": {"mentioned": "digest"}}
@@ -114,7 +114,7 @@ def test_a_failing_server_does_not_use_up_the_limit(world: World, sent, monkeypa
 
 
 @pytest.mark.sqlite_first
-def test_a_mail_is_ended_by_its_link(world: World, sent) -> None:
+def test_emails_can_be_unsubscribed_with_a_link(world: World, sent) -> None:
     say(world, "admin", mention(world, "reader"))
     work(world)
     link = sent[-1]["headers"]["List-Unsubscribe"].strip("<>")

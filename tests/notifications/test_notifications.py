@@ -48,7 +48,7 @@ def watch(world, who, level="watching", page=None):
     assert answer.is_success, answer.text
 
 
-def test_a_thread_is_one_entry_that_becomes_new(world: World) -> None:
+def test_a_thread_is_one_notification_that_becomes_unread_again(world: World) -> None:
     said = say(world, "admin", mention(world, "commenter"), CHANGE)
     work(world)
     (told,) = inbox(world, "commenter")
@@ -105,7 +105,7 @@ def test_authors_are_notified_of_the_outcome_of_change_requests(world: World) ->
     assert [one for one in inbox(world, "admin") if one["reason"] == "merged"] == [], "they did it themselves"
 
 
-def test_a_notification_is_read_and_done(world: World) -> None:
+def test_notifications_can_be_marked_as_read_and_done(world: World) -> None:
     for text in ("One", "Two", "Three"):
         say(world, "admin", f"{text}: {mention(world, 'reader')}")
     work(world)
@@ -172,7 +172,7 @@ def test_notifications_omit_content_without_access(world: World) -> None:
     assert stranger["count"] == 0
 
 
-def test_watching_and_muting(world: World) -> None:
+def test_spaces_can_be_watched_and_muted(world: World) -> None:
     page = world.home["pageId"]
     watch(world, "reader", page=page)
     watch(world, "commenter", "muted")
@@ -227,7 +227,7 @@ def test_turned_off_notifications_are_not_sent(world: World) -> None:
     assert world.call("reader", "PATCH", settings, json={"channels": {"sung": "off"}}).status_code == 400
 
 
-def test_a_merge_pays_for_one_event_however_many_watch(world: World, monkeypatch) -> None:
+def test_a_merge_writes_one_event_for_any_number_of_watchers(world: World, monkeypatch) -> None:
     """Ten thousand watchers are notified by jobs, in batches, each of them once."""
     monkeypatch.setattr(telling, "BATCH", 50)
     people = 120
@@ -253,7 +253,7 @@ def _rows(world):
 
 
 @pytest.mark.parametrize(("state", "days"), telling.KEEP.items())
-def test_notifications_are_kept_for_a_while(world: World, state: str, days: int) -> None:
+def test_old_notifications_are_deleted(world: World, state: str, days: int) -> None:
     for _ in range(2):
         say(world, "admin", mention(world, "reader"))
     work(world)
@@ -295,7 +295,7 @@ def test_failures_notify_the_people_concerned(sqlite_world: World, event: str, w
     assert told["urls"]["app"].endswith(world.home.path(where))
 
 
-def test_a_team_that_is_mentioned_is_told_in_batches(world: World, monkeypatch) -> None:
+def test_a_mentioned_team_is_notified_in_batches(world: World, monkeypatch) -> None:
     monkeypatch.setattr(telling, "BATCH", 3)
     org = world.home["organizationId"]
     team = world.call("admin", "PUT", f"/orgs/{org}/teams", json={"title": "Everybody"}).json()["id"]
@@ -327,7 +327,7 @@ def test_a_team_that_is_mentioned_is_told_in_batches(world: World, monkeypatch) 
 
 
 @pytest.mark.sqlite_first
-def test_asking_for_a_review_tells_that_it_was_opened(world: World) -> None:
+def test_requesting_a_review_notifies_of_a_new_change_request(world: World) -> None:
     watch(world, "reader")
     made = world.post("editor", f"/spaces/{world.home['spaceId']}/change-requests", {"subject": "Asked for"})
     path = f"/spaces/{world.home['spaceId']}/change-requests/{made['id']}"

@@ -15,7 +15,7 @@ from octavo.core.document.html_context import HtmlContext
 from octavo.core.document.nodes import Block, Document
 from octavo.sites.openapi.blocks import draw_markdown
 from octavo.sites.openapi.description import ApiDescription
-from octavo.sites.openapi.drawing import Drawer
+from octavo.sites.openapi.drawing import ApiReferenceRenderer
 from octavo.sites.openapi.exporting import export
 from octavo.sites.openapi.index import OperationIndex
 from octavo.sites.openapi.trying import make_form
@@ -137,15 +137,15 @@ def _describe(name: str) -> ApiDescription:
 
 
 @pytest.mark.parametrize("name", AWKWARD)
-def test_awkward_specifications_are_drawn_within_bounds(name: str) -> None:
+def test_awkward_specifications_are_rendered_within_limits(name: str) -> None:
     begin = time.process_time()
     description = _describe(name)
     operation = description.operations["post /things/{id}"]
     page = render(
-        Document(nodes=Drawer(description, folded=True).operation(operation, operation.title)),
+        Document(nodes=ApiReferenceRenderer(description, folded=True).operation(operation, operation.title)),
         HtmlContext(try_it=lambda data: "/~try"),
     ).body
-    plain = render(Document(nodes=Drawer(description, folded=False).operation(operation))).body
+    plain = render(Document(nodes=ApiReferenceRenderer(description, folded=False).operation(operation))).body
     form = msgspec.json.encode(make_form(description, operation))
     assert len(page) < 600_000 and len(plain) < 600_000 and len(form) < 600_000, (
         len(page),
@@ -169,7 +169,7 @@ def test_awkward_specifications_are_drawn_within_bounds(name: str) -> None:
     assert time.process_time() - begin < 20
 
 
-def test_operations_are_found_as_people_ask_for_them() -> None:
+def test_operations_are_found_by_natural_questions() -> None:
     paths: dict[str, Any] = {
         "/repos/{owner}/{repo}/issues": {
             "get": _operation(summary="List issues", operationId="issues/list"),
@@ -194,7 +194,7 @@ def test_operations_are_found_as_people_ask_for_them() -> None:
     assert first("issues/list") == ("operation", "List issues")
     assert first("delete") == ("operation", "Delete users")
     assert first("body.labels.color") == ("field", "labels.color")
-    # Fields of models lead to the model that defines them.
+    # Fields of models link to the model that defines them.
     assert [(each.model, each.id) for each in index.find("closed_by")] == [("Issue", "issue.closed_by")]
     fields = [each for each in index.find("issuelabel") if each.kind == "field"]
     assert [each.id for each in fields] == ["issuelabel.color", "issuelabel.issue"]
@@ -204,7 +204,7 @@ def test_operations_are_found_as_people_ask_for_them() -> None:
     )
 
 
-def test_kinds_and_levels_leave_room_for_each_other() -> None:
+def test_types_and_levels_share_the_limit() -> None:
     deep = {"properties": {f"pet{n}": _deep(3) for n in range(300)}}
     paths = {f"/{n}": {"post": _operation(summary="Pets", **_body(deep))} for n in range(3)}
     found = [
@@ -215,7 +215,7 @@ def test_kinds_and_levels_leave_room_for_each_other() -> None:
     assert [each.name for each in found if each.kind == "model"] == ["pet"]
 
 
-def test_types_are_looked_into_for_links_a_few_levels_deep(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_types_are_searched_for_links_a_few_levels_deep(monkeypatch: pytest.MonkeyPatch) -> None:
     """However deeply lists are nested, drawing each level costs the same."""
 
     def count(levels: int) -> int:
@@ -223,7 +223,7 @@ def test_types_are_looked_into_for_links_a_few_levels_deep(monkeypatch: pytest.M
         for _ in range(levels):
             schema = {"type": "array", "items": {"anyOf": [schema, {"type": "null"}]}}
         description = ApiDescription({"paths": {}, "components": {"schemas": {"A": schema}}})
-        drawer, asked = Drawer(description, folded=True, linked=["A"]), []
+        drawer, asked = ApiReferenceRenderer(description, folded=True, linked=["A"]), []
         name_of = ApiDescription.name_of
         monkeypatch.setattr(description, "name_of", lambda value: asked.append(value) or name_of(value))
         drawer._links(schema)
@@ -243,9 +243,9 @@ def test_types_are_looked_into_for_links_a_few_levels_deep(monkeypatch: pytest.M
         "# Head\n\n* one\n* two",
     ],
 )
-def test_descriptions_are_read_as_markdown_whatever_shortcut_there_is(about: str) -> None:
+def test_plain_descriptions_equal_parsed_markdown(about: str) -> None:
     """Cached Markdown isn't affected by changes to the blocks of the first page."""
-    drawer = Drawer(ApiDescription({}), folded=False)
+    drawer = ApiReferenceRenderer(ApiDescription({}), folded=False)
 
     def drawn() -> list[Block]:
         return drawer.value("it", {"type": "string", "description": about})[1:]

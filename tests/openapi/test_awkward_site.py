@@ -72,7 +72,7 @@ class Seen(HTMLParser):
 
 
 @pytest.mark.sqlite_first
-def test_each_output_of_it_is_there_within_bounds(world: World, tmp_path: Path) -> None:
+def test_each_output_is_complete_and_within_limits(world: World, tmp_path: Path) -> None:
     data = _awkward()
     spec = processed(world, "pets", {"text": json.dumps(data)})
     assert "lastProcessErrorCode" not in spec, spec

@@ -123,7 +123,7 @@ def test_arguments_are_sent_to_the_server(make: Any, api: Any, grouping: str) ->
     assert sent["body"].encode("latin-1").decode() == '{"name":"Réx"}'
 
 
-def test_only_where_the_owner_lets_it(world: World, make: Any, api: Any) -> None:
+def test_calling_requires_permission_of_the_owner(world: World, make: Any, api: Any) -> None:
     shop = make()
     address = shop.address("get pets")
     arguments = {"address": address, "path": {"petId": "p"}}
@@ -190,7 +190,7 @@ def test_undeclared_arguments_are_refused(make: Any, api: Any) -> None:
     assert api.asked == []
 
 
-def test_a_hostile_specification_leads_nowhere(world: World, make: Any, api: Any) -> None:
+def test_a_hostile_specification_cannot_redirect_requests(world: World, make: Any, api: Any) -> None:
     servers = [
         "http://localhost:1/",
         "http://127.0.0.1:1/",
@@ -214,11 +214,11 @@ def test_a_hostile_specification_leads_nowhere(world: World, make: Any, api: Any
     for server in ("file:///etc/passwd", "/v1"):
         assert shop.call("get pets", server=server, path={"petId": "p"})[1]
     assert api.asked == []
-    # A redirect is returned like any response: it may lead to a server that the specification doesn't name.
+    # A redirect is returned like any response: it could target a server that the specification doesn't name.
     api.status, api.headers = 302, {"Location": "http://169.254.169.254/"}
     said, wrong = shop.call("get pets", server=f"http://{api.host}", path={"petId": "p"})
     assert not wrong and said.startswith("302, ") and "169.254.169.254" in said and len(api.asked) == 1
-    # Responses are limited, in what is read and in what is returned.
+    # Responses are limited, both when they are read and when they are returned.
     api.status, api.headers = 200, {"X-Long": "l" * 20_000}
     api.answer = b"w" * 60_000
     said, wrong = shop.call("get pets", server=f"http://{api.host}", path={"petId": "p"})
@@ -228,7 +228,7 @@ def test_a_hostile_specification_leads_nowhere(world: World, make: Any, api: Any
     assert wrong and "larger than" in said
 
 
-def test_requests_of_one_address_are_counted(make: Any, api: Any, clock: SetClock) -> None:
+def test_requests_of_one_ip_address_are_limited(make: Any, api: Any, clock: SetClock) -> None:
     shop = make()
     clock.advance(0)
     shop.site.settings(allow_private_fetch=api.host, try_rate_limit=2)
@@ -242,7 +242,7 @@ def test_requests_of_one_address_are_counted(make: Any, api: Any, clock: SetCloc
     assert shop.tools()
 
 
-def test_nothing_of_it_is_kept_or_logged(
+def test_requests_are_neither_stored_nor_logged(
     world: World, make: Any, api: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -335,7 +335,7 @@ LIST, OBJECT = {"type": "array"}, {"type": "object"}
         ("path", {"schema": {"type": "string"}}, "ä b", "%C3%A4%20b"),
     ],
 )
-def test_values_are_written_as_their_style_says(
+def test_values_are_serialized_by_their_style(
     place: str, more: dict[str, Any], value: Any, written: str
 ) -> None:
     if place == "path":
@@ -371,7 +371,9 @@ def test_values_are_written_as_their_style_says(
         ([], {"body": "a"}, None, None),
     ],
 )
-def test_bodies(kinds: list[str], given: dict[str, Any], kind: str | None, sent: bytes | None) -> None:
+def test_bodies_are_sent(
+    kinds: list[str], given: dict[str, Any], kind: str | None, sent: bytes | None
+) -> None:
     asked = asked_of([], kinds=kinds)
     values = CallValues(path={"petId": "p"}, **given)
     if sent is None:
@@ -382,7 +384,7 @@ def test_bodies(kinds: list[str], given: dict[str, Any], kind: str | None, sent:
     assert (made.headers["Content-Type"], made.body) == (kind, sent)
 
 
-def test_a_server_is_named_by_its_address() -> None:
+def test_a_server_is_selected_by_its_url() -> None:
     asked = asked_of([])
     asked[0].data["servers"] = [
         {"url": "https://a.test"},
@@ -413,7 +415,7 @@ JSON = st.recursive(
     JSON,
     st.sampled_from(["array", "object", "string"]),
 )
-def test_no_value_is_more_than_a_value(path: Any, query: dict[str, Any], body: Any, kind: str) -> None:
+def test_values_cannot_inject_anything(path: Any, query: dict[str, Any], body: Any, kind: str) -> None:
     asked = asked_of(
         [{"name": "of", "in": "query", "schema": {"type": kind}}],
         kinds=["application/json", "application/x-www-form-urlencoded"],

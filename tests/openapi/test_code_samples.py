@@ -84,7 +84,7 @@ CALLS = [
 ]
 
 
-def test_browsers_write_the_same_samples(tmp_path: Path) -> None:
+def test_browsers_generate_the_same_samples(tmp_path: Path) -> None:
     script = find_asset("samples.js")
     assert script is not None
     program = tmp_path / "samples.js"
@@ -101,7 +101,7 @@ def test_browsers_write_the_same_samples(tmp_path: Path) -> None:
             assert made == write_sample(template, call), (template.library, call.path)
 
 
-def test_there_is_a_sample_for_each_of_many_libraries() -> None:
+def test_samples_exist_for_many_libraries() -> None:
     assert len(templates()) >= 17 and len({each.language for each in templates()}) >= 12
     for call in CALLS:
         found = samples(call)
@@ -148,13 +148,13 @@ def test_shell_samples_send_the_given_values(text: str) -> None:
 )
 @example([2**70, "\ud800"])
 @settings(max_examples=50)
-def test_a_body_is_laid_out_as_json(value: object) -> None:
+def test_a_body_is_formatted_as_json(value: object) -> None:
     indent = 2 if isinstance(value, (dict, list)) else None
     if not isinstance(value, str):
         assert body_text("application/json", value) == json.dumps(value, indent=indent, ensure_ascii=False)
 
 
-def test_an_example_of_a_schema_is_made_once_for_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_example_of_a_schema_is_generated_once_for_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     schemas = {f"S{n}": {"properties": {"number": {"const": n}}} for n in range(70)}
     description = ApiDescription({"components": {"schemas": schemas}})
     made: list[str] = []
@@ -172,7 +172,7 @@ def test_an_example_of_a_schema_is_made_once_for_all_pages(monkeypatch: pytest.M
     assert example_of(0) == {"number": 0} and made
 
 
-def test_secrets_are_names_of_variables() -> None:
+def test_secrets_are_shown_as_variable_names() -> None:
     schemes = {
         "bearer": {"type": "http", "scheme": "bearer"},
         "basic": {"type": "http", "scheme": "basic"},

@@ -92,7 +92,7 @@ def test_breaking_changes_are_recognized(name: str, edit: Edit, breaks: bool, ba
         assert any(breaking for breaking, _, _ in found) is back, found
 
 
-def test_properties_that_come_and_may_be_missing() -> None:
+def test_new_optional_properties_are_compatible() -> None:
     old = _old()
     _answer(old)
     new = copy.deepcopy(old)
@@ -110,11 +110,11 @@ def test_properties_that_come_and_may_be_missing() -> None:
     }
 
 
-def test_nothing_changes_between_the_same() -> None:
+def test_identical_specifications_have_no_changes() -> None:
     assert compare(ApiDescription(_old()), ApiDescription(_old())) == []
 
 
-def test_a_schema_that_refers_to_itself_ends() -> None:
+def test_a_recursive_schema_is_compared() -> None:
     found = _changes(lambda s: s["components"]["schemas"]["Pet"]["properties"].pop("id"))
     assert 0 < len(found) < 20
 

@@ -21,7 +21,7 @@ from octavo.sites.openapi import processing, reading
 from octavo.sites.openapi.comparing import compare
 from octavo.sites.openapi.compiling import Compiled, compile_description
 from octavo.sites.openapi.description import ApiDescription
-from octavo.sites.openapi.drawing import Drawer
+from octavo.sites.openapi.drawing import ApiReferenceRenderer
 from octavo.sites.openapi.validating import METHODS
 
 HEAD = "openapi: 3.1.0\ninfo: {title: T, version: '1'}\n"
@@ -89,7 +89,7 @@ def test_invalid_descriptions_are_reported(data: bytes, code: str) -> None:
         "C:\\x.yaml",
     ],
 )
-def test_references_that_lead_out_or_nowhere(reference: str) -> None:
+def test_external_and_broken_references_are_reported(reference: str) -> None:
     spec = {
         "openapi": "3.1.0",
         "info": {"title": "T", "version": "1"},
@@ -128,7 +128,7 @@ components:
     } == {"INVALID_REFERENCE"}
 
 
-def test_references_in_values_mean_nothing() -> None:
+def test_references_in_example_values_are_ignored() -> None:
     text = (
         HEAD
         + "paths: {}\ncomponents:\n  schemas:\n    A: {example: {$ref: 'nowhere'}, properties: {$ref: {type: string}}}"
@@ -136,7 +136,7 @@ def test_references_in_values_mean_nothing() -> None:
     assert compile_description(text.encode()).errors == []
 
 
-def test_webhooks_of_openapi_3_0_are_checked_as_those_of_3_1() -> None:
+def test_webhooks_of_openapi_3_0_are_checked_like_those_of_3_1() -> None:
     hook = (
         "{post: {requestBody: {content: {application/json: {schema: {$ref: 'pet.yaml'}}}}, responses: "
         "{'200': {description: ok}}}}"
@@ -157,7 +157,7 @@ def test_webhooks_of_openapi_3_0_are_checked_as_those_of_3_1() -> None:
         assert [*ApiDescription(gone).webhooks] == ["post sold"]
 
 
-def test_unambiguous_slips_are_no_errors() -> None:
+def test_unambiguous_mistakes_are_no_errors() -> None:
     text = """
 openapi: 3.0.3
 info: {title: T, version: '1', description: }
@@ -183,13 +183,13 @@ components:
     assert compile_description(text.replace("description: It,", "").encode()).errors != []
 
 
-def test_a_million_paths() -> None:
+def test_a_million_paths_are_refused() -> None:
     paths = ",".join(f'"/{n}":{{}}' for n in range(1_000_000))
     found = _codes('{"openapi":"3.1.0","info":{"title":"T","version":"1"},"paths":{' + paths + "}}")
     assert found <= {"TOO_LARGE"}
 
 
-def test_too_many_operations() -> None:
+def test_too_many_operations_are_refused() -> None:
     operation = {"responses": {"200": {"description": "ok"}}}
     spec = {
         "openapi": "3.0.0",
@@ -211,7 +211,7 @@ def _archive(files: dict[str, bytes], link: str = "") -> bytes:
     return packed.getvalue()
 
 
-def test_archives_that_lead_out_or_grow() -> None:
+def test_archives_with_external_links_or_bombs_are_refused() -> None:
     good = HEAD.encode() + b"paths: {}\nx: {$ref: 'evil.yaml'}\n"
     for name in ("../evil.yaml", "/evil.yaml", "a\\evil.yaml"):
         assert _codes(_archive({"openapi.yaml": good, name: b"a: 1"})) <= {
@@ -225,7 +225,7 @@ def test_archives_that_lead_out_or_grow() -> None:
     assert _codes(_archive({"readme.md": b"nothing"})) == {"NO_VERSION"}
 
 
-def test_files_of_an_archive_become_one(tmp_path: Any) -> None:
+def test_files_of_an_archive_are_combined(tmp_path: Any) -> None:
     text = HEAD + "paths: {/a: {$ref: 'paths/a.yaml'}}\n"
     path = (
         b"get:\n  responses:\n    '200':\n      description: ok\n"
@@ -238,12 +238,14 @@ def test_files_of_an_archive_become_one(tmp_path: Any) -> None:
     assert compiled.errors == []
     description = ApiDescription(json.loads(compiled.document))
     shown = write(
-        Document(nodes=Drawer(description, folded=False).operation(description.operations["get /a"]))
+        Document(
+            nodes=ApiReferenceRenderer(description, folded=False).operation(description.operations["get /a"])
+        )
     )
     assert "`next` Node" in shown and "The same as Node above." in shown
 
 
-def test_swagger_becomes_openapi() -> None:
+def test_swagger_is_converted_to_openapi() -> None:
     old = {
         "swagger": "2.0",
         "info": {"title": "T", "version": "1"},
@@ -306,13 +308,13 @@ def test_swagger_becomes_openapi() -> None:
     assert new["components"]["securitySchemes"]["basic"] == {"type": "http", "scheme": "basic"}
 
 
-def test_the_process_has_bounds_and_nothing_of_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_has_limits_and_no_access_to_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     assert processing.compile_apart((HEAD + "paths: {}").encode()).errors == []
     monkeypatch.setattr(processing, "BOUNDS", processing.BOUNDS._replace(seconds=0.001))
     assert {error.code for error in processing.compile_apart(b"a: 1").errors} == {"TOO_LARGE"}
 
 
-def test_an_archive_is_not_read_beyond_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_is_not_read_beyond_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert msgspec.json.decode(msgspec.json.encode(Compiled()), type=Compiled) == Compiled()
     read = 0
     original = zipfile.ZipExtFile.read
@@ -344,7 +346,7 @@ def _poisoned(value: Any) -> Any:
     return EVIL if value == "EVIL" else value
 
 
-def test_nothing_that_a_description_says_acts() -> None:
+def test_descriptions_cannot_execute_anything() -> None:
     schema = {
         "type": "object",
         "description": "EVIL",
@@ -391,7 +393,7 @@ def test_nothing_that_a_description_says_acts() -> None:
     }
     description = ApiDescription(_poisoned(data))
     for folded in (True, False):
-        drawer = Drawer(description, folded=folded)
+        drawer = ApiReferenceRenderer(description, folded=folded)
         nodes = [block for each in description.operations.values() for block in drawer.operation(each)]
         nodes += [*drawer.schemas(description.schemas), *drawer.information()]
         shown = str(render(Document(nodes=nodes)).body)
@@ -444,9 +446,7 @@ def _chain(make: Any) -> dict[str, Any]:
         },
     ],
 )
-def test_schemas_that_contradict_or_hold_themselves_cost_little(
-    schemas: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_contradicting_and_recursive_schemas_are_cheap(schemas: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     media = {"content": {"application/json": {"schema": _ref("A")}}}
     operation = {"requestBody": media, "responses": {"200": {"description": "It", **media}}}
     spec = {
@@ -469,7 +469,7 @@ def test_schemas_that_contradict_or_hold_themselves_cost_little(
     description, other = (ApiDescription(json.loads(compiled.document)) for _ in range(2))
     other.schemas[max(other.schemas)]["properties"] = {"y": {"type": "integer"}}
     for folded in (True, False):
-        drawer = Drawer(description, folded=folded)
+        drawer = ApiReferenceRenderer(description, folded=folded)
         document = Document(nodes=drawer.operation(description.operations["post /a"]) + drawer.schemas(["A"]))
         assert sum(1 for _ in walk(document)) < 60_000
         render(document)
@@ -534,12 +534,12 @@ json_values = st.recursive(
     json_values,
     st.sampled_from(METHODS),
 )
-def test_unchecked_parts_of_a_specification_are_drawn(operation: Any, schema: Any, method: str) -> None:
+def test_unchecked_parts_of_a_specification_are_rendered(operation: Any, schema: Any, method: str) -> None:
     data = {"paths": {"/a": {method: operation}}, "components": {"schemas": {"A": schema}}, "tags": [schema]}
     description = ApiDescription(data)
     description.tags()
     for folded in (True, False):
-        drawer = Drawer(description, folded=folded)
+        drawer = ApiReferenceRenderer(description, folded=folded)
         nodes = [block for each in description.operations.values() for block in drawer.operation(each)]
         document = Document(nodes=[*nodes, *drawer.schemas(["A"]), *drawer.information()])
         assert sum(1 for _ in walk(document)) < 100_000
@@ -550,5 +550,5 @@ def test_unchecked_parts_of_a_specification_are_drawn(operation: Any, schema: An
 
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
-def test_any_bytes_give_an_answer(data: bytes) -> None:
+def test_any_bytes_get_a_response(data: bytes) -> None:
     assert compile_description(data).errors

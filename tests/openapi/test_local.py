@@ -13,11 +13,11 @@ import pytest
 
 from light_client import LightClient
 from octavo.content.revisions.deriving import check_derived, rebuild_derived
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.content.search.computed import index_computed_pages
 from octavo.core.document.text import to_text
 from octavo.delivery.reader.app import reader_edge
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.openapi import local
 from octavo.sites.openapi.local import read_descriptions
 from octavo.sites.printing.inputs import collect_order
@@ -51,7 +51,9 @@ class Space:
 
     def bring(self) -> None:
         given: Any = {"organization_id": self.world.home["organizationId"], "title": "Shop", "publish": True}
-        brought = bring(self.world.context, str(self.folder), **({"space_id": self.id} if self.id else given))
+        brought = import_space(
+            self.world.context, str(self.folder), **({"space_id": self.id} if self.id else given)
+        )
         self.id = brought.outcome.space
         if brought.site_url:
             self.base = re.sub(r"^https?://[^/]+", "", brought.site_url)
@@ -84,7 +86,7 @@ def space(world: World, tmp_path: Path) -> Space:
     return Space(world, tmp_path / "source")
 
 
-def test_an_operation_of_a_file_is_drawn(space: Space) -> None:
+def test_an_operation_of_a_file_is_rendered(space: Space) -> None:
     space.bring()
     # Until the file has been read, the block shows its name.
     page = space.get("blocks").text
@@ -110,7 +112,7 @@ def test_links_point_only_to_shown_parts_of_the_same_description(space: Space) -
     assert {*re.findall(r'href="?#([^"\s>]+)', page)} <= {*re.findall(r'id="?([^"\s>]+)', page)}
 
 
-def test_prints_and_search_have_it(space: Space, tmp_path: Path) -> None:
+def test_prints_and_search_contain_the_operation(space: Space, tmp_path: Path) -> None:
     space.bring()
     space.read()
     context = space.world.context
@@ -128,7 +130,7 @@ def test_prints_and_search_have_it(space: Space, tmp_path: Path) -> None:
     assert [hit["title"] for hit in hits] == ["Blocks"]
 
 
-def test_the_file_of_the_revision_that_is_shown(space: Space) -> None:
+def test_each_revision_shows_its_own_file(space: Space) -> None:
     space.bring()
     space.read()
     assert "Add a pet" in space.get("blocks").text
@@ -177,7 +179,7 @@ def test_errors_of_files_are_shown_in_place_of_the_description(space: Space, tex
     assert "pets.yaml can't be shown" in space.get("blocks.md").text
 
 
-def test_files_that_are_no_descriptions_take_no_process(
+def test_files_without_a_specification_start_no_process(
     space: Space, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local, "compile_apart", lambda data: pytest.fail("was compiled"))
@@ -189,7 +191,7 @@ def test_files_that_are_no_descriptions_take_no_process(
     assert [state for state, _ in space.states()] == ["bad"]
 
 
-def test_the_same_bytes_are_read_once(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_identical_files_are_parsed_once(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[bytes] = []
     compile_apart = local.compile_apart
     monkeypatch.setattr(local, "compile_apart", lambda data: read.append(data) or compile_apart(data))
@@ -218,7 +220,7 @@ def test_a_change_request_shows_its_own_file(space: Space) -> None:
     assert [state for state, _ in space.states()] == ["good", "good"]
 
 
-def test_copies_and_lost_data(space: Space) -> None:
+def test_copies_and_lost_data_are_compiled_again(space: Space) -> None:
     space.bring()
     space.read()
     world = space.world

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from light_client import LightClient
 from octavo.content.revisions import drawing
 from octavo.content.revisions.deriving import check_derived, rebuild_derived
-from octavo.content.revisions.store import lock_branch, main_state
+from octavo.content.revisions.states import lock_branch, main_state
 from octavo.content.search import computed, store
 from octavo.content.search.computed import index_computed_pages
 from octavo.core.document.html import render
@@ -35,14 +35,14 @@ from octavo.delivery.reader import mcp
 from octavo.delivery.reader.app import reader_edge
 from octavo.delivery.reader.locales import read_catalog
 from octavo.kit.db.database import Transaction
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.static_export import export_site
 from octavo.sites.openapi import words
 from octavo.sites.openapi.blocks import markdown_of
 from octavo.sites.openapi.changelog import Release, draw_changelog
 from octavo.sites.openapi.comparing import ApiChange
 from octavo.sites.openapi.description import ApiDescription, DescribedOperation
-from octavo.sites.openapi.drawing import Drawer
+from octavo.sites.openapi.drawing import ApiReferenceRenderer
 from octavo.sites.openapi.models import draw_used_by
 from octavo.sites.openapi.operation_drawing import _SENTENCE
 from octavo.sites.openapi.overview import draw_tags
@@ -103,7 +103,7 @@ class Site:
         (folder / "SUMMARY.md").write_text(summary)
         for name, text in pages.items():
             (folder / name).write_text(text)
-        brought = bring(
+        brought = import_space(
             world.context,
             str(folder),
             organization_id=world.home["organizationId"],
@@ -117,7 +117,7 @@ class Site:
 
     def write(self, name: str, text: str) -> None:
         (self._folder / name).write_text(text)
-        bring(self._world.context, str(self._folder), space_id=self.space)
+        import_space(self._world.context, str(self._folder), space_id=self.space)
 
     def read(self, name: str) -> str:
         return (self._folder / name).read_text()
@@ -158,7 +158,7 @@ def site(world: World, tmp_path: Path) -> Any:
     return make
 
 
-def test_a_page_for_each_tag(site) -> None:
+def test_each_tag_has_a_page(site) -> None:
     shop = site()
     home = shop.get("").text
     # In the order of the description; internal parts are nowhere.
@@ -172,7 +172,7 @@ def test_a_page_for_each_tag(site) -> None:
     assert 'id="pet"' in models and 'href="#status"' in models
 
 
-def test_the_overview_leads_to_each_tag(world: World, site) -> None:
+def test_the_overview_links_to_each_tag(world: World, site) -> None:
     shop = site()
     page = shop.get("overview")
     rows = re.findall(
@@ -199,7 +199,7 @@ def test_the_overview_leads_to_each_tag(world: World, site) -> None:
     assert "Description" not in shop.get("overview-1").text and ">GET /overview<" not in home
 
 
-def test_navigation_and_the_api_call_the_overview_the_same(world: World, site) -> None:
+def test_navigation_and_api_use_the_same_title_for_the_overview(world: World, site) -> None:
     shop = site()
     pages = world.get("admin", f"/spaces/{shop.space}/content?computed=true")["pages"]
     overview = next(page for page in pages if page.get("path") == "overview")
@@ -223,7 +223,7 @@ def test_the_overview_of_very_many_tags_stays_short() -> None:
     assert "1120 more" in html and "200 more" in html and html.count(">About 7.<") == 1
 
 
-def test_tags_stand_under_the_headings_of_their_groups(world: World, site) -> None:
+def test_tags_are_listed_under_their_groups(world: World, site) -> None:
     shop = site()
     answer = {"responses": {"200": {"description": "It"}}}
     paths = {f"/{tag}": {"get": {**answer, "tags": [tag]}} for tag in ("users", "carts", "health", "orders")}
@@ -257,7 +257,7 @@ def test_tags_stand_under_the_headings_of_their_groups(world: World, site) -> No
     assert re.findall(r'<h3 id="([^"]+)"', shop.get("overview").text) == ["selling", "people", "other"]
 
 
-def test_a_group_of_a_specification_that_is_missing_has_no_heading(world: World, tmp_path: Path) -> None:
+def test_a_group_of_a_missing_specification_has_no_heading(world: World, tmp_path: Path) -> None:
     group = (
         "## {}\n\n* ```yaml\n  type: builtin:openapi\n  props: {{}}\n"
         "  dependencies: {{spec: {{ref: {{kind: openapi, spec: {}}}}}}}\n  ```\n"
@@ -269,7 +269,7 @@ def test_a_group_of_a_specification_that_is_missing_has_no_heading(world: World,
     assert "Reference" in home and ">Shops<" in home and "Nowhere" not in home
 
 
-def test_a_tag_with_very_many_operations(world: World, site) -> None:
+def test_a_tag_with_many_operations_is_split_into_pages(world: World, site) -> None:
     shop = site()
     answer = {"responses": {"200": {"description": "It"}}, "tags": ["all"]}
     for count, apart in ((50, False), (51, True)):
@@ -304,7 +304,7 @@ def test_webhooks_have_a_page(world: World, site) -> None:
     assert "It happened" in shop.get(addresses[0]).text
 
 
-def test_operations_without_summary_are_titled_by_their_first_sentence(world: World, site) -> None:
+def test_operations_without_a_summary_are_titled_by_their_first_sentence(world: World, site) -> None:
     answers = {"responses": {"200": {"description": "It"}}}
     about = {
         "get": "<p>Lists the things. All.</p>",
@@ -339,7 +339,7 @@ def test_operations_without_summary_are_titled_by_their_first_sentence(world: Wo
     assert "#operation/" not in overview and "#api-group" not in overview
 
 
-def test_words_of_ours_are_in_the_language_of_the_site() -> None:
+def test_built_in_labels_are_in_the_language_of_the_site() -> None:
     schema = {
         "type": "string",
         "enum": ["a"],
@@ -379,7 +379,7 @@ def test_words_of_ours_are_in_the_language_of_the_site() -> None:
         "responses": {"200": {"description": "It"}},
     }
     description = ApiDescription({"paths": {"/a": {"get": operation}}})
-    blocks = Drawer(description, folded=True).operation(description.operations["get /a"])
+    blocks = ApiReferenceRenderer(description, folded=True).operation(description.operations["get /a"])
     used = {node.data["word"] for block in blocks for node in walk(block) if is_word(node)}
     words = {name.removeprefix("api_") for name in BlockLabels.__struct_fields__ if name.startswith("api_")}
     assert used <= words and len(used) >= 16
@@ -402,7 +402,7 @@ def test_omitted_schema_parts_are_mentioned() -> None:
 
     def text(schema: Any, *, folded: bool = True, many: bool = True, language: str = "en") -> str:
         description = ApiDescription({"components": {"schemas": {"It": schema}}})
-        blocks = Drawer(description, folded=folded, many=many).schemas(["It"])
+        blocks = ApiReferenceRenderer(description, folded=folded, many=many).schemas(["It"])
         drawn = render(Document(nodes=blocks), HtmlContext(labels=read_catalog()[language])).body
         return re.sub(r"<[^>]*>", "", unescape(drawn))
 
@@ -452,7 +452,7 @@ def test_omitted_parts_are_counted() -> None:
     (operation,) = description.operations.values()
     values = [("2800", ""), ("2800", ""), ("10000", "characters "), ("10000", "characters ")]
     for folded, expected in ((True, [("3", ""), *values, ("2", "")]), (False, values)):
-        drawn = Document(nodes=Drawer(description, folded=folded).operation(operation))
+        drawn = Document(nodes=ApiReferenceRenderer(description, folded=folded).operation(operation))
         assert re.findall(r"(\d+) more ([a-z ]*)in the spec", to_text(drawn)) == expected
     used = draw_used_by(description, "Used", lambda each: {}, lambda name: {})
     assert "3 more in the specification." in to_text(Document(nodes=used))
@@ -484,7 +484,7 @@ def test_repeated_schemas_link_to_their_first_occurrence() -> None:
         "parameters": {"Node": {"type": "object", "properties": {"x": {}, "y": {}}}},
     }
     description = ApiDescription({"openapi": "3.1.0", "info": {}, "paths": paths, "components": components})
-    drawer = Drawer(description, folded=True, spec="pets")
+    drawer = ApiReferenceRenderer(description, folded=True, spec="pets")
 
     def shown(key: str) -> str:
         context = HtmlContext(link=lambda ref: HtmlTarget(href=f"#{ref['anchor']}"))
@@ -498,12 +498,12 @@ def test_repeated_schemas_link_to_their_first_occurrence() -> None:
     assert third.count("2 fields") == 2 and "#in-" not in third
     # Nothing links to a schema that is cut short.
     node["properties"] |= {f"p{number}": {"type": "string"} for number in range(600)}
-    drawer = Drawer(description, folded=True, spec="pets")
+    drawer = ApiReferenceRenderer(description, folded=True, spec="pets")
     assert "600 more" not in shown("post /a") and "more" in shown("post /a")
     assert "Details of node" in shown("post /b")
 
 
-def test_links_to_folded_content_work(world: World, site) -> None:
+def test_links_to_collapsed_content_work(world: World, site) -> None:
     node = {"type": "object", "properties": {"one": {"type": "string"}, "two": {"type": "string"}}}
     whole = {"type": "object", "properties": {"node": {"$ref": "#/components/schemas/Node"}}}
     good = {"description": "Good", "content": {"application/json": {"schema": whole}}}
@@ -563,20 +563,20 @@ def test_nested_fields_are_shown_on_request(world: World, site, tmp_path: Path) 
     assert len(fields(written)) == len(fields(whole)) and "openapi-later" not in written
 
 
-def test_a_schema_that_says_nothing_allows_any_value() -> None:
-    drawer = Drawer(ApiDescription({"components": {"schemas": {"It": {}}}}), folded=True)
+def test_an_empty_schema_allows_any_value() -> None:
+    drawer = ApiReferenceRenderer(ApiDescription({"components": {"schemas": {"It": {}}}}), folded=True)
     assert render(Document(nodes=drawer.schemas(["It"], "It"))).body == "<p>any</p>"
 
 
-def test_a_line_is_not_folded_up() -> None:
+def test_a_single_line_is_not_collapsed() -> None:
     again = {"$ref": "#/components/schemas/It"}
     schema = {"type": "object", "properties": {"parent": again, "all": {"type": "array", "items": again}}}
-    drawer = Drawer(ApiDescription({"components": {"schemas": {"It": schema}}}), folded=True)
+    drawer = ApiReferenceRenderer(ApiDescription({"components": {"schemas": {"It": schema}}}), folded=True)
     body = render(Document(nodes=drawer.schema(again))).body
     assert body.count("The same as It above.") == 2 and "<details" not in body
 
 
-def test_how_the_first_lines_of_responses_and_bodies_are_shown() -> None:
+def test_first_lines_of_responses_and_bodies_are_shown() -> None:
     operation = {
         "requestBody": {
             "content": {"application/x-www-form-urlencoded": {"schema": {"type": "object", "properties": {}}}}
@@ -594,7 +594,11 @@ def test_how_the_first_lines_of_responses_and_bodies_are_shown() -> None:
     )
     body = unescape(
         render(
-            Document(nodes=Drawer(description, folded=True).operation(description.operations["get /a"]))
+            Document(
+                nodes=ApiReferenceRenderer(description, folded=True).operation(
+                    description.operations["get /a"]
+                )
+            )
         ).body
     )
     text = re.sub(r"<[^>]*>", "", body)
@@ -605,7 +609,7 @@ def test_how_the_first_lines_of_responses_and_bodies_are_shown() -> None:
     assert "-d" not in text and "Content-Type" not in text
 
 
-def test_operations_of_a_page_are_folded_from_the_second_on(site) -> None:
+def test_all_operations_of_a_page_but_the_first_are_collapsed(site) -> None:
     block = '{% openapi-operation spec="pets" path="/pets" method="post" %}\n{% endopenapi-operation %}\n'
     shop = site(pages={"two.md": f"# Two\n\n{block}\nThen.\n\n{block}"})
     shop.write("SUMMARY.md", "* [Home](README.md)\n* [Two](two.md)\n")
@@ -647,7 +651,7 @@ TITLES = [
 
 
 @pytest.mark.parametrize(("summary", "id", "about", "title"), TITLES)
-def test_titles_of_operations(summary: str, id: str, about: str, title: str) -> None:
+def test_operations_have_titles(summary: str, id: str, about: str, title: str) -> None:
     data = {"summary": summary, "operationId": id, "description": about}
     operation = DescribedOperation("/pets/{pet}", "post", {}, data)
     assert operation.title == title and len(title) <= 82
@@ -658,12 +662,12 @@ def test_titles_of_operations(summary: str, id: str, about: str, title: str) -> 
     ("summary", "title"),
     [("Sold", "Sold"), ("", "More"), (f"Sent when. {_LONG}", "petSold"), ("`" * 5000, "petSold")],
 )
-def test_titles_of_webhooks(summary: str, title: str) -> None:
+def test_webhooks_have_titles(summary: str, title: str) -> None:
     data = {"summary": summary, "operationId": "onPetSold", "description": "More."}
     assert DescribedOperation("petSold", "post", {}, data, webhook=True).title == title
 
 
-def test_examples_that_have_names_are_chosen() -> None:
+def test_named_examples_can_be_selected() -> None:
     named = {
         "one": {"summary": "Found a bug", "value": {"title": "a"}},
         "two": {"value": {"title": "b"}},
@@ -673,7 +677,7 @@ def test_examples_that_have_names_are_chosen() -> None:
     data = {"requestBody": media, "responses": {"200": {"description": "It", **media}}}
     description = ApiDescription({"paths": {"/a": {"post": data}}})
     operation = description.operations["post /a"]
-    page = render(Document(nodes=Drawer(description, folded=True).operation(operation))).body
+    page = render(Document(nodes=ApiReferenceRenderer(description, folded=True).operation(operation))).body
     bodies = json.loads(unescape(re.findall(r'data-examples="([^"]*)"', page)[0]))
     assert [(name, json.loads(text)) for name, text in bodies] == [
         ("Found a bug", {"title": "a"}),
@@ -685,10 +689,12 @@ def test_examples_that_have_names_are_chosen() -> None:
     # Without folding, or without a choice, there is one.
     assert (
         "openapi-examples"
-        not in render(Document(nodes=Drawer(description, folded=False).operation(operation))).body
+        not in render(
+            Document(nodes=ApiReferenceRenderer(description, folded=False).operation(operation))
+        ).body
     )
     del named["two"]
-    alone = render(Document(nodes=Drawer(description, folded=True).operation(operation))).body
+    alone = render(Document(nodes=ApiReferenceRenderer(description, folded=True).operation(operation))).body
     assert "data-examples" not in alone and "openapi-examples" not in alone
 
 
@@ -707,7 +713,9 @@ def test_the_parts_of_an_operation_are_in_the_outline() -> None:
     operation = description.operations["post /a/{id}"]
 
     def outline(title: str) -> list[tuple[str, str, int]]:
-        drawn = render(Document(nodes=Drawer(description, folded=True).operation(operation, title)))
+        drawn = render(
+            Document(nodes=ApiReferenceRenderer(description, folded=True).operation(operation, title))
+        )
         assert drawn.heads and all(f'id="{line.id}"' in drawn.body for line in drawn.outline)
         return [(line.id, line.title, line.level) for line in drawn.outline]
 
@@ -720,13 +728,13 @@ def test_the_parts_of_an_operation_are_in_the_outline() -> None:
     ]
     # On a page with others they are under the operation; folded ones have only the operation.
     assert outline("As")[0][1:] == ("Make a", 2) and {level for _, _, level in outline("As")[2:]} == {3, 4}
-    drawer = Drawer(description, folded=True)
+    drawer = ApiReferenceRenderer(description, folded=True)
     folded = drawer.operation(operation, "As", further=True)
     assert [line.title for line in render(Document(nodes=folded)).outline] == ["Make a"]
 
 
-def test_each_field_has_an_address() -> None:
-    """Derived from its location, unique on a page: repeated names (a body of two types) lead to the first."""
+def test_each_field_has_a_url() -> None:
+    """Derived from its location, unique on a page: repeated names (a body of two types) link to the first."""
     kind = {"type": "object", "properties": {"name": {"type": "string"}, "a b<": {"type": "integer"}}}
     body = {"type": "object", "properties": {"pet": kind, "tags": {"type": "array", "items": kind}}}
     other = {"type": "object", "properties": {"pet": {"type": "string"}}}
@@ -741,7 +749,7 @@ def test_each_field_has_an_address() -> None:
     description = ApiDescription({"paths": {"/a": {"post": operation}}})
 
     def ids(title: str, *, many: bool = False) -> list[str]:
-        drawer = Drawer(description, folded=True, many=many)
+        drawer = ApiReferenceRenderer(description, folded=True, many=many)
         blocks = drawer.operation(description.operations["post /a"], title)
         html = unescape(str(render(Document(nodes=blocks)).body))
         found = re.findall('<li id="([^"]*)">', html)
@@ -777,13 +785,13 @@ def test_a_page_describes_each_way_to_authenticate_once() -> None:
             "components": {"securitySchemes": {"key": scheme}},
         }
     )
-    drawer = Drawer(description, folded=False)
+    drawer = ApiReferenceRenderer(description, folded=False)
     blocks = [block for each in description.operations.values() for block in drawer.operation(each)]
     text = write(Document(nodes=blocks))
     assert text.count("X-Key") >= 3 and text.count("Ask us for one.") == 1
 
 
-def test_very_many_schemas_have_pages_of_their_own(world: World, site) -> None:
+def test_many_schemas_get_their_own_pages(world: World, site) -> None:
     shop = site()
     for count in (12, 13):
         schemas = {f"Thing{n}": {"type": "string", "description": f"Number {n}."} for n in range(count - 1)}
@@ -840,7 +848,7 @@ def test_models_are_listed_by_letter(world: World, site) -> None:
         assert shop.get(f"~models.json?page={page}").status_code == 404
 
 
-def test_a_page_of_changes(world: World, site) -> None:
+def test_a_changelog_page_lists_changes(world: World, site) -> None:
     shop = site()
     assert "No changes yet." in shop.get("changes").text
     text = (Path(__file__).parents[1] / "pets.yaml").read_text()
@@ -861,7 +869,7 @@ def test_a_page_of_changes(world: World, site) -> None:
     assert plain.index("## Breaking") < plain.index("`GET /stores`") < plain.index("## New")
 
 
-def test_a_page_of_changes_compares_operations(world: World, site) -> None:
+def test_a_changelog_page_compares_operations(world: World, site) -> None:
     shop = site("by-operation")
     text = (Path(__file__).parents[1] / "pets.yaml").read_text()
     changed = text.replace("version: 1.2.0", "version: 2.0.0").replace("maximum: 100", "maximum: 50")
@@ -879,7 +887,7 @@ def test_a_page_of_changes_compares_operations(world: World, site) -> None:
     assert "~~maximum 100~~" in plain and "**maximum 50**" in plain
 
 
-def test_pages_are_called_in_the_language_of_their_space(world: World, site) -> None:
+def test_pages_are_titled_in_the_language_of_their_space(world: World, site) -> None:
     text = (Path(__file__).parents[1] / "pets.yaml").read_text()
     processed(world, "pets", {"text": text.replace("tags: [Shops]", "")})
     shop = site()
@@ -917,7 +925,7 @@ def test_pages_are_called_in_the_language_of_their_space(world: World, site) -> 
         assert tx.all("SELECT 1 FROM jobs WHERE kind = 'indexComputedPages'") == []
 
 
-def test_every_language_has_all_words_of_computed_pages() -> None:
+def test_every_language_has_all_labels_of_computed_pages() -> None:
     english = msgspec.to_builtins(ReferenceWords())
     assert words.catalogue().keys() == read_catalog().keys()
     for language, found in words.catalogue().items():
@@ -925,7 +933,7 @@ def test_every_language_has_all_words_of_computed_pages() -> None:
             assert text.strip() and text.count("{name}") == english[name].count("{name}"), (language, name)
 
 
-def test_a_changelog_in_another_language() -> None:
+def test_a_changelog_is_in_the_language_of_the_space() -> None:
     changes = [ApiChange("changed", False, "", "", f"Number {number}.") for number in range(302)]
     release = Release("2.0", 1795305600000, changes)
     shown = to_text(Document(nodes=draw_changelog([release], "fr")))
@@ -933,20 +941,20 @@ def test_a_changelog_in_another_language() -> None:
     assert to_text(Document(nodes=draw_changelog([], "he"))).strip() == "עדיין לא השתנה דבר."
 
 
-def test_a_page_for_each_operation(site) -> None:
+def test_each_operation_can_have_a_page(site) -> None:
     shop = site("by-operation")
     assert shop.get("shops/list-shops").status_code == 200
     # A page above others without its own operations shows what is under it.
     assert "list-shops" in shop.get("shops").text
     page = shop.get("shops/list-shops").text
     assert page.count("<h1") == 1 and not re.search(r"<h2[^>]*>List shops", page)
-    # There is no room for an outline beside samples, so it is a menu.
+    # There is no room for an outline next to samples, so it is a menu.
     assert "picker end on-page" in page and 'href="#response.200"' in page and 'class="outline' not in page
     sitemap = shop.get("sitemap.xml").text
     assert "shops/list-shops</loc>" in sitemap
 
 
-def test_content_of_operation_pages(site) -> None:
+def test_operation_pages_contain_the_operation(site) -> None:
     page = site().get("blocks").text
     for said in (
         "Add a pet",
@@ -981,9 +989,7 @@ def _index(world: World, space: str) -> None:
         assert check_derived(tx, space, ()) == []
 
 
-def test_a_specification_has_only_those_spaces_indexed_that_are_made_of_it(
-    world: World, tmp_path: Path
-) -> None:
+def test_only_spaces_that_use_a_specification_are_indexed_for_it(world: World, tmp_path: Path) -> None:
     processed(world, "small", {"text": SMALL})
 
     def made(name: str, summary: str, page: str = "# Home\n") -> str:
@@ -1079,7 +1085,7 @@ def test_search_finds_content_of_blocks_on_ordinary_pages(world: World, site) ->
     assert found("sobriquet")
 
 
-def test_a_page_that_changes_while_it_is_indexed_is_found_as_it_is(
+def test_a_page_that_changes_during_indexing_is_found_with_its_current_text(
     world: World, site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop = site()
@@ -1132,7 +1138,7 @@ def test_indexing_waits_for_a_rebuild_of_the_index(world: World, site) -> None:
     assert "Pets" in [hit["title"] for hit in shop.get("~search.json?q=sandbox").json()["hits"]]
 
 
-def test_results_go_on_behind_computed_pages_that_are_gone(world: World, site) -> None:
+def test_results_continue_after_deleted_computed_pages(world: World, site) -> None:
     shop = site()
     _index(world, shop.space)
 
@@ -1150,7 +1156,7 @@ def test_results_go_on_behind_computed_pages_that_are_gone(world: World, site) -
     assert titles() == [shown if shown == ["Blocks"] else [] for shown in before]
 
 
-def test_the_address_of_an_operation_that_is_gone(world: World, site) -> None:
+def test_urls_of_removed_operations_return_410_or_redirect(world: World, site) -> None:
     shop = site("by-operation")
     answers = {"200": {"description": "It"}}
 
@@ -1182,7 +1188,7 @@ def test_the_address_of_an_operation_that_is_gone(world: World, site) -> None:
         and "Removed in 3, " in shop.get("pets/read-bees").text
     )
     assert [shop.get(path).status_code for path in ("pets/read-z", "read-a", "x/pets/read-a")] == [404] * 3
-    # Visitors who can't see the reference learn nothing, and nobody learns about versions that were never shown.
+    # Visitors who can't see the reference learn nothing, and no one learns about versions that were never shown.
     navigation = shop.read("SUMMARY.md")
     for shown in ("* [Home](README.md)\n", navigation):
         shop.write("SUMMARY.md", shown)
@@ -1191,7 +1197,7 @@ def test_the_address_of_an_operation_that_is_gone(world: World, site) -> None:
     assert shop.get("pets/read-d").status_code == 410 and shop.get("pets/read-a").status_code == 404
 
 
-def test_operations_without_ids_tags_or_answers_and_with_the_same_id(world: World, site) -> None:
+def test_operations_without_ids_tags_or_responses_are_shown(world: World, site) -> None:
     shop = site()
     paths = {"/a": {"get": {}, "post": {"operationId": "same"}}, "/b": {"get": {"operationId": "same"}}}
     processed(
@@ -1210,7 +1216,7 @@ def test_operations_without_ids_tags_or_answers_and_with_the_same_id(world: Worl
     assert "GET" in shop.get("other.md").text and shop.get("~search.json?q=same").json()["operations"]
 
 
-def test_the_download_link(site) -> None:
+def test_specifications_have_a_download_link(site) -> None:
     shop = site()
     link = re.search(r'href="([^"]*~files/[^"]*pets.json[^"]*)"', shop.get("").text)
     assert link is not None
@@ -1219,7 +1225,7 @@ def test_the_download_link(site) -> None:
 
 
 @pytest.mark.parametrize("grouping", ["by-tag", "by-operation"])
-def test_operations_are_listed_and_found_where_pages_show_them(site, grouping: str) -> None:
+def test_only_operations_on_pages_are_listed_and_found(site, grouping: str) -> None:
     shop = site(grouping)
     listed = shop.get("~operations.json").json()
     (href,) = (href for method, path, title, href in listed if title == "List shops")
@@ -1237,12 +1243,12 @@ def test_operations_are_listed_and_found_where_pages_show_them(site, grouping: s
     (inside,) = shop.get("~search.json?q=problem message").json()["fields"]
     page, _, place = inside["href"].removeprefix(shop.base).partition("#")
     assert inside["path"] == "Problem" and f'<li id="{place}"' in shop.get(page).text
-    # The navigation of a tag's page leads to the operations on it.
+    # The navigation of a tag's page links to the operations on it.
     assert re.search(r'<b class="nav-method get"', there.text)
 
 
 @pytest.mark.parametrize("grouping", ["by-tag", "by-operation"])
-def test_agents_list_operations_and_have_one_explained(
+def test_agents_list_and_read_operations(
     world: World, site, grouping: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop = site(grouping)
@@ -1286,9 +1292,7 @@ def _pages_of(shop: Site, world: World) -> dict[str, str]:
     return found
 
 
-def test_agents_are_told_of_no_operation_that_their_visitor_is_not_shown(
-    world: World, tmp_path: Path
-) -> None:
+def test_agents_see_no_operation_hidden_from_their_visitor(world: World, tmp_path: Path) -> None:
     few = {"README.md": "# Home\n", "few.md": "---\nif: visitor.claims.paying\n---\n\n# Few\n"}
     summary = "* [Home](README.md)\n* [Few](few.md)\n" + COMPUTED.replace("{grouping}", "by-operation")
     shop = Site(world, tmp_path / "closed", summary, few)
@@ -1314,7 +1318,7 @@ def test_agents_are_told_of_no_operation_that_their_visitor_is_not_shown(
         assert shop.get(f"~specification?page={page}&as=json").status_code == 404
 
 
-def test_the_whole_specification_in_other_forms(site) -> None:
+def test_the_whole_specification_is_available_in_other_formats(site) -> None:
     shop = site("by-operation")
     page = shop.get("shops/list-shops").text
     links = re.findall(r'href="([^"]*~specification[^"]*)" download', page)
@@ -1367,14 +1371,14 @@ def test_pages_are_redrawn_when_their_content_changes(
 
 
 @given(st.text("abC9 ,.;'()?!/w", max_size=30))
-def test_plain_sentences_are_read_as_all_others(text: str) -> None:
+def test_plain_sentences_are_parsed_like_all_others(text: str) -> None:
     if _SENTENCE.fullmatch(text):
         (block,) = read(text).nodes
         block.source = None
         assert markdown_of(text) == [block]
 
 
-def test_markdown_is_written_out(site) -> None:
+def test_blocks_are_expanded_in_markdown(site) -> None:
     shop = site()
     text = shop.get("pets.md").text
     assert text.startswith("---\ndescription: Animals, by name.\n---\n\n# pets\n")
@@ -1382,7 +1386,7 @@ def test_markdown_is_written_out(site) -> None:
     assert "curl -X POST" in text and "columns" not in text
 
 
-def test_prints_hold_it(world: World, site, tmp_path: Path) -> None:
+def test_prints_contain_operations(world: World, site, tmp_path: Path) -> None:
     shop = site()
     with world.context.db.read() as tx:
         state = main_state(tx, shop.space)
@@ -1397,7 +1401,7 @@ def test_prints_hold_it(world: World, site, tmp_path: Path) -> None:
     assert "List shops" in said["Shops"]
 
 
-def test_the_api_gives_the_blocks_themselves(world: World, site) -> None:
+def test_the_api_returns_the_blocks_themselves(world: World, site) -> None:
     shop = site()
     page = world.get("admin", f"/spaces/{shop.space}/content/path/shops?format=document")
     assert page["computed"]["type"] == "builtin:openapi"
@@ -1405,7 +1409,7 @@ def test_the_api_gives_the_blocks_themselves(world: World, site) -> None:
     assert page["document"]["nodes"][-1]["data"]["path"] == "/stores"
 
 
-def test_people_without_access_to_the_specification(world: World) -> None:
+def test_people_without_access_to_the_specification_see_no_operations(world: World) -> None:
     source = {
         "type": "builtin:openapi",
         "props": {"models": True},
@@ -1476,7 +1480,7 @@ SECURED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("grouping", ["by-tag", "by-operation"])
-def test_a_page_says_how_to_authenticate(world: World, site, grouping: str) -> None:
+def test_a_page_explains_how_to_authenticate(world: World, site, grouping: str) -> None:
     shop = site(grouping)
     assert "lastProcessErrorCode" not in processed(world, "pets", {"text": json.dumps(SECURED)})
     home = shop.get("").text
@@ -1522,7 +1526,7 @@ def test_a_page_says_how_to_authenticate(world: World, site, grouping: str) -> N
     assert "Ohne Anmeldung" in shop.get("authentication-1").text
 
 
-def test_schemes_that_say_nonsense_are_bounded() -> None:
+def test_invalid_security_schemes_are_limited() -> None:
     names = [f"scheme {n}" for n in range(196)] + ["", "a" * 5000, "<b>", "كلمة"]
     kinds: list[Any] = [
         {
@@ -1543,7 +1547,7 @@ def test_schemes_that_say_nonsense_are_bounded() -> None:
         }
     )
     for folded in (True, False):
-        blocks = Drawer(description, folded=folded).authentication(
+        blocks = ApiReferenceRenderer(description, folded=folded).authentication(
             lambda each: {"kind": "page", "page": each.key}
         )
         html = render(Document(nodes=blocks), HtmlContext()).body

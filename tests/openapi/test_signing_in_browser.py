@@ -167,7 +167,7 @@ def opened(page, number=0, called="GET /pets/{petId}"):
     return form
 
 
-def test_signing_in_by_a_code_that_is_bound_to_the_page(page, site, api, provider):
+def test_visitors_sign_in_with_a_code_bound_to_the_page(page, site, api, provider):
     form = opened(page)
     assert form.locator(".try-redirect code").inner_text() == f"{site}~signed-in"
     form.get_by_label("Client ID").fill("docs")
@@ -192,7 +192,7 @@ def test_signing_in_by_a_code_that_is_bound_to_the_page(page, site, api, provide
 
 
 @pytest.mark.slow
-def test_credentials_are_masked_and_forgotten_in_one_place(page, site):
+def test_credentials_are_masked_and_can_be_cleared(page, site):
     form = opened(page)
     form.locator(".try-oauth select").select_option(label="Client credentials")
     form.get_by_label("Client ID").fill("docs")
@@ -217,7 +217,7 @@ def test_credentials_are_masked_and_forgotten_in_one_place(page, site):
     assert other.get_by_role("textbox", name="login").input_value() == ""
 
 
-def test_a_name_and_a_password(page, provider):
+def test_visitors_can_use_a_name_and_a_password(page, provider):
     form = opened(page)
     form.locator(".try-oauth select").select_option(label="Password")
     form.get_by_label("Username").fill("ada")
@@ -233,7 +233,7 @@ def test_a_name_and_a_password(page, provider):
 
 
 @pytest.mark.slow
-def test_a_secret_in_the_header_where_the_provider_wants_it_there(page, provider):
+def test_a_client_secret_is_sent_in_the_header_if_required(page, provider):
     provider.basic_only = True
     form = opened(page)
     form.locator(".try-oauth select").select_option(label="Client credentials")

@@ -40,7 +40,7 @@ def _jobs(world: World) -> int:
 
 
 @pytest.mark.sqlite_first
-def test_a_text_is_processed_by_a_job(world: World) -> None:
+def test_a_specification_is_processed_by_a_job(world: World) -> None:
     before = _jobs(world)
     answer = put(world, "small", {"text": SMALL})
     assert answer.status_code == 201
@@ -75,7 +75,7 @@ def test_the_same_content_is_the_same_version(world: World) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_the_raw_text_is_as_it_was_submitted(world: World) -> None:
+def test_the_raw_text_is_returned_as_submitted(world: World) -> None:
     path = world.home.path(SPEC, specSlug="small") + "/versions/latest/content/raw"
     put(world, "small", {"text": SMALL})
     assert world.call("reader", "GET", path).status_code == 404, "there is no valid version yet"
@@ -130,7 +130,7 @@ def test_all_errors_are_counted_but_only_the_first_kept(world: World, number: in
 
 
 @pytest.mark.sqlite_first
-def test_a_source_is_asked_again_under_conditions(world: World, reachable) -> None:
+def test_a_source_is_requested_again_conditionally(world: World, reachable) -> None:
     with serving() as source:
         reachable(source.host)
         spec = processed(world, "remote", {"url": source.url})
@@ -147,7 +147,7 @@ def test_a_source_is_asked_again_under_conditions(world: World, reachable) -> No
 
 
 @pytest.mark.sqlite_first
-def test_sources_are_looked_at_every_six_hours(world: World, reachable, monkeypatch) -> None:
+def test_sources_are_checked_every_six_hours(world: World, reachable, monkeypatch) -> None:
     with serving() as source:
         reachable(source.host)
         processed(world, "remote", {"url": source.url})
@@ -161,7 +161,7 @@ def test_sources_are_looked_at_every_six_hours(world: World, reachable, monkeypa
         assert world.get("reader", world.home.path(SPEC, specSlug="remote"))["processingState"] == "pending"
 
 
-def test_a_processing_that_was_cut_off_begins_anew(world: World, monkeypatch) -> None:
+def test_interrupted_processing_starts_again(world: World, monkeypatch) -> None:
     put(world, "small", {"text": SMALL})
     monkeypatch.setattr(processing, "now", lambda: now() + publishing.PATIENCE + 1)
     check_specs(world.context)
@@ -175,7 +175,7 @@ def test_a_processing_that_was_cut_off_begins_anew(world: World, monkeypatch) ->
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("status", [404, 500, 204])
-def test_a_source_that_is_gone(world: World, reachable, status: int) -> None:
+def test_a_missing_source_is_reported(world: World, reachable, status: int) -> None:
     with serving() as source:
         reachable(source.host)
         good = processed(world, "remote", {"url": source.url})["lastVersion"]
@@ -186,7 +186,7 @@ def test_a_source_that_is_gone(world: World, reachable, status: int) -> None:
         assert str(status) in spec["lastProcessedErrors"][0]["message"]
 
 
-def test_a_source_that_becomes_something_else(world: World, reachable) -> None:
+def test_a_source_that_is_no_longer_a_specification_is_reported(world: World, reachable) -> None:
     with serving() as source:
         reachable(source.host)
         good = processed(world, "remote", {"url": source.url})["lastVersion"]
@@ -227,7 +227,7 @@ def test_a_redirect_into_a_private_network_is_refused(world: World, reachable) -
 
 
 @pytest.mark.sqlite_first
-def test_a_source_that_does_not_answer(world: World, monkeypatch) -> None:
+def test_an_unresponsive_source_is_reported(world: World, monkeypatch) -> None:
     def never(*args, **options):
         raise FetchTimeout("api.example.org: no whole answer within 30 seconds")
 
@@ -241,7 +241,7 @@ def test_a_source_that_does_not_answer(world: World, monkeypatch) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_several_files(world: World, reachable) -> None:
+def test_several_files_form_one_specification(world: World, reachable) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(
@@ -298,14 +298,14 @@ def test_anyone_with_the_link_reads_a_public_specification(world: World) -> None
         ("a", {"file": "x"}, "source"),
     ],
 )
-def test_sources_that_are_refused_at_once(world: World, slug: str, source, named: str) -> None:
+def test_invalid_sources_are_refused_immediately(world: World, slug: str, source, named: str) -> None:
     answer = put(world, slug, source)
     assert answer.status_code == 400
     assert named in answer.json()["error"]["message"]
 
 
 @pytest.mark.sqlite_first
-def test_slugs_of_both_cases_and_none_twice(world: World) -> None:
+def test_slugs_can_have_both_cases_and_are_unique(world: World) -> None:
     path = world.home.path("/orgs/{organizationId}/openapi")
     body = {"slug": "Billing-V2", "source": {"text": SMALL}}
     assert world.post("creator", path, body)["slug"] == "Billing-V2"
@@ -314,7 +314,7 @@ def test_slugs_of_both_cases_and_none_twice(world: World) -> None:
     assert [spec["slug"] for spec in world.get("reader", path)["items"]] == ["Billing-V2", "pets"]
 
 
-def test_deleting_takes_the_versions_along(world: World) -> None:
+def test_deleting_a_specification_deletes_its_versions(world: World) -> None:
     path = world.home.path(SPEC)
     assert world.call("creator", "DELETE", path).status_code == 205
     assert world.call("creator", "DELETE", path).status_code == 204
@@ -326,7 +326,7 @@ def test_deleting_takes_the_versions_along(world: World) -> None:
     process_spec(world.context, world.home["specId"], 1)
 
 
-def test_old_versions_are_dropped(world: World, monkeypatch) -> None:
+def test_old_versions_are_deleted(world: World, monkeypatch) -> None:
     monkeypatch.setattr(processing, "VERSIONS", 2)
     for number in range(4):
         last = processed(world, "small", {"text": SMALL.replace("'1'", f"'1.{number}'")})
@@ -335,7 +335,7 @@ def test_old_versions_are_dropped(world: World, monkeypatch) -> None:
     assert versions["items"][0]["id"] == last["lastVersion"]
 
 
-def test_a_source_that_was_replaced_meanwhile_wins(world: World, monkeypatch) -> None:
+def test_a_source_replaced_in_the_meantime_wins(world: World, monkeypatch) -> None:
     put(world, "small", {"text": SMALL})
     with world.context.db.read() as tx:
         spec = store.find_spec(tx, world.home["organizationId"], "small")
@@ -358,7 +358,7 @@ def test_a_source_that_was_replaced_meanwhile_wins(world: World, monkeypatch) ->
 
 
 @pytest.mark.sqlite_first
-def test_an_organization_begins_with_a_specification(world: World) -> None:
+def test_an_organization_starts_with_a_specification(world: World) -> None:
     made = world.post("creator", "/orgs?openapiUrl=https://api.example.org/openapi.json", {"title": "Fresh"})
     spec = world.get("creator", f"/orgs/{made['id']}/openapi/api")
     assert (spec["sourceURL"], spec["processingState"]) == ("https://api.example.org/openapi.json", "pending")
@@ -368,7 +368,7 @@ def test_an_organization_begins_with_a_specification(world: World) -> None:
     assert answer.status_code == 400 and "openapiUrl" in answer.json()["error"]["message"]
 
 
-def test_references_to_specifications_are_good_where_there_is_one(world: World) -> None:
+def test_references_to_specifications_are_valid_if_one_exists(world: World) -> None:
     blocks = "".join(
         f'{{% openapi-operation spec="{slug}" path="/pets" method="get" %}}\n{{% endopenapi-operation %}}\n\n'
         for slug in ("pets", "cats")
@@ -393,7 +393,7 @@ def test_references_to_specifications_are_good_where_there_is_one(world: World) 
 
 
 @pytest.mark.sqlite_first
-def test_asyncapi_is_refused_by_its_name(world: World) -> None:
+def test_asyncapi_is_refused_with_an_explanation(world: World) -> None:
     processed(
         world, "events", {"text": "asyncapi: 3.0.0\ninfo: {title: Events, version: '1'}\nchannels: {}\n"}
     )
@@ -401,7 +401,7 @@ def test_asyncapi_is_refused_by_its_name(world: World) -> None:
     assert "AsyncAPI" in str(found)
 
 
-def test_content_says_where_the_specification_is_public(world: World) -> None:
+def test_content_contains_the_public_url_of_the_specification(world: World) -> None:
     processed(world, "shown", {"text": SMALL})
     urls = content(world, "shown")["urls"]
     assert urls["source"].startswith("http") and urls["public"] is None
@@ -413,7 +413,7 @@ def test_content_says_where_the_specification_is_public(world: World) -> None:
 EXACT = "openapi: 3.1.0\ninfo: {title: Exact, version: '1'}\npaths: {}\nx-largest: 9223372036854775807\n"
 
 
-def test_specifications_that_an_older_version_read_inexactly_are_read_again(world: World, reachable) -> None:
+def test_specifications_parsed_by_an_older_version_are_parsed_again(world: World, reachable) -> None:
     """As an older version stored them, until the migration."""
     largest = 9223372036854775807
 

@@ -16,7 +16,7 @@ from octavo.core.document.nodes import Document
 from octavo.core.document.writing import write
 from octavo.sites.openapi.compiling import compile_description
 from octavo.sites.openapi.description import ApiDescription
-from octavo.sites.openapi.drawing import Drawer
+from octavo.sites.openapi.drawing import ApiReferenceRenderer
 from octavo.sites.openapi.exporting import export
 from octavo.sites.openapi.reading import read_file
 from octavo.sites.openapi.trying import make_form
@@ -40,10 +40,12 @@ def shown(description: ApiDescription) -> tuple[str, str]:
     """Return the operations as people read them, and their Markdown."""
     html, markdown = "", ""
     for operation in description.operations.values():
-        blocks = Drawer(description, folded=True).operation(operation, "A")
+        blocks = ApiReferenceRenderer(description, folded=True).operation(operation, "A")
         drawn = render(Document(nodes=blocks), HtmlContext(labels=BlockLabels())).body
         html += unescape(re.sub(r"<[^>]*>", "", drawn))
-        markdown += write(Document(nodes=Drawer(description, folded=False).operation(operation, "A")))
+        markdown += write(
+            Document(nodes=ApiReferenceRenderer(description, folded=False).operation(operation, "A"))
+        )
     return html, markdown
 
 
@@ -91,7 +93,7 @@ def test_integers_of_64_bits_are_exact() -> None:
         ("<<", "<<"),
     ],
 )
-def test_scalars_follow_the_core_schema_of_yaml(written: str, value: Any) -> None:
+def test_scalars_follow_the_yaml_core_schema(written: str, value: Any) -> None:
     found = read_file(f"value: {written}\nlist: [{written}]\n".encode()).value
     assert found == {"value": value, "list": [value]} and type(found["value"]) is type(value)
 
@@ -111,7 +113,7 @@ KEYWORDS = """{type: object, uniqueItems: true, dependentRequired: {card: [owner
   dependentSchemas: {card: {properties: {address: {type: string, description: card-text}}}}}"""
 
 
-def test_no_keyword_of_a_schema_vanishes() -> None:
+def test_no_keyword_of_a_schema_is_lost() -> None:
     description = described(ANSWER % " ".join(KEYWORDS.split()))
     said = (
         "uniqueItems",
@@ -175,7 +177,7 @@ components:
 """
 
 
-def test_xml_is_written_as_xml() -> None:
+def test_examples_of_xml_are_written_as_xml() -> None:
     body = "requestBody: {content: {application/xml: {schema: {$ref: '#/components/schemas/Book'}}}}\n"
     answer = ANSWER.replace("application/json", "application/xml") % "{$ref: '#/components/schemas/Book'}"
     description = described(body + answer, method="post", more=BOOK)
@@ -186,7 +188,7 @@ def test_xml_is_written_as_xml() -> None:
     )
 
 
-def test_a_body_of_xml_without_a_name_is_left_out() -> None:
+def test_an_xml_body_without_a_name_is_omitted() -> None:
     inline = "{type: object, properties: {'bad name': {type: string, example: x}}}"
     for schema in (inline, inline.replace("bad name", "good")):
         body = (
@@ -211,7 +213,7 @@ responses:
     says(described(operation, method="post"), "json-request", "<xml-request/>", "json-answer", "csv,answer")
 
 
-def test_examples_stand_with_their_parameter_or_header() -> None:
+def test_examples_are_shown_with_their_parameter_or_header() -> None:
     operation = """parameters:
   - {name: p1, in: query, schema: {type: string}, examples: {one: {summary: sum-one, value: named-one}, \
 two: {value: named-two}}}
@@ -250,7 +252,7 @@ PARAMETERS = {
     ("place", "style", "sent"),
     [(place, style, sent) for place, found in PARAMETERS.items() for style, sent in found],
 )
-def test_samples_and_exports_write_lists_by_their_style(place: str, style: str, sent: str) -> None:
+def test_samples_and_exports_serialize_lists_by_their_style(place: str, style: str, sent: str) -> None:
     schema = "schema: {type: array, items: {type: string}}, example: [open, closed]"
     parameter = f"{{name: status, in: {place}, required: true, {schema}{', ' if style else ''}{style}}}"
     path = "/a/{status}" if place == "path" else "/a"
@@ -261,7 +263,7 @@ def test_samples_and_exports_write_lists_by_their_style(place: str, style: str, 
     assert sent.replace("%2C", ",") in export(description, "http").content.decode()
 
 
-def test_an_object_is_written_by_its_style() -> None:
+def test_an_object_is_serialized_by_its_style() -> None:
     parameters = """parameters:
   - {name: filter, in: query, required: true, style: deepObject, schema: {type: object}, example: {a: x, b: y}}
   - {name: c, in: path, required: true, style: matrix, schema: {type: string}, example: m}

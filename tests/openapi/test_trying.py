@@ -27,7 +27,7 @@ from octavo.delivery.reader.drawing import find_asset
 from octavo.delivery.reader.locales import read_catalog
 from octavo.errors import BadRequest, OctavoError
 from octavo.kit.scheduling import shares
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.insights.queueing import EventQueue
 from octavo.sites.openapi.description import ApiDescription
 from octavo.sites.openapi.trying import (
@@ -183,7 +183,7 @@ class Site:
         (folder / "SUMMARY.md").write_text(summary)
         (folder / "README.md").write_text(page)
         org = world.home["organizationId"]
-        brought = bring(world.context, str(folder), organization_id=org, title="Shop", publish=True)
+        brought = import_space(world.context, str(folder), organization_id=org, title="Shop", publish=True)
         self.base = re.sub(r"^https?://[^/]+", "", brought.site_url)
         with world.context.db.read() as tx:
             self.id = tx.value("SELECT id FROM sites WHERE basename = :name", name=self.base.split("/")[2])
@@ -289,7 +289,7 @@ def test_undeclared_values_are_refused(site: Site, api: Any) -> None:
         assert api.asked == [], wanted
 
 
-def test_only_from_pages_of_the_site(site: Site, api: Any) -> None:
+def test_requests_are_only_accepted_from_pages_of_the_site(site: Site, api: Any) -> None:
     url = site.addresses()["get /pets/{petId}"]
     body = json.dumps(GET)
     for headers in (
@@ -317,7 +317,7 @@ def test_redirects_are_shown_and_not_followed(site: Site, api: Any) -> None:
     assert got.json()["status"] == 302 and len(api.asked) == 1
 
 
-def test_bodies_and_answers_are_bounded(site: Site, api: Any) -> None:
+def test_bodies_and_responses_are_limited(site: Site, api: Any) -> None:
     api.answer = b" " * (2 * 1024 * 1024 + 1)
     got = site.send("get /pets/{petId}", GET)
     assert got.status_code == 502 and "larger than" in got.text
@@ -328,14 +328,16 @@ def test_bodies_and_answers_are_bounded(site: Site, api: Any) -> None:
     assert len(api.asked) == before
 
 
-def test_requests_of_one_address_are_counted(world: World, site: Site, api: Any, clock: SetClock) -> None:
+def test_requests_of_one_ip_address_are_limited(world: World, site: Site, api: Any, clock: SetClock) -> None:
     clock.advance(0)
     site.settings(try_rate_limit=2)
     codes = [site.send("get /pets/{petId}", GET).status_code for _ in range(4)]
     assert 429 in codes and len(api.asked) == codes.count(200) <= 4 and codes[0] == 200
 
 
-def test_few_are_sent_at_a_time(world: World, site: Site, api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_simultaneous_requests_is_limited(
+    world: World, site: Site, api: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     site.settings(try_connections=1)
     monkeypatch.setattr("octavo.delivery.reader.app.QUEUE_SECONDS", 0)
     with ExitStack() as stack:
@@ -347,7 +349,7 @@ def test_few_are_sent_at_a_time(world: World, site: Site, api: Any, monkeypatch:
     assert site.send("get /pets/{petId}", GET).status_code == 200
 
 
-def test_nothing_of_it_is_kept_or_logged(
+def test_requests_are_neither_stored_nor_logged(
     world: World, site: Site, api: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -380,7 +382,7 @@ def test_insights_count_requests_without_their_content(world: World, site: Site,
         assert "sesame" not in str(tx.all("SELECT * FROM site_events"))
 
 
-def test_a_site_may_switch_it_off(world: World, site: Site, api: Any) -> None:
+def test_a_site_can_turn_off_requests(world: World, site: Site, api: Any) -> None:
     url = site.addresses()["get /pets/{petId}"]
     path = world.home.path("/orgs/{organizationId}/sites/") + f"{site.id}/customization"
     assert world.get("admin", path)["apiPlayground"] == {"enabled": True}
@@ -400,7 +402,7 @@ def test_visitors_without_access_cannot_send_requests(world: World, site: Site, 
     assert api.asked == []
 
 
-def test_the_script_may_speak_to_the_servers(site: Site, api: Any) -> None:
+def test_the_script_can_connect_to_the_servers(site: Site, api: Any) -> None:
     policy = site.ask("GET", "").headers["content-security-policy"]
     assert f"connect-src 'self' http://{api.host};" in policy
 
@@ -434,7 +436,7 @@ def servers(url: str, **variables: Any) -> dict[str, Any]:
         ("/v1", {}, []),
     ],
 )
-def test_hosts_in_the_policy(url: str, variables: Any, origins: list[str]) -> None:
+def test_hosts_are_added_to_the_content_security_policy(url: str, variables: Any, origins: list[str]) -> None:
     assert list_origins(*tried(**servers(url, **variables))) == origins
 
 
@@ -469,7 +471,9 @@ def test_hosts_in_the_policy(url: str, variables: Any, origins: list[str]) -> No
         ("https://pets.test/{b}", {}, {"b": "v2"}, None),
     ],
 )
-def test_variables_of_servers(url: str, variables: Any, given: dict[str, str], sent: str | None) -> None:
+def test_variables_of_servers_are_filled_in(
+    url: str, variables: Any, given: dict[str, str], sent: str | None
+) -> None:
     description, operation = tried(**servers(url, **variables))
     wanted = FilledForm(variables=given, path={"petId": "p"})
     if sent is None:
@@ -482,7 +486,7 @@ def test_variables_of_servers(url: str, variables: Any, given: dict[str, str], s
 @pytest.mark.parametrize(
     ("given", "sent"), [("a,b", "a,b"), ("a%2Cb", "a%2Cb"), ("..", None), ("%2e%2E", None), (".%2e", None)]
 )
-def test_lists_in_a_path_lead_nowhere_else(given: str, sent: str | None) -> None:
+def test_lists_in_a_path_cannot_change_the_path(given: str, sent: str | None) -> None:
     description, operation = tried(**servers("https://pets.test"))
     operation.data["parameters"] = [
         {"name": "petId", "in": "path", "schema": {"type": "array", "items": {"type": "string"}}}
@@ -513,7 +517,7 @@ def test_values_never_change_the_host(one: str, two: str, three: str) -> None:
     assert url.raw_path.startswith(b"/") and url.fragment == ""
 
 
-def test_authentication_and_fields() -> None:
+def test_authentication_and_fields_are_sent() -> None:
     schemes = {
         "basic": {"type": "http", "scheme": "basic"},
         "key": {"type": "apiKey", "in": "query", "name": "key", "x-gitbook-prefix": "K"},
@@ -558,7 +562,7 @@ def test_authentication_and_fields() -> None:
     assert post.bodies[1].fields is not None and post.bodies[1].fields[0].type == "file"
 
 
-def test_the_description_says_whether_it_goes_through_us() -> None:
+def test_specifications_control_the_form_and_its_proxy() -> None:
     assert make_form(*tried(**{"x-enable-proxy": True})).proxy == "always"
     assert list_origins(*tried(**{"x-enable-proxy": True})) == []
     assert not can_try(*tried(**{"x-hideTryItPanel": True}))
@@ -586,7 +590,7 @@ JSON = st.recursive(
     JSON,
     JSON,
 )
-def test_forms_of_anything(more: Any, parameters: Any, body: Any) -> None:
+def test_any_operation_has_a_valid_form_or_none(more: Any, parameters: Any, body: Any) -> None:
     whole = description_of("api.test") | more
     operation = whole["paths"]["/pets/{petId}"]["get"]
     operation["parameters"], operation["requestBody"] = parameters, body
@@ -597,7 +601,7 @@ def test_forms_of_anything(more: Any, parameters: Any, body: Any) -> None:
     list_origins(description, found)
 
 
-def test_the_form_has_every_word_in_every_language(site: Site, api: Any) -> None:
+def test_the_form_has_every_label_in_every_language(site: Site, api: Any) -> None:
     written = [
         find_asset(name)
         for name in ("try.js", "access.js", "reference.js", "fields.js", "rows.js", "changes.js")

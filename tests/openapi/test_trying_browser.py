@@ -89,7 +89,7 @@ def open_page(browser, site, api):
         context.close()
 
 
-def test_a_request_by_the_keyboard_through_the_proxy(open_page, api):
+def test_a_request_is_sent_by_keyboard_through_the_proxy(open_page, api):
     page = open_page()
     page.get_by_role("button", name="Try it").first.focus()
     page.keyboard.press("Enter")
@@ -127,7 +127,7 @@ def test_a_request_by_the_keyboard_through_the_proxy(open_page, api):
     assert "#try" not in page.url
 
 
-def test_where_the_server_lets_pages_read_the_browser_sends_itself(open_page, api):
+def test_the_browser_sends_requests_itself_if_the_server_allows_it(open_page, api):
     api.headers = {
         "Access-Control-Allow-Origin": "*",
         "Access-Control-Allow-Headers": "*, authorization",
@@ -168,7 +168,7 @@ def test_without_javascript_there_is_no_button(open_page):
 
 
 @pytest.mark.parametrize("width", [390, 1440])
-def test_the_form_fits(open_page, width):
+def test_the_form_fits_on_small_screens(open_page, width):
     page = open_page(viewport={"width": width, "height": 900})
     page.get_by_text("POST", exact=True).first.click()
     page.get_by_role("button", name="Try it").last.click()

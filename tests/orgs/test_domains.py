@@ -56,13 +56,13 @@ def test_unverified_domains_admit_no_one(world: World) -> None:
     assert join(world) == 404
 
 
-def test_a_new_organization_may_name_any_domain(world: World) -> None:
+def test_a_new_organization_can_name_any_domain(world: World) -> None:
     made = world.post("reader", "/orgs", {"title": "New", "emailDomains": ["other.example", "example.org"]})
     assert made["emailDomains"] == ["other.example", "example.org"] and made["verifiedEmailDomains"] == []
 
 
 @pytest.mark.parametrize("who", ["administrator", "member"])
-def test_a_mailbox_in_a_domain_proves_nothing_of_the_domain(
+def test_an_email_address_in_a_domain_does_not_verify_the_domain(
     world: World, names: NameServer, who: str
 ) -> None:
     """A stranger with a mailbox in a domain could show their sign-in button to the entire domain."""
@@ -118,14 +118,14 @@ def test_domains_of_email_providers_cannot_be_claimed(world: World, names: NameS
     assert world.post("nobody", "/sign-in/discover", {"email": f"victim@{named}"})["sso"] == []
 
 
-def test_an_operator_proves_a_domain_in_a_session_of_their_own(world: World, names: NameServer) -> None:
+def test_an_operator_verifies_a_domain_in_their_own_session(world: World, names: NameServer) -> None:
     set_domains(world, "elsewhere.example")
     path = world.away.path(f"{DOMAINS}/elsewhere.example/verify")
     before = world.context.settings
     operator = msgspec.structs.replace(before, admin_email="stranger@example.org")
     try:
         world.context.settings = operator
-        # A token may be used by someone else.
+        # Another person can use a token.
         assert verify(world, "elsewhere.example").json()["verified"] is False
         session = world.session("stranger")
         assert world.call("nobody", "POST", path, headers=session).json()["proof"] == "operator"
@@ -133,7 +133,7 @@ def test_an_operator_proves_a_domain_in_a_session_of_their_own(world: World, nam
         world.context.settings = before
 
 
-def test_a_record_proves_a_domain(world: World, names: NameServer) -> None:
+def test_a_dns_record_verifies_a_domain(world: World, names: NameServer) -> None:
     move_people(world, "elsewhere.example")
     set_domains(world, "elsewhere.example")
     record = listed(world)[0]["record"]
@@ -156,7 +156,7 @@ def test_a_record_proves_a_domain(world: World, names: NameServer) -> None:
     ]
 
 
-def test_a_record_of_one_organization_proves_nothing_for_another(world: World, names: NameServer) -> None:
+def test_a_dns_record_only_verifies_domains_of_its_organization(world: World, names: NameServer) -> None:
     set_domains(world, "elsewhere.example")
     path = world.home.path(ORG)
     assert world.call("admin", "PATCH", path, json={"emailDomains": ["elsewhere.example"]}).status_code == 200
@@ -166,7 +166,7 @@ def test_a_record_of_one_organization_proves_nothing_for_another(world: World, n
     assert answer.status_code == 200 and answer.json()["verified"] is False
 
 
-def test_name_servers_that_do_not_answer_are_not_waited_for(
+def test_unresponsive_name_servers_are_not_waited_for(
     world: World, names: NameServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("octavo.kit.net.names._SECONDS", 0.2)
@@ -186,7 +186,7 @@ def test_unlisted_domains_cannot_be_verified(world: World, names: NameServer) ->
     assert names.asked == []
 
 
-def test_a_proof_ends_with_the_naming(world: World) -> None:
+def test_a_verification_ends_when_the_domain_is_removed(world: World) -> None:
     set_domains(world, "elsewhere.example")
     verify_domain(world.context, world.away["organizationId"], "ELSEWHERE.example")
     assert listed(world)[0]["proof"] == "operator"
@@ -201,7 +201,7 @@ def test_the_operator_verifies_only_listed_domains(world: World) -> None:
         verify_domain(world.context, "0VbbPKfLF4mQ72JCT942", "elsewhere.example")
 
 
-def test_providers_are_offered_for_proved_domains_only(world: World) -> None:
+def test_providers_are_only_offered_for_verified_domains(world: World) -> None:
     place = world.home
     path = place.path(ORG)
     assert world.call("admin", "PATCH", path, json={"emailDomains": ["elsewhere.example"]}).status_code == 200
@@ -213,6 +213,6 @@ def test_providers_are_offered_for_proved_domains_only(world: World) -> None:
 
 
 @pytest.mark.parametrize("servers", ["dns.example:53", "192.0.2.1", "192.0.2.1:0"])
-def test_name_servers_are_addresses(servers: str) -> None:
+def test_name_servers_are_ip_addresses(servers: str) -> None:
     with pytest.raises(SettingsError, match="OCTAVO_DNS_SERVERS"):
         load(environ={"OCTAVO_DNS_SERVERS": servers})

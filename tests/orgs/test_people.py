@@ -60,7 +60,7 @@ def test_accounts_that_cannot_sign_in_do_not_count_as_administrators(world, othe
     assert patch(world, "admin", member_path(world, "admin"), role="read").status_code == 409
 
 
-def test_one_of_two_administrators_may_go(world):
+def test_one_of_two_administrators_can_leave(world):
     assert patch(world, "admin", member_path(world, "editor"), role="admin").status_code == 200
     assert world.call("editor", "DELETE", member_path(world, "admin")).status_code == 205
     assert world.call("editor", "DELETE", member_path(world, "editor")).status_code == 409
@@ -152,7 +152,7 @@ def test_access_to_other_organizations_stays(world):
         assert world.call(NOBODY, "GET", world.home.path(ORG), headers=bearer(secret)).status_code == 404
 
 
-def test_nothing_ends_when_the_change_does_not_happen(world):
+def test_a_refused_change_revokes_nothing(world):
     class Undone(Exception):
         pass
 
@@ -187,7 +187,7 @@ def test_colleagues_join_with_the_default_role(world):
     assert world.get("stranger", member_path(world, "editor", world.away))["role"] == "comment"
 
 
-def test_an_address_that_is_not_verified_joins_nothing(world):
+def test_an_unverified_address_joins_no_organization(world):
     open_to(world, "example.org")
     write(world, "UPDATE users SET email_verified = 0 WHERE id = :id", id=world.users["editor"])
     assert join(world, "editor") == 400
@@ -197,13 +197,13 @@ def test_an_address_that_is_not_verified_joins_nothing(world):
 
 
 @pytest.mark.parametrize("domain", ["example.com", "xample.org", "sub.example.org", "exampleXorg.org"])
-def test_only_the_very_domain_counts(world, domain):
+def test_only_the_exact_domain_counts(world, domain):
     open_to(world, domain)
     assert join(world, "editor") == 404
     assert world.get("editor", "/email-domains/example.org/orgs")["organizations"] == []
 
 
-def test_closed_and_missing_organizations_answer_alike(world):
+def test_closed_and_missing_organizations_get_the_same_response(world):
     closed = world.call("editor", "POST", world.away.path(f"{ORG}/join"))
     missing = world.call("editor", "POST", "/orgs/0VbbPKfLF4mQ72JCT942/join")
     assert closed.status_code == missing.status_code == 404
@@ -219,7 +219,7 @@ def test_deactivated_members_cannot_rejoin_by_domain(world):
     assert join(world, "editor") == 404
 
 
-def test_addresses_are_not_told_apart(world):
+def test_email_addresses_are_not_revealed(world):
     """A stranger can't find out who is a member by domain, ID, or team."""
     open_to(world, "example.com", place=world.home)
     assert world.get("stranger", "/email-domains/example.com/orgs")["organizations"] == []
@@ -240,7 +240,7 @@ def test_addresses_are_not_told_apart(world):
 # --- members, teams, settings -----------------------------------------------------------------------------
 
 
-def test_members_are_listed_sorted_filtered_and_paged(world):
+def test_members_are_listed_sorted_filtered_and_paginated(world):
     path = world.home.path(f"{ORG}/members")
     everybody = world.get("reader", path)
     assert everybody["count"] == len(everybody["items"])
@@ -266,7 +266,7 @@ def test_members_are_listed_sorted_filtered_and_paged(world):
     assert world.call("guest", "GET", path).status_code == 403
 
 
-def test_being_here_is_noted(world):
+def test_the_time_of_last_activity_is_recorded(world):
     path = member_path(world, "reader")
     assert "lastSeenAt" not in world.get("admin", path)
     assert world.post("reader", world.home.path(f"{ORG}/ping")) == {}
@@ -274,7 +274,7 @@ def test_being_here_is_noted(world):
     assert world.call("stranger", "POST", world.home.path(f"{ORG}/ping")).status_code == 404
 
 
-def test_an_owner_manages_only_their_team(world):
+def test_a_team_owner_only_manages_their_team(world):
     team = world.home.path(f"{ORG}/teams/{{teamId}}")
     mine = f"{team}/members/{world.users['reader']}"
     assert world.call("admin", "PUT", mine, json={"role": "owner"}).status_code == 204
@@ -302,7 +302,7 @@ def test_an_owner_manages_only_their_team(world):
     assert world.call("reader", "DELETE", f"{team}/members/{world.users['commenter']}").status_code == 205
 
 
-def test_all_settings_are_kept_and_told(world):
+def test_all_settings_are_stored_and_returned(world):
     path = world.home.path(ORG)
     settings = {
         "title": "  Renamed  ",
@@ -353,7 +353,7 @@ def test_all_settings_are_kept_and_told(world):
         {"sso": None},
     ],
 )
-def test_settings_that_make_no_sense_are_refused(world, body):
+def test_invalid_settings_are_refused(world, body):
     before = world.digest()
     assert patch(world, "admin", world.home.path(ORG), **body).status_code == 400
     assert world.digest() == before
@@ -370,18 +370,18 @@ def test_settings_that_make_no_sense_are_refused(world, body):
         "/^[A-Z]/.test(changeRequest.description)",
     ],
 )
-def test_merge_rules_that_can_give_a_boolean_are_taken(world, expression):
+def test_merge_rules_that_can_return_a_boolean_are_accepted(world, expression):
     rules = {"type": "rules", "rules": [{"rule": "custom", "expression": expression}]}
     assert patch(world, "admin", world.home.path(ORG), mergeRules=rules).json()["mergeRules"] == rules
 
 
-def test_a_hostname_is_one_organizations(world):
+def test_a_hostname_belongs_to_one_organization(world):
     taken = world.get("stranger", world.away.path(ORG))["hostname"]
     assert patch(world, "admin", world.home.path(ORG), hostname=taken).status_code == 400
 
 
-def test_a_hostname_that_was_given_up_rests(world, clock):
-    """Old links keep leading to their organization, and nobody else can take over the hostname."""
+def test_a_released_hostname_is_reserved_for_a_while(world, clock):
+    """Old links keep working for their organization, and no one else can take over the hostname."""
     old = world.get("admin", world.home.path(ORG))["hostname"]
     site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
     address = world.post("admin", f"{site}/publish")["urls"]["published"]
@@ -398,7 +398,7 @@ def test_a_hostname_that_was_given_up_rests(world, clock):
     refused = patch(world, "stranger", world.away.path(ORG), hostname=old)
     assert (refused.status_code, "hostname" in refused.text) == (400, True)
     assert world.post("stranger", "/orgs", {"title": old.title()})["hostname"] != old
-    # Its organization can take it back, and the other hostname is then reserved.
+    # Its organization can use it again, and the other hostname is then reserved.
     assert patch(world, "admin", world.home.path(ORG), hostname=old).status_code == 200
     assert patch(world, "stranger", world.away.path(ORG), hostname="renamed-home").status_code == 400
     for number in range(12):
@@ -411,13 +411,13 @@ def test_a_hostname_that_was_given_up_rests(world, clock):
     assert patch(world, "stranger", world.away.path(ORG), hostname="name-10").status_code == 200
 
 
-def test_single_sign_on_needs_a_provider(world):
+def test_single_sign_on_requires_a_provider(world):
     write(world, "DELETE FROM saml_providers")
     assert patch(world, "admin", world.home.path(ORG), sso=True).status_code == 400
     assert world.call("admin", "POST", f"{member_path(world, 'reader')}/sso").status_code == 412
 
 
-def test_a_new_organization_is_its_makers(world):
+def test_the_creator_administers_a_new_organization(world):
     made = world.post("reader", "/orgs", {"title": "Mine"})
     assert made["permissions"]["admin"] is True
     assert world.call("admin", "GET", f"/orgs/{made['id']}").status_code == 404
@@ -425,7 +425,7 @@ def test_a_new_organization_is_its_makers(world):
     assert titles == ["Mine", "Home"]
 
 
-def test_accounts_are_changed_by_their_owners(world):
+def test_accounts_are_updated_by_their_owners(world):
     path = f"/users/{world.users['reader']}"
     assert patch(world, "admin", path, displayName="Renamed").status_code == 403
     assert patch(world, "stranger", path, displayName="Renamed").status_code == 404
@@ -442,7 +442,7 @@ def test_accounts_are_changed_by_their_owners(world):
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("who", ["creator", "reader", "guest"])
-def test_a_member_leaves(world, who):
+def test_a_member_can_leave(world, who):
     path = member_path(world, who)
     other = "editor"
     assert world.call(who, "DELETE", member_path(world, other)).status_code == 403
@@ -454,7 +454,7 @@ def test_a_member_leaves(world, who):
     assert events[0]["action"] == "member.removed"
 
 
-def test_the_last_administrator_does_not_leave(world):
+def test_the_last_administrator_cannot_leave(world):
     assert world.call("admin", "DELETE", member_path(world, "admin")).status_code == 409
 
 

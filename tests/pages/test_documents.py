@@ -43,7 +43,7 @@ def page(world):
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("by", ["page/{id}", "path/values"])
-def test_a_page_carries_its_document_unless_asked_for_markdown(world, page, by):
+def test_a_page_contains_its_document_unless_markdown_is_requested(world, page, by):
     """Six independent clients read ``document.nodes`` of a page without requesting a format."""
     space, page_id = page
     change = space.create()
@@ -70,7 +70,7 @@ def read(world, page, evaluated, format):
 
 
 @pytest.mark.sqlite_first
-def test_evaluated_documents(world, page):
+def test_documents_can_be_evaluated(world, page):
     assert "Cold." in str(read(world, page, "false", "document"))
     whole = str(read(world, page, "true", "document"))
     assert "'red'" in whole
@@ -86,7 +86,7 @@ def test_evaluated_documents(world, page):
 
 
 @pytest.mark.sqlite_first
-def test_evaluated_markdown(world, page):
+def test_markdown_can_be_evaluated(world, page):
     assert read(world, page, "false", "markdown") == TEXT
     text = read(world, page, "true", "markdown")
     assert "It is red, hello ." in text
@@ -97,7 +97,7 @@ def test_evaluated_markdown(world, page):
     assert sure.count("{% if") == 1
 
 
-def test_a_document_is_had_by_its_id(world, page):
+def test_a_document_is_returned_by_its_id(world, page):
     space, page_id = page
     found = world.get("reader", f"{space.path}/content/page/{page_id}", params={"format": "document"})
     document = world.get("reader", f"{space.path}/documents/{found['documentId']}")
@@ -159,14 +159,14 @@ def test_fetched_embeds_are_cached_per_application(sqlite_world, server, databas
     assert find_embed(other, url, ask=False).title == url
 
 
-def test_a_player_needs_no_request(sqlite_world, monkeypatch):
+def test_an_embedded_player_needs_no_request(sqlite_world, monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", None)
     embed = find_embed(sqlite_world.context, "https://www.youtube.com/watch?v=dQw4w9WgXcQ")
     assert 'src="https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ"' in embed.html
     assert "sandbox=" in embed.html
 
 
-def test_a_page_tells_its_title_once(sqlite_world, server):
+def test_a_page_shows_its_title_once(sqlite_world, server):
     context = with_settings(sqlite_world, allow_private_fetch=server)
     url = f"http://{server}/talk"
     for _ in range(3):
@@ -177,18 +177,18 @@ def test_a_page_tells_its_title_once(sqlite_world, server):
     assert _Page.asked == 1
 
 
-def test_a_page_that_names_addresses_that_are_none(sqlite_world, server):
+def test_a_page_with_invalid_metadata_urls_is_embedded(sqlite_world, server):
     embed = find_embed(with_settings(sqlite_world, allow_private_fetch=server), f"http://{server}/odd")
     assert (embed.title, embed.site) == (f"http://{server}/odd", "127.0.0.1")
 
 
 @pytest.mark.parametrize("url", ["http://[", "https://[::1", "http://a\u2100b/", "http://a:99999999/"])
-def test_an_address_that_is_none_is_shown_as_it_is(world, url):
+def test_an_invalid_url_is_shown_unchanged(world, url):
     for path in (world.home.path("/spaces/{spaceId}/embed"), "/urls/embed"):
         assert world.get("reader", path, params={"url": url})["title"] == url
 
 
-def test_private_addresses_are_not_asked_and_are_plain_links(world, server):
+def test_private_addresses_are_not_requested_and_become_links(world, server):
     space = world.home.path("/spaces/{spaceId}/embed")
     found = world.get("reader", space, params={"url": f"http://{server}/private"})
     assert found == {"type": "link", "title": f"http://{server}/private", "site": "127.0.0.1"}

@@ -27,7 +27,7 @@ def tree(world):
     return Tree(world)
 
 
-def test_parts_match_the_whole_tree(tree):
+def test_levels_match_the_whole_tree(tree):
     group = tree.insert(None, "Group", operation="insert_group", into=None)
     for n in range(4):
         tree.insert(None, f"Below {n}", into=group, document={"markdown": ""})
@@ -57,7 +57,7 @@ def test_parts_match_the_whole_tree(tree):
 
 
 @pytest.mark.sqlite_first
-def test_a_way_without_a_page_leads_to_the_first_that_has_a_text(tree):
+def test_a_path_without_a_page_resolves_to_the_first_page_with_text(tree):
     assert tree.get("content/way")["page"] == tree.pages["A"]
     for title in "AB":
         tree.edit_main({"operation": "delete_page", "page": tree.pages[title]})
@@ -77,7 +77,7 @@ def test_a_way_without_a_page_leads_to_the_first_that_has_a_text(tree):
     assert way["page"] == inner and [level["count"] for level in way["levels"]] == [4, 1]
 
 
-def test_ways_are_found_together(tree):
+def test_several_paths_are_resolved_together(tree):
     asked = [tree.pages["C"], "nothing", tree.pages["A"]]
     found = tree.get("content/ways", pages=asked)["items"]
     assert [(one["page"], [page["path"] for page in one["way"]]) for one in found] == [

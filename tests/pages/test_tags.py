@@ -10,7 +10,7 @@ import feedparser
 import pytest
 
 from octavo.core.tags import Tag, merge_tags, read_tags, write_tags
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from visiting import Visitor
 from world import World
 
@@ -28,7 +28,9 @@ def space(world: World, tmp_path: Path) -> str:
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    return bring(world.context, str(tmp_path), organization_id=world.home["organizationId"]).outcome.space
+    return import_space(
+        world.context, str(tmp_path), organization_id=world.home["organizationId"]
+    ).outcome.space
 
 
 def edit(world: World, space: str, *changes: dict[str, Any], merge: bool = True) -> str:
@@ -53,7 +55,7 @@ def tag(slug: str, **more: Any) -> dict[str, Any]:
     return {"tag": {"kind": "tag", "tag": slug}, **more}
 
 
-def test_pages_and_spaces_tell_their_tags(world: World, space: str) -> None:
+def test_pages_and_spaces_return_their_tags(world: World, space: str) -> None:
     pages = pages_of(world, space)
     assert pages["Guide"]["tags"] == [tag("beta", primary=True), tag("how-to")]
     assert pages["Other"]["tags"] == []
@@ -63,7 +65,7 @@ def test_pages_and_spaces_tell_their_tags(world: World, space: str) -> None:
     ]
 
 
-def test_tags_are_edited_and_kept_in_files(world: World, space: str) -> None:
+def test_tags_are_edited_and_stored_in_files(world: World, space: str) -> None:
     other = pages_of(world, space)["Other"]["id"]
     edit(
         world,
@@ -98,7 +100,9 @@ def test_tags_are_edited_and_kept_in_files(world: World, space: str) -> None:
 def test_bad_tags_are_refused(sqlite_world: World, tmp_path: Path, change: dict[str, Any]) -> None:
     world = sqlite_world
     (tmp_path / "README.md").write_text("# Home\n")
-    space = bring(world.context, str(tmp_path), organization_id=world.home["organizationId"]).outcome.space
+    space = import_space(
+        world.context, str(tmp_path), organization_id=world.home["organizationId"]
+    ).outcome.space
     page = pages_of(world, space)["Home"]["id"]
     path = world.post("admin", f"/spaces/{space}/change-requests", {})["id"]
     given = {"page": page, **change} if change["operation"] == "update_page" else change
@@ -108,7 +112,7 @@ def test_bad_tags_are_refused(sqlite_world: World, tmp_path: Path, change: dict[
     assert answer.status_code == 400, answer.text
 
 
-def test_two_sides_that_define_tags_merge(world: World, space: str) -> None:
+def test_tags_defined_by_both_sides_are_merged(world: World, space: str) -> None:
     ours = edit(world, space, {"operation": "set_tags", "tags": {"a": {"label": "A"}}}, merge=False)
     edit(world, space, {"operation": "set_tags", "tags": {"b": {"label": "B"}, "odd": None}})
     changes = world.get("admin", f"{ours}/changes")["changes"]
@@ -118,7 +122,7 @@ def test_two_sides_that_define_tags_merge(world: World, space: str) -> None:
     assert slugs == ["beta", "b", "a"]
 
 
-def test_how_tags_merge() -> None:
+def test_tags_are_merged_by_name() -> None:
     base = write_tags([Tag("a", "A"), Tag("b", "B")])
     ours = write_tags([Tag("a", "Alpha"), Tag("b", "B"), Tag("c", "C")])
     theirs = write_tags([Tag("a", "A"), Tag("d", "D")])

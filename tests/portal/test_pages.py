@@ -20,7 +20,7 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory):
-    """One server for all tests of this file; each has its own organization and people."""
+    """Serve one server for all tests of this file; each has its own organization and people."""
     with serving_new(tmp_path_factory.mktemp("portal") / "data") as served:
         served.admin = Administrator(served).client
         yield served
@@ -33,7 +33,7 @@ def served(installation):
     return installation
 
 
-def test_an_invitation_is_taken_and_its_account_signs_in_and_out(browser, served):
+def test_an_invitation_is_accepted_and_its_account_signs_in_and_out(browser, served):
     invited = served.admin.post(
         f"/orgs/{served.org}/invites", json={"emails": ["ada@example.com"], "role": "read"}
     )
@@ -199,7 +199,7 @@ def whoami(page, served):
     return answer.json()["email"] if answer.ok else None
 
 
-def test_the_browser_that_asked_is_signed_in_although_the_provider_is_of_another_site(company, served):
+def test_the_requesting_browser_is_signed_in_by_a_provider_on_another_site(company, served):
     page, start, _, says = company
     page.goto(f"{start}?next=/docs")
     page.wait_for_url(f"{served.url}/docs")
@@ -221,7 +221,7 @@ def test_an_unrequested_sign_in_asks_for_confirmation(company, served):
 
 
 @pytest.mark.slow
-def test_the_owner_of_an_account_connects_it(company, served):
+def test_the_owner_of_an_account_connects_an_identity(company, served):
     page, start, _, says = company
     invited = served.admin.post(f"/orgs/{served.org}/invites", json={"emails": ["carl@example.com"]})
     secret = re.search("secret=([^&]+)", invited.json()["links"][0]["url"])[1]
@@ -246,7 +246,7 @@ def test_the_owner_of_an_account_connects_it(company, served):
 
 
 @pytest.mark.parametrize("path", ["/", "/sign-in", "/invitation", "/sso"])
-def test_pages_run_nothing_but_their_own(served, path):
+def test_pages_only_run_their_own_scripts(served, path):
     address = f"{served.url}{path}?next=javascript:alert(1)&secret=<script>alert(1)</script>"
     answer = httpx.get(address, headers={"accept": "text/html"})
     policy = answer.headers["content-security-policy"]
@@ -254,7 +254,7 @@ def test_pages_run_nothing_but_their_own(served, path):
     assert "alert" not in answer.text
 
 
-def test_the_root_tells_programs_where_to_go(served):
+def test_the_root_returns_links_to_programs(served):
     told = httpx.get(served.url).json()
     assert told["api"] == f"{served.url}/v1" and told["sites"] == served.reader_url
     assert httpx.get(told["description"]).json()["openapi"].startswith("3.1")

@@ -21,7 +21,7 @@ BROWSED = {
 }
 
 
-def test_all_that_browsers_are_sent_to_is_here():
+def test_the_portal_has_all_pages_that_browsers_are_sent_to():
     load_packages()
     assert {operation.id for operation in TABLE.values() if operation.browsed} == set(BROWSED)
     # Operations that redirect browsers also receive browsers.
@@ -56,12 +56,12 @@ def test_refusals_are_html_pages(world, name):
         ("null", False),
     ],
 )
-def test_pages_of_our_own_are_at_every_name_of_the_own_machine(origin, same):
+def test_portal_pages_work_at_every_name_of_localhost(origin, same):
     assert is_same_origin(origin, "http://127.0.0.1:8000") is same
     assert not is_same_origin(origin, "http://docs.example.com:8000")
 
 
-def test_a_page_elsewhere_is_told_the_address_to_use(world):
+def test_a_page_at_another_host_shows_the_url_to_use(world):
     body = {"email": "reader@example.org", "password": PASSWORD, "cookie": True}
     address = world.context.settings.url
     for origin, status in ((address, 200), (address.upper(), 200), ("http://localhost", 403)):

@@ -1,4 +1,4 @@
-"""Orders typeset and compiled by the separate process: what is printed, and how failures are handled."""
+"""Prints typeset and compiled by the separate process: their content, and how failures are handled."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_pages_link_to_each_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_headings_in_cards_that_lead_to_themselves(tmp_path: Path) -> None:
+def test_headings_in_cards_can_link_to_their_page(tmp_path: Path) -> None:
     cards = (
         '<table data-view="cards"><thead><tr><th></th><th data-hidden data-card-target data-type="content-ref"></th>'
         '</tr></thead><tbody><tr><td><h3>Part</h3></td><td><a href="one.md#part">x</a></td></tr>'
@@ -110,7 +110,7 @@ def test_headings_in_cards_that_lead_to_themselves(tmp_path: Path) -> None:
     assert compile_order(order_of(tmp_path, {"one": f"# One\n\n{cards}"}), tmp_path).plain == []
 
 
-def test_an_image_that_cannot_be_read_leaves_a_box(tmp_path: Path) -> None:
+def test_an_unreadable_image_leaves_a_box(tmp_path: Path) -> None:
     (tmp_path / "file0.png").write_bytes(b"\x89PNG\r\n\x1a\nbroken")
     (tmp_path / "file1.png").write_bytes(png())
     order = order_of(
@@ -131,7 +131,7 @@ def test_an_image_that_cannot_be_read_leaves_a_box(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_drawing_reaches_no_file(tmp_path: Path, target: str) -> None:
+def test_a_drawing_cannot_read_files(tmp_path: Path, target: str) -> None:
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>x</script><image '
         f'href="{target}" width="9" height="9"/></svg>'
@@ -184,7 +184,7 @@ def test_slow_prints_are_stopped_and_printed_as_plain_text(
     assert "strong(" not in code_of(tmp_path)
 
 
-def test_the_process_has_nothing_of_the_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_has_no_access_to_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: dict[str, Any] = {}
 
     def note(command: list[str], **options: Any) -> Any:
@@ -199,7 +199,7 @@ def test_the_process_has_nothing_of_the_service(tmp_path: Path, monkeypatch: pyt
     assert seen["cwd"] == tmp_path and seen["timeout"] == print_job.BOUNDS.longest
 
 
-def test_characters_without_a_font_are_told(tmp_path: Path) -> None:
+def test_characters_without_a_font_are_reported(tmp_path: Path) -> None:
     compile_order(order_of(tmp_path, {"one": "# One\n\n日本 and ✅ and 🚀.\n"}), tmp_path)
     assert "U+65E5 U+672C" in (tmp_path / "main.typ").read_text()
     assert "日本 and ✓ and (rocket)." in code_of(tmp_path)
@@ -229,7 +229,7 @@ def test_fonts_in_a_folder_are_used_for_their_characters(tmp_path: Path) -> None
     assert glyphs.absent == {"한"}
 
 
-def test_images_are_told_by_their_bytes() -> None:
+def test_image_types_are_detected_by_content() -> None:
     assert image_kind(png()) == "png"
     assert image_kind(b"<?xml version='1.0'?><svg xmlns='x'/>") == "svg"
     assert image_kind(b"<html><svg/></html>") is None
@@ -253,7 +253,7 @@ def ids(tree: PageTree, page: str | None = None, single: bool = False) -> list[t
     return [(found.id, level) for found, level in chosen_pages(tree, page, single)]
 
 
-def test_sections_excluded_from_a_print() -> None:
+def test_sections_can_be_excluded_from_a_print() -> None:
     every = PageTree(pages())
     tree = every.without(frozenset("d"))
     assert ids(tree) == [("a", 1), ("f", 1)]
@@ -316,7 +316,7 @@ def faces_of(folder: Path, name: str, kind: str) -> list[PrintFace]:
     return faces
 
 
-def test_a_print_is_set_in_the_fonts_of_its_site(tmp_path: Path) -> None:
+def test_a_print_uses_the_fonts_of_its_site(tmp_path: Path) -> None:
     (tmp_path / "logo.png").write_bytes(png(40, 10))
     look = OrderLook(
         site="Kettle",
@@ -342,7 +342,7 @@ def test_a_print_is_set_in_the_fonts_of_its_site(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_font_that_is_none_leaves_the_print_in_the_plain_one(tmp_path: Path) -> None:
+def test_an_invalid_font_falls_back_to_the_default_font(tmp_path: Path) -> None:
     broken = read_font("inter-latin-wght-normal.woff2")[:20_000]
     (tmp_path / "a.font").write_bytes(broken)
     (tmp_path / "b.font").write_bytes(b"")
@@ -352,7 +352,7 @@ def test_a_font_that_is_none_leaves_the_print_in_the_plain_one(tmp_path: Path) -
     assert any("Libertinus" in font for font in fonts_of(tmp_path / "print.pdf"))
 
 
-def test_words_of_a_print_are_in_the_language_of_its_space(tmp_path: Path) -> None:
+def test_labels_of_a_print_are_in_the_language_of_its_space(tmp_path: Path) -> None:
     language, words = find_words("de-AT")
     order = order_of(
         tmp_path, {"one": '# Eins\n\n{% hint style="warning" %}\nHeiß.\n{% endhint %}\n'}, words=words
@@ -378,7 +378,7 @@ def test_failing_blocks_are_reported_to_the_operator(tmp_path: Path, monkeypatch
     assert result.contained == [ContainedFailure("typst", "KeyError('color')", 2)]
 
 
-def test_code_in_a_print_that_runs_from_right_to_left(tmp_path: Path) -> None:
+def test_code_in_a_right_to_left_print_runs_from_left_to_right(tmp_path: Path) -> None:
     text = (
         "# عنوان\n\nنص عربي طويل بما يكفي ليملأ السطر، وبعده `f(a, b)` هنا.\n\n```python\ndef f(a):\n"
         "    return [a]\n```\n"
@@ -392,6 +392,6 @@ def test_code_in_a_print_that_runs_from_right_to_left(tmp_path: Path) -> None:
 
     for page in PdfReader(tmp_path / "print.pdf").pages:
         page.extract_text(visitor_text=note)
-    # Lines begin at the left edge of the code block, the second one indented.
+    # Lines start at the left edge of the code block, the second one indented.
     assert 70 < found["def"] < found["return"] < 120
     assert found["def"] < found["f"] < found["return"] + 20

@@ -24,7 +24,7 @@ def inside(pdf: bytes) -> bytes:
 
 
 @pytest.mark.slow
-def test_nothing_in_a_print_acts(tmp_path: Path) -> None:
+def test_prints_contain_nothing_executable(tmp_path: Path) -> None:
     sent = [vector for vector in VECTORS if len(vector) < 600 and "\ud83d" not in vector]
     texts = {
         f"p{n}": "\n\n".join([f"# {vector.splitlines()[0] if vector.strip() else 'x'}", *wrapped(vector)])

@@ -1,4 +1,4 @@
-"""Links to PDFs: who gets one, where it leads, and what is printed."""
+"""Links to PDFs: who gets one, its target, and the printed content."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_space_is_printed_once_for_each_state(world: World) -> None:
     assert count_prints(world) == 2
 
 
-def test_a_change_request_is_printed_as_it_stands(world: World) -> None:
+def test_a_change_request_is_printed_with_its_changes(world: World) -> None:
     main = link(world)
     change = link(world, what="/spaces/{spaceId}/change-requests/{changeRequestId}/pdf")
     assert fetch(world, change).status_code == 200
@@ -78,13 +78,13 @@ def test_a_change_request_is_printed_as_it_stands(world: World) -> None:
     assert count_prints(world) == 2
 
 
-def test_asking_for_a_link_writes_nothing(world: World) -> None:
+def test_requesting_a_link_writes_nothing(world: World) -> None:
     before = world.digest()
     link(world)
     assert world.digest() == before
 
 
-def test_a_link_ends_after_an_hour(world: World, clock: SetClock) -> None:
+def test_a_link_expires_after_an_hour(world: World, clock: SetClock) -> None:
     url = link(world)
     clock.advance(3_600_001)
     assert fetch(world, url).status_code == 404
@@ -102,7 +102,7 @@ def test_a_forged_link_opens_nothing(world: World) -> None:
     assert count_prints(world) == 0
 
 
-def test_pages_that_are_not_there_or_foreign(world: World) -> None:
+def test_missing_and_foreign_pages_are_not_found(world: World) -> None:
     for page in ("nosuchpage", world.away["pageId"]):
         answer = world.call("reader", "GET", world.home.path("/spaces/{spaceId}/pdf"), params={"page": page})
         assert answer.status_code == 404
@@ -117,7 +117,7 @@ def test_unprintable_content_returns_422(world: World, monkeypatch: pytest.Monke
     assert "couldn't be printed" in answer.text
 
 
-def test_old_prints_are_forgotten(world: World) -> None:
+def test_old_prints_are_deleted(world: World) -> None:
     url = link(world)
     fetch(world, url)
     with world.context.db.read() as tx:
@@ -143,7 +143,7 @@ def test_a_print_keeps_the_uploaded_bytes(world: World) -> None:
     assert world.context.files.exists(held)
 
 
-def test_the_sweep_leaves_bytes_that_a_print_names(world: World) -> None:
+def test_the_sweep_keeps_files_used_by_a_print(world: World) -> None:
     fetch(world, link(world))
     with world.context.db.write() as tx:
         file = tx.value("SELECT file FROM prints")
@@ -159,7 +159,7 @@ def sweep_a_day_later(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_prints_are_made_anew_when_an_api_specification_changes(world: World) -> None:
+def test_prints_are_recreated_when_an_api_specification_changes(world: World) -> None:
     url = link(world)
     assert fetch(world, url).status_code == 200 and count_prints(world) == 1
     path = world.home.path("/orgs/{organizationId}/openapi/prints")
@@ -170,7 +170,7 @@ def test_prints_are_made_anew_when_an_api_specification_changes(world: World) ->
     assert fetch(world, url).status_code == 200 and count_prints(world) == 1
 
 
-def test_failures_in_blocks_of_a_print_are_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_blocks_of_a_print_are_reported(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, str, int]] = []
 
     def compile_badly(order: PrintOrder, folder: Path) -> PrintResult:
@@ -187,7 +187,7 @@ def test_failures_in_blocks_of_a_print_are_told(world: World, monkeypatch: pytes
 
 
 @pytest.mark.slow
-def test_a_print_looks_as_the_site_that_shows_its_space(world: World) -> None:
+def test_a_print_has_the_style_of_the_site_of_its_space(world: World) -> None:
     site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
     url = link(world)
 

@@ -250,7 +250,7 @@ def test_operations_are_filtered_by_keyboard(browser, manual, width):
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("look", LOOKS)
-def test_pages_of_every_look(look_at, manual, look, scheme, width):
+def test_pages_of_every_style_are_accessible(look_at, manual, look, scheme, width):
     body = {**FULL, "styling": LOOKS[look], "themes": {"default": scheme}}
     manual.call("PUT", f"{manual.path}/customization", body)
     assert look_at(f"{manual.base}content/blocks", scheme, width) == []
@@ -258,7 +258,7 @@ def test_pages_of_every_look(look_at, manual, look, scheme, width):
 
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_kind_of_page(look_at, manual, scheme, width):
+def test_every_kind_of_page_is_accessible(look_at, manual, scheme, width):
     manual.call("PUT", f"{manual.path}/customization", {**FULL, "themes": {"default": scheme}})
     for path in (
         "",
@@ -303,7 +303,7 @@ def unfold(page):
     link = inner.get_by_role("link", name=re.compile("^level1of3: .*6"))
     page.evaluate("addEventListener('focusin', (event) => { globalThis.held = event.target; })")
     link.press("Enter")
-    # Screen readers announce what was opened, that it is open, and then its content.
+    # Screen readers announce the opened element, that it is open, and then its content.
     summary = inner.locator("> details[open] > summary")
     summary.wait_for()
     assert summary.evaluate("each => each === document.activeElement && each === globalThis.held")
@@ -340,7 +340,7 @@ def test_nested_operation_fields_are_accessible(look_at, manual, things, scheme,
 
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_kind_of_page_of_an_api(look_at, things, scheme, width):
+def test_every_kind_of_api_page_is_accessible(look_at, things, scheme, width):
     for path, act in (
         ("overview", None),
         ("models", None),

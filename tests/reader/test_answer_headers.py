@@ -29,7 +29,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 @given(st.text(min_size=1))
 @example(HOSTILE[0])
 @example(HOSTILE[4])
-def test_the_name_of_a_file_is_one_parameter(name: str) -> None:
+def test_the_name_of_a_file_is_one_header_parameter(name: str) -> None:
     if not name.isprintable() and any(0xD800 <= ord(letter) < 0xE000 for letter in name):
         return  # no such name can be stored
     grant = FileGrant(hash="k", name=name, content_type="text/plain", good_until=None)
@@ -40,7 +40,7 @@ def test_the_name_of_a_file_is_one_parameter(name: str) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_stored_address_splits_no_redirect(text: str) -> None:
+def test_a_stored_url_cannot_split_a_redirect(text: str) -> None:
     """Older stored URLs were not checked for such characters."""
     assert not _CONTROL.search(redirect(f"https://example.com/{text}").headers["location"])
 

@@ -44,7 +44,7 @@ def test_every_operation_is_in_the_reference(sqlite_world: World) -> None:
     assert script is not None and world.call("nobody", "GET", URL + script[1]).status_code == 200
 
 
-def test_its_pages_are_kept_within_the_memory_for_caches(sqlite_world: World) -> None:
+def test_cached_pages_stay_within_the_memory_limit(sqlite_world: World) -> None:
     page = sqlite_world.call("nobody", "GET", f"{URL}/docs/spaces").content
     assert MEMORY.use()["API reference pages"].bytes >= len(page)
 
@@ -85,7 +85,7 @@ def test_operations_and_schemas_are_found(sqlite_world: World, query: str, first
     assert there.status_code == 200 and (not anchor or f'id="{anchor}"' in there.text)
 
 
-def test_nothing_is_found_for_nothing(sqlite_world: World) -> None:
+def test_an_empty_query_finds_nothing(sqlite_world: World) -> None:
     for query in ("", "  ", "zzzzzz", "\x00"):
         answer = sqlite_world.call("nobody", "GET", f"{URL}/docs/~search.json", params={"q": query})
         found = answer.json()
@@ -94,7 +94,7 @@ def test_nothing_is_found_for_nothing(sqlite_world: World) -> None:
     assert re.search('role="status">[^<]+zzzzzz', page)
 
 
-def test_bodies_lead_to_their_schemas(sqlite_world: World) -> None:
+def test_bodies_link_to_their_schemas(sqlite_world: World) -> None:
     """The content of an object is shown only on the page of its schema."""
     world = sqlite_world
     page = world.call("nobody", "GET", f"{URL}/docs/spaces/createSpace").text

@@ -92,12 +92,12 @@ def test_without_a_model_the_best_passages_are_quoted_on_a_page(asked: Asked) ->
     assert f'<input type="hidden" name="before" value="{QUESTION}">' in answer.text
 
 
-def test_scripts_get_the_same_while_it_is_written(asked: Asked) -> None:
+def test_scripts_get_the_same_answer_as_a_stream(asked: Asked) -> None:
     events = asked.events(QUESTION)
     assert "clockwise" in events[-1] and "No language model" in events[-1] and "<html" not in events[-1]
 
 
-def test_a_model_writes_with_sources_and_nothing_else_gets_out(asked: Asked, server: ModelServer) -> None:
+def test_a_model_answers_with_sources_and_reveals_nothing_else(asked: Asked, server: ModelServer) -> None:
     with world_with_model(asked.world, server):
         shown = asked.events(QUESTION)[-1]
     assert "<strong" in shown and "clockwise" in shown
@@ -112,7 +112,7 @@ ENGLISH = "Turn it by hand, clockwise, until it clicks, and clean it with a dry 
 LONG_QUESTION = "Can somebody please explain how I turn a sprocket by hand?"
 
 
-def test_an_answer_in_another_language_is_asked_for_again_once(asked: Asked, server: ModelServer) -> None:
+def test_an_answer_in_another_language_is_requested_once_more(asked: Asked, server: ModelServer) -> None:
     said = [GERMAN, ENGLISH]
     server.answer = lambda request: said.pop(0)
     with world_with_model(asked.world, server):
@@ -129,7 +129,7 @@ def test_an_answer_in_another_language_is_asked_for_again_once(asked: Asked, ser
     assert errors == [True, True, False, True]
 
 
-def test_a_model_that_fails_is_quoted_instead(asked: Asked, server: ModelServer) -> None:
+def test_passages_are_quoted_if_the_model_fails(asked: Asked, server: ModelServer) -> None:
     server.failures = [(500, "{}")] * 3
     with world_with_model(asked.world, server):
         shown = asked.events(QUESTION)[-1]
@@ -143,7 +143,7 @@ def test_previous_questions_are_sent_to_the_model(asked: Asked, server: ModelSer
     assert QUESTION in server.said
 
 
-def test_no_address_asks(asked: Asked, server: ModelServer) -> None:
+def test_a_url_alone_asks_no_question(asked: Asked, server: ModelServer) -> None:
     with world_with_model(asked.world, server):
         page = asked.visitor.get(f"{asked.base}~ask?q=How").text
     assert 'value="How"' in page and "Sprockets" in page and not server.requests
@@ -151,7 +151,7 @@ def test_no_address_asks(asked: Asked, server: ModelServer) -> None:
     assert "Sprockets" in ideas.text and "<html" not in ideas.text
 
 
-def test_pages_of_others_ask_nothing(asked: Asked) -> None:
+def test_pages_of_other_origins_cannot_ask(asked: Asked) -> None:
     for headers in ({"origin": "https://evil.test"}, {"sec-fetch-site": "cross-site"}, {"origin": "null"}):
         assert asked.ask(QUESTION, **headers).status_code == 403
     assert (
@@ -171,7 +171,7 @@ def test_pages_of_others_ask_nothing(asked: Asked) -> None:
         {f"f{number}": "x" for number in range(30)},
     ],
 )
-def test_bad_questions(asked: Asked, form: dict[str, str]) -> None:
+def test_invalid_questions_are_refused(asked: Asked, form: dict[str, str]) -> None:
     assert asked.visitor.post(f"{asked.base}~ask", form).status_code == 400
 
 
@@ -179,7 +179,7 @@ def test_an_enormous_form_is_refused(asked: Asked) -> None:
     assert asked.visitor.post(f"{asked.base}~ask", {"q": "x" * 100_000}).status_code == 413
 
 
-def test_sites_without_it_have_no_such_address(asked: Asked) -> None:
+def test_sites_without_answers_have_no_such_url(asked: Asked) -> None:
     assert 'data-ask="' in asked.visitor.get(asked.base).text
     asked.customize("none")
     page = asked.visitor.get(asked.base).text
@@ -189,7 +189,7 @@ def test_sites_without_it_have_no_such_address(asked: Asked) -> None:
     assert asked.ask(QUESTION).status_code == 404
 
 
-def test_buttons_that_ask_lead_to_the_form(asked: Asked) -> None:
+def test_question_buttons_link_to_the_form(asked: Asked) -> None:
     button = '<button type="button" class="button primary" data-action="ask" data-query="Why?">Ask</button>'
     asked.write(asked.space, f"# Buttons\n\n{button}\n")
     shown = asked.visitor.get(f"{asked.base}buttons").text
@@ -198,7 +198,7 @@ def test_buttons_that_ask_lead_to_the_form(asked: Asked) -> None:
     assert 'data-action="ask"' not in asked.visitor.get(f"{asked.base}buttons").text
 
 
-def test_every_language_of_the_interface(sqlite_world: World) -> None:
+def test_the_form_is_available_in_every_language(sqlite_world: World) -> None:
     asked = Asked(sqlite_world)
     for locale in get_args(get_type_hints(Internationalization)["locale"]):
         asked.customize("assistant", locale)
@@ -208,7 +208,7 @@ def test_every_language_of_the_interface(sqlite_world: World) -> None:
         assert labels.ask_about.partition("{title}")[0] in shown and labels.ask_placeholder in shown
 
 
-def test_questions_that_nothing_answers_are_kept(asked: Asked) -> None:
+def test_unanswered_questions_are_stored(asked: Asked) -> None:
     assert "Nothing in the documentation" in asked.events("Where are zebras bred?")[-1]
     assert "clockwise" in asked.events(QUESTION)[-1]
     with asked.world.context.db.read() as tx:
@@ -237,7 +237,7 @@ def test_unanswered_questions_become_a_cluster(asked: Asked) -> None:
     assert [each["id"] for each in found] == [started["changeRequest"]]
 
 
-def test_other_variants_are_not_asked(asked: Asked) -> None:
+def test_other_variants_are_not_searched(asked: Asked) -> None:
     path = asked.world.home.path("/orgs/{organizationId}")
     other = asked.world.post("admin", f"{path}/spaces", {"title": "Teile"})["id"]
     asked.write(other, "# Anfang\n", "# Zahnrad\n\nDas sprocket turn clockwise zqother.\n")
@@ -245,7 +245,7 @@ def test_other_variants_are_not_asked(asked: Asked) -> None:
     assert "zqother" not in asked.events(QUESTION)[-1]
 
 
-def test_so_many_questions_at_a_time(
+def test_simultaneous_questions_are_limited(
     asked: Asked, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("octavo.delivery.reader.app.QUEUE_SECONDS", 0.01)
@@ -264,7 +264,7 @@ def test_so_many_questions_at_a_time(
     assert inside[1].status_code == 503, "before anything is streamed"
 
 
-def test_so_many_questions_a_minute(asked: Asked, clock: SetClock) -> None:
+def test_questions_per_minute_are_limited(asked: Asked, clock: SetClock) -> None:
     clock.advance(0)
     limit = asked.world.context.settings.ask_rate_limit
     answers = [asked.ask(QUESTION).status_code for _ in range(limit + 1)]
@@ -288,7 +288,7 @@ def _tool(asked: Asked, name: str, **arguments: Any) -> tuple[bool, str]:
     return result["isError"], result["content"][0]["text"]
 
 
-def test_programs_ask_at_the_markdown_of_a_page(asked: Asked) -> None:
+def test_programs_ask_at_the_markdown_url_of_a_page(asked: Asked) -> None:
     plain = asked.visitor.get(f"{asked.base}sprockets.md")
     question = urlencode({"ask": QUESTION, "goal": "I repair one."})
     for address, headers in (
@@ -300,11 +300,11 @@ def test_programs_ask_at_the_markdown_of_a_page(asked: Asked) -> None:
         assert answer.headers["cache-control"] == "no-store" and "noindex" in answer.headers["x-robots-tag"]
         assert answer.text.startswith(f"# {QUESTION}\n") and "clockwise" in answer.text
         assert f"{asked.base}sprockets#turning-a-sprocket" in answer.text and "](/" not in answer.text
-    # Nobody else gets the answer at the page's URL.
+    # No one else gets the answer at the page's URL.
     assert asked.visitor.get(f"{asked.base}sprockets.md").text == plain.text
 
 
-def test_bad_questions_of_programs_are_refused(asked: Asked) -> None:
+def test_invalid_questions_of_programs_are_refused(asked: Asked) -> None:
     for query, status in (
         ("ask=", 400),
         ("ask=%20", 400),
@@ -322,7 +322,7 @@ def test_bad_questions_of_programs_are_refused(asked: Asked) -> None:
     assert _tool(asked, "search", query="sprocket")[0] is False
 
 
-def test_programs_ask_so_often_only(world: World) -> None:
+def test_questions_of_programs_are_limited(world: World) -> None:
     asked = Asked(world)
     limit = world.context.settings.ask_rate_limit
     statuses = [asked.visitor.get(f"{asked.base}sprockets.md?ask=a").status_code for _ in range(limit + 1)]
@@ -345,7 +345,7 @@ def test_a_model_answers_programs_with_its_sources(asked: Asked, server: ModelSe
     assert "I repair one." in json.dumps(server.requests)
 
 
-def test_programs_say_whether_a_page_helped(asked: Asked) -> None:
+def test_programs_send_feedback_about_a_page(asked: Asked) -> None:
     start = asked.world.get("admin", asked.path)["urls"]["published"]
     assert _tool(asked, "send_feedback", address=f"{start}sprockets", rating="bad", comment="No sizes.")[0]
     look = {

@@ -90,12 +90,12 @@ class Pages:
         return [event for event in found if "render" in str(event)]
 
 
-def test_a_page_waits_for_no_script_and_its_block_is_asked_for(world):
+def test_a_page_does_not_wait_for_scripts_and_requests_blocks_later(world):
     pages = Pages(world)
     page = pages.visitor.get(pages.base)
     assert "blocks.js" in page.text and not pages.events()
     address = pages.address()
-    # Without our client script, a link leads there.
+    # Without our client script, a link is shown instead.
     assert f'<a href="{html.escape(address)}" rel="nofollow">' in page.text
     answer = pages.visitor.get(address, cookie="octavo-visitor=zqcookie")
     assert answer.status_code == 200, answer.text
@@ -112,7 +112,7 @@ LISTING = "``` Sketch\na -> {b}\n\n\t<c>  \n```"
 DRAWS = [{"id": "drawing", "title": "Drawing", "markdown": {"codeblock": "sketch", "body": "content"}}]
 
 
-def test_a_listing_is_drawn_by_the_block_that_names_its_language(world):
+def test_a_code_block_is_rendered_by_the_block_for_its_language(world):
     pages = Pages(world)
     change = {
         "operation": "insert_page",
@@ -159,7 +159,7 @@ def test_rendered_blocks_are_cached_until_the_integration_changes(world, clock):
     assert pages.visitor.get(address).status_code == 502 and len(pages.events()) == 3
 
 
-def test_where_no_integration_is_the_page_stays_as_it_was_written(world):
+def test_without_the_integration_a_page_stays_unchanged(world):
     pages = Pages(world)
     address = pages.address()
     world.call("admin", "DELETE", pages.installation)
@@ -168,7 +168,7 @@ def test_where_no_integration_is_the_page_stays_as_it_was_written(world):
     assert page.status_code == 200 and "blocks.js" not in page.text
 
 
-def test_only_blocks_that_the_visitor_is_shown_are_asked_for(world):
+def test_only_visible_blocks_are_requested(world):
     pages = Pages(world)
     address = pages.address()
     assert pages.visitor.get(address.replace("block=", "block=0")).status_code == 404
@@ -283,7 +283,7 @@ def test_markup_in_every_text_stays_text():
 
 
 @pytest.mark.parametrize("url", BAD, ids=str)
-def test_addresses_lead_nowhere_but_to_the_web(url):
+def test_only_web_urls_are_accepted(url):
     for one in (
         {"type": "link", "target": {"url": url}, "children": ["words"]},
         {"type": "image", "source": {"url": url}, "aspectRatio": 1},
@@ -297,7 +297,7 @@ def test_addresses_lead_nowhere_but_to_the_web(url):
         assert not re.search(r"(?i)(href|src)=\"\s*(java|vb|data)", drawn)
 
 
-def test_hints_and_frames_of_elements():
+def test_hints_and_frames_are_rendered():
     words = [{"type": "text", "children": "zqwords"}]
     for one in (
         {"type": "input", "label": "l", "element": {"type": "text", "children": "x"}, "hint": words},
@@ -312,7 +312,7 @@ def test_hints_and_frames_of_elements():
     assert "checked" not in draw({"type": "radio", "state": "a", "value": deep}, a=deep)
 
 
-def test_a_hint_of_words_and_links_stands_in_one_line():
+def test_a_hint_of_text_and_links_is_one_line():
     link = {"type": "link", "target": {"url": "https://x.test/"}, "children": ["there"]}
     words = [{"type": "text", "children": ["opened "]}, "by Ann ", link]
     for one in (
@@ -327,7 +327,7 @@ def test_a_hint_of_words_and_links_stands_in_one_line():
     assert "block-line" not in mixed and "<hr>" in mixed
 
 
-def test_icons_of_cards_and_buttons():
+def test_cards_and_buttons_have_icons():
     buttons = [
         {
             "type": "button",
@@ -378,7 +378,7 @@ DEMO = """
   return Response.json({ type: "element", element, state: {}, props: event.props });"""
 
 
-def test_hosts_that_a_manifest_names_are_framed(world):
+def test_only_hosts_in_a_manifest_are_framed(world):
     """On pages with its blocks only; the installer sees which."""
     pages = Pages(world, DEMO)
 
@@ -423,7 +423,7 @@ def test_hosts_that_a_manifest_names_are_framed(world):
     assert "https://demo.test" not in frame_sources()
 
 
-def test_addresses_of_parts():
+def test_parts_of_blocks_have_urls():
     parts = {"host": "x.test", "pathname": "/a b", "query": {}}
     assert 'href="https://x.test/a%20b"' in draw(
         {"type": "link", "target": {"url": parts}, "children": ["w"]}
@@ -433,7 +433,7 @@ def test_addresses_of_parts():
         assert "href" not in draw(link)
 
 
-def test_rendered_elements_of_blocks():
+def test_elements_of_blocks_are_rendered():
     drawn = draw(
         {
             "type": "hstack",
@@ -484,7 +484,7 @@ def test_rendered_elements_of_blocks():
     assert named and f'href="#{named[1]}"' in drawn
 
 
-def test_as_deep_and_as_large_as_a_block_may_be(monkeypatch):
+def test_the_depth_and_size_of_blocks_are_limited(monkeypatch):
     element = {"type": "text", "children": "zqdeep"}
     for _ in range(DEEPEST - 2):
         element = {"type": "vstack", "children": [element]}

@@ -43,7 +43,7 @@ def open_page(browser, manual):
         context.close()
 
 
-def test_reading_and_going_on(open_page):
+def test_people_read_and_continue_to_the_next_page(open_page):
     page = open_page()
     assert page.title().startswith("Octavo")
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Quickstart").click()
@@ -53,7 +53,7 @@ def test_reading_and_going_on(open_page):
     assert page.trouble == []
 
 
-def test_search_opens_with_a_key_and_finds(open_page):
+def test_search_opens_with_a_key_and_finds_pages(open_page):
     page = open_page("quickstart")
     page.keyboard.press("/")
     # On a busy machine, the first results match only part of the word.
@@ -66,7 +66,7 @@ def test_search_opens_with_a_key_and_finds(open_page):
     assert page.trouble == []
 
 
-def test_dark_and_light(open_page):
+def test_the_theme_can_be_dark_or_light(open_page):
     def background(scheme):
         page = open_page(color_scheme=scheme)
         return page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -85,7 +85,7 @@ def test_dark_and_light(open_page):
         ),
     ],
 )
-def test_every_block_fits_and_is_quiet(open_page, width, scheme):
+def test_every_block_fits_without_console_errors(open_page, width, scheme):
     page = open_page("content/blocks", viewport={"width": width, "height": 900}, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     # Content wider than the text scrolls by itself.
@@ -95,7 +95,7 @@ def test_every_block_fits_and_is_quiet(open_page, width, scheme):
     assert page.trouble == []
 
 
-def test_a_phone_has_no_sideways_scrolling_and_a_menu(open_page):
+def test_a_phone_has_a_menu_and_no_horizontal_scrolling(open_page):
     page = open_page("content/format", viewport={"width": 390, "height": 844}, has_touch=True)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     page.locator("details.menu > summary").click()
@@ -117,7 +117,7 @@ def test_a_chosen_tab_is_remembered(open_page):
     assert page.trouble == []
 
 
-def test_paper_has_the_whole_page_and_nothing_else(open_page):
+def test_printing_shows_only_the_whole_page(open_page):
     page = open_page("content/blocks")
     page.emulate_media(media="print", color_scheme="dark")
     for part in (".top", ".side", ".on-page", ".turn", ".skip", '[role="tablist"]'):
@@ -130,7 +130,7 @@ def test_paper_has_the_whole_page_and_nothing_else(open_page):
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
 
 
-def test_without_javascript(open_page):
+def test_pages_work_without_javascript(open_page):
     page = open_page("content/import-and-export", java_script_enabled=False)
     assert page.locator("h1").inner_text().strip() == "Import and export"
     assert page.get_by_text("Markdown in").first.is_visible()
@@ -163,14 +163,14 @@ def test_diagrams_are_drawn_in_both_themes(open_page):
     assert page.trouble == []
 
 
-def test_diagrams_are_text_without_a_script(open_page):
+def test_diagrams_are_text_without_javascript(open_page):
     page = open_page("content/blocks", java_script_enabled=False)
     assert page.locator(".diagram pre").first.is_visible()
 
 
 @pytest.fixture(scope="module")
 def asking(first_start):
-    """The manual at another site that answers questions."""
+    """Serve the manual on another site that answers questions."""
     served, data = first_start
     token = (data / "admin-token").read_text().strip()
     with httpx.Client(base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}) as api:
@@ -182,7 +182,7 @@ def asking(first_start):
         return api.post(f"/orgs/{org}/sites/{site}/publish").json()["urls"]["published"]
 
 
-def test_an_answer_that_comes_late_leaves_the_row_that_is_chosen(open_page, asking):
+def test_a_late_response_keeps_the_selected_row(open_page, asking):
     page = open_page()
     page.goto(f"{asking}quickstart")
     page.keyboard.press("/")
@@ -204,7 +204,7 @@ def test_an_answer_that_comes_late_leaves_the_row_that_is_chosen(open_page, aski
 
 
 @pytest.mark.parametrize("width", [390, pytest.param(1440, marks=pytest.mark.slow)])
-def test_asking_by_keyboard(open_page, asking, width):
+def test_questions_can_be_asked_by_keyboard(open_page, asking, width):
     page = open_page(viewport={"width": width, "height": 800})
     page.goto(f"{asking}quickstart")
     page.keyboard.press("/")
@@ -230,7 +230,7 @@ def test_asking_by_keyboard(open_page, asking, width):
 
 
 @pytest.mark.slow
-def test_an_address_that_asks(open_page, asking):
+def test_a_url_can_contain_a_question(open_page, asking):
     page = open_page()
     page.goto(f"{asking}quickstart?ask=What+is+a+token%3F")
     page.locator(".asked-turn[aria-busy=false]").wait_for()
@@ -238,7 +238,7 @@ def test_an_address_that_asks(open_page, asking):
 
 
 @pytest.mark.slow
-def test_asking_without_javascript(open_page, asking):
+def test_questions_can_be_asked_without_javascript(open_page, asking):
     page = open_page(java_script_enabled=False)
     page.goto(f"{asking}~search?q=token")
     page.get_by_role("main").get_by_role("button", name="Ask").click()

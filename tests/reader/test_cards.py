@@ -1,4 +1,4 @@
-"""Preview images of pages: of what the visitor sees, in the site's look, with any content."""
+"""Preview images of pages: what the visitor sees, in the style of the site, with any content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from octavo.delivery.reader.cards import Card, Cards, card_of
 from octavo.delivery.reader.styling import read_look
 from octavo.delivery.reader.views import Crumb, SitePageView, SiteView, ThemedImage
 from octavo.kit.processes.image_conversion import redraw
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.site.customization.model import Customization
 from octavo.sites.site.store import find_site_of_space
 from visiting import Visitor
@@ -50,6 +50,7 @@ def a_card(
     site = SiteView(
         title="Docs",
         home="/",
+        brand="/",
         base="/",
         assets="/~assets",
         language=language,
@@ -79,7 +80,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("title", HOSTILE)
-def test_any_title_gives_an_image(cards: Cards, title: str) -> None:
+def test_any_title_has_an_image(cards: Cards, title: str) -> None:
     card = a_card(title, about=title, language=title[:40] or "en")
     assert size(cards.draw(msgspec.structs.replace(card, site=title, above=title))) == (1200, 630)
 
@@ -88,7 +89,7 @@ def test_any_title_gives_an_image(cards: Cards, title: str) -> None:
     "theme",
     ["bold", *(pytest.param(theme, marks=pytest.mark.slow) for theme in ("clean", "muted", "gradient"))],
 )
-def test_each_look_is_another_image(cards: Cards, theme: str) -> None:
+def test_each_style_has_a_different_image(cards: Cards, theme: str) -> None:
     plain = cards.draw(a_card("Publish", theme=theme))
     assert plain != cards.draw(a_card("Publish", theme=theme, primaryColor={"light": "#f00", "dark": "#f00"}))
     assert plain != cards.draw(a_card("Publish", theme=theme, font="Merriweather"))
@@ -135,7 +136,7 @@ def test_titles_in_scripts_of_the_world_are_shown(cards: Cards, language: str, t
     assert cards.draw(a_card(title, language=language)) != cards.draw(a_card("", language=language))
 
 
-def test_a_language_has_its_own_shapes_of_letters() -> None:
+def test_each_language_has_its_own_letter_shapes() -> None:
     assert find_scripts("設定", "ja") == ("japanese", "chinese")
     assert find_scripts("設定", "zh") == find_scripts("設定", "en") == ("chinese", "japanese")
     assert find_scripts("設定する", "en") == ("japanese", "chinese")
@@ -150,7 +151,7 @@ def test_every_font_of_a_script_has_its_license() -> None:
     assert all(any(name.startswith(one) for one in licenses) for name in used)
 
 
-def test_letters_of_no_font_are_left_out_whole(cards: Cards, tmp_path: Path) -> None:
+def test_letters_without_a_font_are_omitted(cards: Cards, tmp_path: Path) -> None:
     untitled, titled = a_card(""), a_card("ප්‍රකාශනය")
     assert cards.draw(titled) == cards.draw(untitled)
     # Symbols alone can't make a title misleading.
@@ -160,7 +161,7 @@ def test_letters_of_no_font_are_left_out_whole(cards: Cards, tmp_path: Path) -> 
     assert further.draw(titled) != further.draw(untitled) == cards.draw(untitled)
 
 
-def test_a_logo_is_redrawn_apart() -> None:
+def test_a_logo_is_redrawn_in_a_separate_process() -> None:
     png = redraw(SVG, 520, 72)
     assert png is not None and size(png) == (480, 144)
     wide = redraw(SVG.replace(b"200 60", b"2000 60"), 520, 72)
@@ -178,11 +179,11 @@ BOMB = (
 @pytest.mark.parametrize(
     "given", [b"", b"nothing", b"<html></html>", b"\x89PNG\r\n\x1a\n" + bytes(50), BOMB], ids=range(5)
 )
-def test_invalid_images_are_no_logo(given: bytes) -> None:
+def test_invalid_images_are_not_used_as_a_logo(given: bytes) -> None:
     assert redraw(given, 520, 72) is None
 
 
-def test_a_logo_that_is_not_there_leaves_the_title(cards: Cards) -> None:
+def test_a_missing_logo_falls_back_to_the_title(cards: Cards) -> None:
     # The URL is on this machine, from which nothing is fetched.
     with_logo = a_card("Publish", logo="http://127.0.0.1:9/logo.png")
     assert cards.draw(with_logo) == cards.draw(a_card("Publish"))
@@ -193,7 +194,9 @@ class Site:
         for name, content in FILES.items():
             (folder / name).write_text(content)
         organization = world.home["organizationId"]
-        brought = bring(world.context, str(folder), organization_id=organization, title="Docs", publish=True)
+        brought = import_space(
+            world.context, str(folder), organization_id=organization, title="Docs", publish=True
+        )
         with world.context.db.read() as tx:
             site = find_site_of_space(tx, brought.outcome.space)
         self.path = f"/orgs/{organization}/sites/{site}"
@@ -226,20 +229,20 @@ def test_pages_name_their_image(site: Site) -> None:
     assert other is not None and other[1] != found[1]
 
 
-def test_a_picture_of_the_site_goes_before(site: Site) -> None:
+def test_an_image_of_the_site_takes_precedence(site: Site) -> None:
     body = {"socialPreview": {"url": "https://example.com/social.png"}}
     assert site.world.call("admin", "PUT", f"{site.path}/customization", json=body).status_code == 200
     assert IMAGE.findall(site.get("guide").text) == ["https://example.com/social.png"]
 
 
-def test_pages_that_are_not_there_have_no_image(site: Site) -> None:
+def test_missing_pages_have_no_image(site: Site) -> None:
     for name in (site.pages["Members"], "nobody", "", ".", f"{site.pages['Guide']}.svg"):
         assert site.get(f"~image/{name}.png").status_code == 404, name
     assert site.get(f"~image/{site.pages['Guide']}").status_code == 404
     assert site.get(f"~image/{site.pages['Hidden']}.png").status_code == 200
 
 
-def test_images_of_closed_sites_are_not_cached_by_others(site: Site) -> None:
+def test_images_of_closed_sites_are_not_cached_by_proxies(site: Site) -> None:
     body = {"visibility": "visitor-auth"}
     assert site.world.call("admin", "PATCH", site.path, json=body).status_code == 200
     answer = site.get(f"~image/{site.pages['Guide']}.png")

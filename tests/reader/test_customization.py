@@ -34,9 +34,17 @@ KEPT = {
     "insights.trackingCookie": "visitors get no cookie for counting",
 }
 """Settings that are stored and returned but have no effect on pages, with the reason."""
-ON_OTHER_PAGES = {"apiPlayground.enabled", "agentCalls.enabled"}
-"""Settings that affect only pages with operations, or no page: ``openapi/test_trying.py`` and
-``openapi/test_calling.py`` test them."""
+ON_OTHER_PAGES = {
+    "apiPlayground.enabled",
+    "agentCalls.enabled",
+    "ai.greeting",
+    "ai.localizedGreeting",
+    "ai.suggestions",
+    "ai.instructions",
+    "updatedAt",
+}
+"""Settings that affect only pages with operations, questions, or no page: ``openapi/test_trying.py``,
+``openapi/test_calling.py``, and ``ask/test_site_assistants.py`` test them."""
 FOR_RENDERERS = ("socialAccounts.", "styling.codeTheme.", "pageActions.items")
 """Settings that only separate renderers use, and the list of what switches say: ``sites/test_site_records.py`` sets
 it."""
@@ -48,7 +56,11 @@ def page_link(title: str) -> dict[str, Any]:
 
 FULL: dict[str, Any] = {
     "title": "Handbook",
-    "styling": {"tint": {"color": {"light": "#335577", "dark": "#99bbdd"}}, "theme": "muted"},
+    "styling": {
+        "tint": {"color": {"light": "#335577", "dark": "#99bbdd"}},
+        "theme": "muted",
+        "headingFont": "Lato",
+    },
     "favicon": {"icon": {"light": "https://example.com/i.png", "dark": "https://example.com/j.png"}},
     "header": {
         "preset": "custom",
@@ -67,12 +79,21 @@ FULL: dict[str, Any] = {
     },
     "announcement": {"enabled": True, "message": "Hear", "style": "info", "link": page_link("Read")},
     "feedback": {"enabled": True},
+    "themes": {"default": "light"},
     "privacyPolicy": {"url": "https://example.com/privacy"},
     "socialPreview": {"url": "https://example.com/social.png"},
 }
 OTHER_COLOR, OTHER_URL = "#8a2be2", "https://example.com/other"
 OTHER = {
     "title": ("title", "Another"),
+    "localizedTitle": ("localizedTitle", {"en": "Another"}),
+    "header.primaryLink": ("header.primaryLink", {"kind": "url", "url": OTHER_URL}),
+    "header.links.localizedTitle": ("header.links.1.localizedTitle", {"en": "Other words"}),
+    "header.links.links.localizedTitle": ("header.links.0.links.0.localizedTitle", {"en": "Other words"}),
+    "footer.groups.localizedTitle": ("footer.groups.0.localizedTitle", {"en": "Other words"}),
+    "footer.groups.links.localizedTitle": ("footer.groups.0.links.0.localizedTitle", {"en": "Other words"}),
+    "announcement.localizedMessage": ("announcement.localizedMessage", {"en": "Other words"}),
+    "announcement.link.localizedTitle": ("announcement.link.localizedTitle", {"en": "Other words"}),
     "header.links.title": ("header.links.1.title", "Other words"),
     "header.links.to": ("header.links.1.to", {"kind": "url", "url": OTHER_URL}),
     "header.links.style": ("header.links.1.style", "button-primary"),
@@ -98,7 +119,11 @@ def leaves(model: Any, path: str = "") -> dict[str, Any]:
         name = f"{path}.{field.encode_name}".lstrip(".")
         hint = get_type_hints(model, include_extras=True)[field.name]
         inner = [one for one in _parts(hint) if isinstance(one, type) and issubclass(one, Struct)]
-        if field.name == "to" or not inner or any(issubclass(one, looks.FontDefinition) for one in inner):
+        if (
+            field.name in ("to", "primary_link")
+            or not inner
+            or any(issubclass(one, looks.FontDefinition) for one in inner)
+        ):
             found[name] = hint
         else:
             for one in inner:
@@ -180,7 +205,7 @@ def value_of(body: Any, path: str) -> Any:
     return body
 
 
-def test_every_setting_changes_the_page_or_says_why_not(site):
+def test_every_setting_changes_the_page_or_has_a_documented_reason(site):
     whole = site.customize(FULL)
     # Responses are complete: with both variants of a color even if only one was changed.
     full = site.page()
@@ -220,7 +245,7 @@ def test_settings_without_effect_are_documented():
     assert {path for path in KEPT if f"`{path}`" not in section} == set()
 
 
-def test_every_class_of_a_look_is_in_the_style_sheet():
+def test_every_class_of_a_style_is_in_the_style_sheet():
     sheet = drawing.find_asset("octavo.css").content.decode()
     for declared in list_settings(Customization):
         css = declared.setting.css
@@ -238,7 +263,7 @@ def test_every_class_of_a_look_is_in_the_style_sheet():
 EVIL = "</style><script>alert(1)</script>\"'><b>"
 
 
-def test_no_word_of_customization_becomes_markup_or_style(site):
+def test_no_text_of_customization_becomes_markup_or_style(site):
     body = copy.deepcopy(FULL)
     body["title"] = body["footer"]["copyright"] = EVIL
     for place in (
@@ -294,7 +319,7 @@ def test_no_url_has_control_characters(site, char):
     site.customize(told)
 
 
-def test_links_that_lead_nowhere_for_a_visitor_are_not_there(site):
+def test_links_that_a_visitor_cannot_open_are_hidden(site):
     refs = [
         {"kind": "user", "user": "x"},
         {"kind": "collection", "collection": "x"},
@@ -317,7 +342,7 @@ def test_a_header_link_to_a_page_follows_it(site, world):
     assert f'href="{site.base}more">There</a>' in text
 
 
-def test_conditions_of_header_links_ask_the_visitor(site, world):
+def test_conditions_of_header_links_depend_on_the_visitor(site, world):
     beta = {"type": "boolean", "description": "Whether they try what is new"}
     unsigned = {
         "type": "object",
@@ -348,10 +373,10 @@ def test_a_space_overrides_and_a_site_without_settings_follows_the_system(site, 
     assert 'data-theme="dark"' in site.shown({"themes": {"default": "dark"}})
 
 
-def test_an_answer_that_is_put_back_changes_nothing(site, world):
+def test_sending_back_a_returned_customization_changes_nothing(site, world):
     def put_back(**changes: Any) -> str:
         answered = world.get("admin", f"{site.path}/customization") | changes
-        assert site.customize(answered) == answered
+        assert answered | site.customize(answered) | {"updatedAt": ""} == answered | {"updatedAt": ""}
         return site.page()
 
     untouched = site.page()
@@ -368,7 +393,7 @@ def test_an_answer_that_is_put_back_changes_nothing(site, world):
 # --- fonts ----------------------------------------------------------------------------------------------
 
 
-def test_every_font_has_its_files_and_licence():
+def test_every_font_has_its_files_and_license():
     named = set(get_args(looks.Font)) | set(get_args(looks.MonospaceFont))
     assert named - {"ABCFavorit"} == set(fonts.FONTS)
     folder = Path(fonts.__file__).parent / "files"
@@ -384,7 +409,7 @@ def test_every_font_has_its_files_and_licence():
     assert all(fonts.read_font(name).startswith(b"wOF2") for name in used)
 
 
-def test_fonts_come_from_the_own_host(site):
+def test_fonts_are_served_from_the_same_host(site):
     text = site.page()
     found = re.search(r'rel="preload" href="([^"]+)"', text)
     assert found is not None
@@ -394,7 +419,7 @@ def test_fonts_come_from_the_own_host(site):
     assert "font-src 'self'" in policy
 
 
-def test_a_font_of_the_organization(site, world):
+def test_a_font_of_the_organization_is_used(site, world):
     fonts_path = world.home.path("/orgs/{organizationId}/fonts")
     font = {
         "id": "nowhere",
@@ -416,7 +441,7 @@ def test_a_font_of_the_organization(site, world):
 # --- languages ------------------------------------------------------------------------------------------
 
 
-def test_every_language_has_every_word_with_its_places():
+def test_every_language_has_every_text_with_its_placeholders():
     english = msgspec.to_builtins(FrameLabels())
     found = locales.read_catalog()
     assert {"en", "de", "fr", "es", "pt", "it", "nl", "ja", "zh", "ko", "ar", "he", "no", "ru"} <= set(found)
@@ -430,11 +455,11 @@ def test_every_language_has_every_word_with_its_places():
 
 
 @pytest.mark.parametrize("name", get_args(looks.Locale))
-def test_every_locale_of_customization_is_there(name):
+def test_every_locale_of_customization_exists(name):
     assert locales.find_locale(name)
 
 
-def test_the_locale_is_that_of_customization_else_of_the_space(site, world):
+def test_the_locale_comes_from_customization_or_the_space(site, world):
     world.call("admin", "PATCH", f"/spaces/{site.space}", json={"language": "ar"})
     text = site.page()
     assert 'lang="ar" dir="rtl"' in text and locales.read_catalog()["ar"].outline not in text
@@ -443,7 +468,95 @@ def test_the_locale_is_that_of_customization_else_of_the_space(site, world):
     assert locales.read_catalog()["ar"].actions in site.shown({"internationalization": {"locale": "en"}})
 
 
-def test_templates_have_no_words_of_their_own():
+def test_texts_are_in_the_language_of_the_variant(site, world):
+    """A regional language uses the text of its language. Without a translation, the original is shown."""
+    words = {
+        "localizedTitle": {"pt": "Manual", "de": "Handbuch"},
+        "header": {
+            "links": [
+                {**page_link("Blog"), "links": [], "localizedTitle": {"pt": "Diário", "pt-br": "Blogue"}}
+            ]
+        },
+        "footer": {
+            "groups": [
+                {
+                    "title": "Law",
+                    "localizedTitle": {"pt": "Leis"},
+                    "links": [{**page_link("Terms"), "localizedTitle": {"de": "Bedingungen"}}],
+                }
+            ]
+        },
+        "announcement": {
+            "enabled": True,
+            "style": "info",
+            "message": "Version 3",
+            "localizedMessage": {"pt": "Versão 3"},
+            "link": {**page_link("Read"), "localizedTitle": {"pt": "Ler"}},
+        },
+    }
+    site.customize({"title": "Handbook", **words})
+    english = site.page()
+    for text in ("Handbook", ">Blog<", "Law", "Terms", "Version 3", "Read"):
+        assert text in english, text
+    world.call("admin", "PATCH", f"/spaces/{site.space}", json={"language": "pt-br"})
+    portuguese = site.page()
+    for text in ("Manual", "Blogue", "Leis", "Terms", "Versão 3", "Ler"):
+        assert text in portuguese, text
+    assert "Handbook" not in portuguese and "Diário" not in portuguese
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"localizedTitle": {"xx": "Words"}},
+        {"localizedTitle": {"de": " "}},
+        {"localizedTitle": {"de": "x" * 129}},
+        {"header": {"links": [{**page_link("A"), "links": [], "localizedTitle": {"klingon": "B"}}]}},
+        {"footer": {"groups": [{"title": "A", "links": [], "localizedTitle": {"EN": "B"}}]}},
+        {"announcement": {"enabled": True, "style": "info", "message": "Hi", "localizedMessage": {"": "B"}}},
+        {"ai": {"mode": "search", "localizedGreeting": {"de-xx": "B"}}},
+        {"ai": {"mode": "search", "suggestions": ["Why?"] * 6}},
+        {"ai": {"mode": "search", "suggestions": ["x"]}},
+        {"ai": {"mode": "search", "instructions": "x" * 10_001}},
+    ],
+)
+def test_texts_in_unknown_languages_are_refused(site, body):
+    site.customize(body, 400)
+
+
+def test_the_logo_links_to_a_page_that_the_visitor_can_see(site, world):
+    pages = world.get("admin", f"/spaces/{site.space}/content/pages")["pages"]
+    page = next(p for p in pages if p["title"] == "More")
+    target = {"kind": "page", "page": page["id"], "space": site.space}
+    assert f'class="brand" href="{site.base}more"' in site.shown({"header": {"primaryLink": target}})
+    gone = {**target, "page": "gone"}
+    assert f'class="brand" href="{site.base}"' in site.shown({"header": {"primaryLink": gone}})
+    site.customize({"header": {"primaryLink": {"kind": "page", "page": "x", "space": "elsewhere"}}}, 404)
+
+
+def test_headings_have_their_own_font(site):
+    text = site.shown({"styling": {"font": "Lato", "headingFont": "Merriweather"}})
+    assert re.search(r"--sans:[^;]*Lato[^;]*;.*--headings:[^;}]*Merriweather", text)
+    same = site.shown({"styling": {"font": "Lato", "headingFont": None}})
+    assert re.search(r"--headings:[^;}]*Lato", same) and "Merriweather" not in same
+
+
+def test_the_default_theme_can_be_that_of_the_system(site, world):
+    answered = site.customize({"themes": {"default": "system", "toggeable": False}})
+    assert answered["themes"] == {"default": "system", "toggeable": False}
+    followed = site.page()
+    site.customize({"themes": {"toggeable": False}})
+    assert site.page() == followed
+
+
+def test_a_customization_says_when_it_was_changed(site, world):
+    assert "updatedAt" not in world.get("admin", f"{site.path}/customization")
+    first = site.customize({"title": "Handbook"})
+    assert site.customize(first)["updatedAt"] == first["updatedAt"]
+    assert site.customize(first | {"title": "Another"})["updatedAt"] >= first["updatedAt"]
+
+
+def test_templates_contain_no_text():
     for path in (Path(drawing.__file__).parent / "templates").glob("*.html"):
         if path.name == "home.html":
             continue  # It belongs to no site, and so to no language.
@@ -458,7 +571,7 @@ def test_templates_have_no_words_of_their_own():
 PHRASES = {status.phrase for status in HTTPStatus}
 
 
-def test_scripts_have_no_words_of_their_own():
+def test_scripts_contain_no_text():
     """Texts that a script adds come from the page, in its language."""
     static = Path(drawing.__file__).parent / "static"
     for path in static.glob("*.js"):
@@ -481,7 +594,7 @@ def test_scripts_have_no_words_of_their_own():
         assert words <= named | PHRASES, (path.name, words)
 
 
-def test_the_window_of_an_embedded_site_speaks_its_language(site):
+def test_the_window_of_an_embedded_site_is_in_its_language(site):
     site.shown({"internationalization": {"locale": "ja"}})
     script = site.visitor.get(f"{site.base}~embed/script.js").text
     assert f'"{locales.read_catalog()["ja"].embedded}"' in script and "%words%" not in script
@@ -509,7 +622,7 @@ def test_ratings_are_counted(site, world):
     assert site.visitor.post(form[1], body, **headers).status_code == 404
 
 
-def test_a_page_that_is_not_there_suggests_others(site):
+def test_a_missing_page_suggests_others(site):
     answer = site.visitor.get(f"{site.base}old/visitor-tokens")
     assert answer.status_code == 404
     assert f'<a href="{site.base}visitor-tokens">' in answer.text.partition("perhaps")[2]

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from octavo.delivery.reader.drawing import content_security_policy, find_asset
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.static_export import export_site
 from octavo.sites.site.store import find_site_of_space
 from visiting import Visitor
@@ -22,7 +22,9 @@ def test_only_pages_with_diagrams_have_the_frame(world: World, tmp_path: Path) -
     (source / "README.md").write_text("# Home\n\nWords.\n")
     (source / "drawn.md").write_text("# Drawn\n\n```mermaid\ngraph TD\n  A --> B\n```\n")
     organization = world.home["organizationId"]
-    brought = bring(world.context, str(source), organization_id=organization, title="Docs", publish=True)
+    brought = import_space(
+        world.context, str(source), organization_id=organization, title="Docs", publish=True
+    )
     with world.context.db.read() as tx:
         site = find_site_of_space(tx, brought.outcome.space)
     assert site is not None
@@ -48,7 +50,7 @@ def test_only_pages_with_diagrams_have_the_frame(world: World, tmp_path: Path) -
     assert {"diagrams.html", "diagrams.js", "diagrams-frame.js", "mermaid.min.js"} <= written
 
 
-def test_mermaid_is_as_its_package_publishes_it() -> None:
+def test_mermaid_equals_its_published_package() -> None:
     static = find_asset("mermaid.min.js")
     assert static is not None and b'"11.17.2"' in static.content
     assert "frame-src 'self'" not in content_security_policy("")

@@ -42,6 +42,7 @@ def site(words: str = "Docs") -> SiteView:
     return SiteView(
         title=words,
         home="/",
+        brand="/",
         base="/",
         assets="/~assets",
         theme_css=theme(("#0a7", "#0a7")).css(),
@@ -136,7 +137,7 @@ def test_no_text_becomes_markup(number):
 
 
 @pytest.mark.parametrize("number", range(6))
-def test_inline_code_is_limited_to_the_policy(number):
+def test_inline_code_is_limited_by_the_policy(number):
     html = every_page("Words")[number]
     assert not re.search(r"<[^>]+\s(on\w+|style)=", html)
     policy = drawing.content_security_policy(site().theme_css)
@@ -149,7 +150,7 @@ def test_inline_code_is_limited_to_the_policy(number):
         assert address.startswith("/")
 
 
-def test_a_page_has_its_parts_and_one_h1():
+def test_a_page_has_landmarks_and_one_h1():
     html = drawing.draw_page(site(), page())
     assert html.count("<h1") == 1 and "<p>body</p>" in html
     assert html.count('aria-current="page"') == 1
@@ -165,13 +166,14 @@ def test_a_page_has_its_parts_and_one_h1():
         assert part in html, part
     assert 'rel="canonical" href="https://x.example/p"' in html
     quiet = drawing.draw_page(
-        SiteView(title="T", home="/", base="/", assets="/a"), SitePageView(title="P", body=Markup(""))
+        SiteView(title="T", home="/", brand="/", base="/", assets="/a"),
+        SitePageView(title="P", body=Markup("")),
     )
     assert "noindex" not in quiet and "feedback" not in quiet and "<aside" not in quiet
     assert 'name="robots" content="noindex"' in drawing.draw_not_found(site())
 
 
-def test_a_tree_of_any_depth():
+def test_a_tree_of_any_depth_is_rendered():
     item = NavItem(title="leaf", href="/leaf")
     for _ in range(3000):
         item = NavItem(title="up", href="/up", open=True, children=(item,))
@@ -182,10 +184,10 @@ def test_a_tree_of_any_depth():
     )
 
 
-def test_static_files_are_small_and_ask_no_other_host():
+def test_static_files_are_small_and_request_no_other_host():
     css, js = drawing.find_asset("octavo.css"), drawing.find_asset("octavo.js")
     assert css and js and len(gzip.compress(css.content)) + len(gzip.compress(js.content)) < 20_000
-    # Pages of APIs load little more; what is opened later isn't included.
+    # Pages of APIs load little more; content that is opened later isn't included.
     parts = {
         name: asset
         for name in ("reference.css", "reference.js", "samples.js", "try.js", "try.css")
@@ -202,7 +204,7 @@ def test_static_files_are_small_and_ask_no_other_host():
     assert drawing.find_asset("../views.py") is None and drawing.find_asset("") is None
 
 
-def test_icons():
+def test_icons_are_rendered():
     found = icon("fa-rocket")
     assert (
         found == icon("rocket") and found is not None and found.startswith("<svg") and "currentColor" in found

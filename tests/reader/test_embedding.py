@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.site.store import find_site_of_space
 from serving import serving_new
 from visiting import Visitor
@@ -22,7 +22,9 @@ class Site:
         (folder / "README.md").write_text("# Home\n\n[Guide](guide.md)\n")
         (folder / "guide.md").write_text("# Guide\n")
         organization = world.home["organizationId"]
-        brought = bring(world.context, str(folder), organization_id=organization, title="Docs", publish=True)
+        brought = import_space(
+            world.context, str(folder), organization_id=organization, title="Docs", publish=True
+        )
         with world.context.db.read() as tx:
             site = find_site_of_space(tx, brought.outcome.space)
         self.world, self.path = world, f"/orgs/{organization}/sites/{site}"
@@ -74,7 +76,7 @@ def test_sites_opened_by_cookies_are_not_framed(site: Site) -> None:
         assert site.get(path).status_code == 404, path
 
 
-def test_the_public_package_frames_it_at_its_address(site: Site) -> None:
+def test_the_public_package_frames_a_site_at_its_url(site: Site) -> None:
     led = site.get("~gitbook/embed?theme=dark&visitor.plan=pro")
     assert (led.status_code, led.headers["location"]) == (
         307,
@@ -125,7 +127,7 @@ def customer(tmp_path_factory: pytest.TempPathFactory):
         server.shutdown()
 
 
-def test_a_customers_page_shows_the_site(browser, customer) -> None:
+def test_a_page_of_a_customer_shows_the_site(browser, customer) -> None:
     # Otherwise Playwright sets the preferred theme.
     page = browser.new_page(color_scheme="null")
     trouble: list[str] = []

@@ -13,7 +13,7 @@ import pytest
 
 from octavo.delivery.reader.entries import MAX_ENTRIES, DatedEntry, newest
 from octavo.delivery.reader.feeds import MAX_PAGES
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.static_export import export_site
 from octavo.sites.site.store import find_site_of_space
 from visiting import Visitor
@@ -68,7 +68,9 @@ class Site:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, "latin-1")
         organization = world.home["organizationId"]
-        brought = bring(world.context, str(folder), organization_id=organization, title="Docs", publish=True)
+        brought = import_space(
+            world.context, str(folder), organization_id=organization, title="Docs", publish=True
+        )
         with world.context.db.read() as tx:
             site = find_site_of_space(tx, brought.outcome.space)
         assert site is not None
@@ -130,7 +132,7 @@ def test_a_feed_is_valid_and_newest_first(site: Site) -> None:
         assert f'id="{entry.link.partition("#")[2]}"' in page.text
 
 
-def test_entries_are_whole_where_they_are_read(site: Site) -> None:
+def test_entries_contain_whole_text_with_absolute_links(site: Site) -> None:
     feed = feedparser.parse(site.get("news/rss.xml").content)
     shown = {entry.title: entry.summary for entry in feed.entries}
     assert f'href="{site.url}guide#deep"' in shown["11 February 2026"]
@@ -141,7 +143,7 @@ def test_entries_are_whole_where_they_are_read(site: Site) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_a_feed_is_where_its_page_is(site: Site) -> None:
+def test_a_feed_is_next_to_its_page(site: Site) -> None:
     assert feedparser.parse(site.get("rss.xml").content).entries[0].summary == "<p>Begun.</p>"
     assert f'{urlsplit(site.url).path}rss.xml"' in site.get("").text
     for path in ("none", "guide", "kept", "nowhere", "none/rss.xml"):
@@ -151,7 +153,7 @@ def test_a_feed_is_where_its_page_is(site: Site) -> None:
     assert other.status_code == 307 and other.headers["location"].endswith("/news/rss.xml")
 
 
-def test_a_feed_is_asked_for_again_in_vain(site: Site) -> None:
+def test_an_unchanged_feed_returns_304(site: Site) -> None:
     first = site.get("news/rss.xml")
     again = site.get("news/rss.xml", **{"if-none-match": first.headers["etag"]})
     assert again.status_code == 304 and not again.content
@@ -169,7 +171,7 @@ def test_a_feed_has_the_newest_entries() -> None:
 
 
 @pytest.mark.sqlite_first
-def test_an_export_has_feeds_where_its_address_is_known(world: World, site: Site, tmp_path: Path) -> None:
+def test_an_export_has_feeds_if_its_url_is_known(world: World, site: Site, tmp_path: Path) -> None:
     export_site(world.context, site.id, tmp_path / "known", base="https://docs.example.org/manual/")
     feed = feedparser.parse((tmp_path / "known/news/rss.xml").read_bytes())
     assert feed.feed.link == "https://docs.example.org/manual/news"
@@ -228,7 +230,7 @@ def test_a_page_that_changes_moves_to_the_top_of_the_feed(site: Site) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_a_feed_of_a_site_is_bounded(site: Site) -> None:
+def test_a_feed_of_a_site_is_limited(site: Site) -> None:
     site.change(*(add(f"Page {n}") for n in range(MAX_PAGES + 1)))
     assert len(site.feed().entries) == MAX_PAGES
 
@@ -246,7 +248,7 @@ def test_the_feed_of_a_site_lists_public_content(site: Site) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_an_export_has_the_feed_of_the_site_where_its_address_is_known(
+def test_an_export_has_the_feed_of_the_site_if_its_url_is_known(
     world: World, site: Site, tmp_path: Path
 ) -> None:
     export_site(world.context, site.id, tmp_path / "known", base="https://docs.example.org/manual/")

@@ -1,4 +1,4 @@
-"""The header of a site: its tabs beside everything else, or in a second row."""
+"""The header of a site: its tabs next to everything else, or in a second row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from octavo.operations.admin.docs_sites import bring_source, export_site_files
+from octavo.operations.admin.docs_sites import export_site_files, import_as_site_or_space
 from visiting import Visitor
 
 pytestmark = pytest.mark.sqlite_first
@@ -34,7 +34,7 @@ def header(world: Any, folder: Path, titles: list[str]) -> tuple[list[str], str]
     )
     (folder / "docs.yaml").write_text(f"site:\n  title: Handbook\n  structure:\n{sections}{GROUP}")
     organization = world.home["organizationId"]
-    made = bring_source(world.context, str(folder), organization_id=organization, publish=True)
+    made = import_as_site_or_space(world.context, str(folder), organization_id=organization, publish=True)
     text = Visitor(world.context).get(urlsplit(made.site_url).path).text
     found = re.search(r'<html [^>]*class="([^"]*)"', text)
     nav = re.search(r'<nav class="sections".*?</nav>', text, re.DOTALL)
@@ -65,14 +65,14 @@ def test_no_title_becomes_markup(world: Any, tmp_path: Path) -> None:
         (["\u5165" * 16, "\u4f01" * 16, "\u5e38" * 16], True),
     ],
 )
-def test_tabs_that_do_not_fit_have_a_row_of_their_own(
+def test_tabs_that_do_not_fit_get_their_own_row(
     world: Any, tmp_path: Path, titles: list[str], below: bool
 ) -> None:
     classes, _ = header(world, tmp_path, titles)
     assert ("sections-below" in classes) is below
 
 
-def test_sections_and_variants_are_called_as_in_the_readers_language(world: Any, tmp_path: Path) -> None:
+def test_sections_and_variants_are_named_in_the_language_of_the_reader(world: Any, tmp_path: Path) -> None:
     def section(key: str, title: str, german: str, children: str) -> str:
         return (
             f"    - {{type: section, key: {key}, title: {title}, path: {key},"
@@ -91,7 +91,7 @@ def test_sections_and_variants_are_called_as_in_the_readers_language(world: Any,
         (tmp_path / name / "README.md").write_text("# Words\n")
     (tmp_path / "docs.yaml").write_text(f"site:\n  title: Handbook\n  structure:\n{structure}")
     organization = world.home["organizationId"]
-    made = bring_source(world.context, str(tmp_path), organization_id=organization, publish=True)
+    made = import_as_site_or_space(world.context, str(tmp_path), organization_id=organization, publish=True)
     assert [problem.code for problem in made.problems] == []
     base = urlsplit(made.site_url).path
     english, german = (Visitor(world.context).get(f"{base}{path}").text for path in ("", "de/"))

@@ -63,7 +63,7 @@ def test_the_root_of_a_hostname_is_its_site(world, make_site):
     assert answer.status_code == 404
 
 
-def test_the_list_goes_on_until_its_end(world, make_site):
+def test_the_list_of_sites_is_paginated(world, make_site):
     visitor = Visitor(world.context)
     for number in range(101):
         make_site(f"Site {number}")

@@ -84,7 +84,7 @@ class Watched:
         dialog.dismiss()
 
     def _away(self, route) -> None:
-        # Images and videos of other hosts may be shown and so are requested, but without scripts.
+        # Images and videos of other hosts can be shown and so are requested, but without scripts.
         if route.request.resource_type not in ("image", "media"):
             self.acts.append(f"{route.request.resource_type} {route.request.url}")
         route.abort()
@@ -117,7 +117,7 @@ def assert_inert(watched: Watched, inline_scripts: int) -> None:
     assert watched.acts == []
 
 
-def test_no_page_acts(watched, hostile):
+def test_no_page_executes_hostile_content(watched, hostile):
     watched.page.goto(hostile)
     inline = watched.page.evaluate(LOOK)["scripts"]
     addresses = watched.page.evaluate("[...document.querySelectorAll('.tree a')].map(a => a.href)")
@@ -131,7 +131,7 @@ def test_no_page_acts(watched, hostile):
         assert_inert(watched, inline)
 
 
-def test_nothing_acts_in_search(watched, hostile):
+def test_search_executes_no_hostile_content(watched, hostile):
     for words in (
         "alert",
         "script",
@@ -149,7 +149,7 @@ def test_nothing_acts_in_search(watched, hostile):
         assert watched.acts == []
 
 
-def test_no_file_acts(watched, hostile):
+def test_no_file_executes_hostile_content(watched, hostile):
     watched.page.goto(hostile)
     sources = watched.page.evaluate(
         "[...document.querySelectorAll('main :is(a.file, a.zoom)')].map(e => e.href)"
@@ -167,7 +167,7 @@ def test_no_file_acts(watched, hostile):
     assert [act for act in watched.acts if not re.match("(about:|chrome-error:)", act)] == []
 
 
-def test_addresses_that_are_markup_are_not_shown_as_it(hostile):
+def test_markup_in_urls_is_escaped(hostile):
     for vector in SENT:
         if "<" not in vector and '"' not in vector:
             continue

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from octavo.core.pages import Page
 from octavo.delivery.reader import answering, app, pages
 from octavo.delivery.reader.table import View
-from octavo.kit.db.database import NotKept
+from octavo.kit.db.database import StaleCachedRead
 from settled import settle
 from visiting import Visitor
 from world import World
@@ -115,7 +115,7 @@ class Manuals:
         change = f"/spaces/{space}/change-requests"
         change += f"/{self.post(change, {'subject': 'x'})['id']}"
         answer = self.world.call("admin", "POST", f"{change}/content", json={"changes": changes})
-        if answer.status_code != 409:  # the path is taken
+        if answer.status_code != 409:  # the path is in use
             assert answer.is_success, answer.text
             self.post(f"{change}/merge")
 
@@ -278,7 +278,7 @@ VARIED: dict[str, tuple[str, ...]] = {
 """Parts of a request that an answer depends on, or must not depend on."""
 
 
-def test_no_answer_is_kept_for_another_host_language_audience_or_encoding(world: World) -> None:
+def test_cached_responses_are_separate_by_host_language_audience_and_encoding(world: World) -> None:
     manuals = Manuals(world)
     for (path, _, _), name in zip(manuals.sites, ("plain", "adaptive"), strict=True):
         manuals.patch(path, {"hostname": f"{name}.home.test"})
@@ -328,7 +328,7 @@ NOT_SHOWN = frozenset({"space_git_states"})
 """Columns of a space's row that no visitor sees."""
 
 
-def test_kept_answers_are_made_of_nothing_that_changes_unseen(sqlite_world: World) -> None:
+def test_cached_responses_only_depend_on_tracked_data(sqlite_world: World) -> None:
     manuals = Manuals(sqlite_world)
     database: Any = sqlite_world.context.db
     read: set[str] = set()
@@ -372,7 +372,7 @@ def watched(connection: sqlite3.Connection, note: Any) -> sqlite3.Connection:
     return connection
 
 
-def test_an_answer_is_not_made_again_because_others_write(world: World) -> None:
+def test_writes_of_others_do_not_invalidate_cached_responses(world: World) -> None:
     """Only dependencies count: another space, another site, and comments change nothing."""
     manuals = Manuals(world)
     (path, _, base), (other_path, _, _) = manuals.sites
@@ -428,7 +428,7 @@ def nothing_in_threads() -> Iterator[None]:
         app.in_turn = original
 
 
-def test_a_text_is_drawn_again_only_when_something_changed_that_it_shows(world: World) -> None:
+def test_a_text_is_rendered_again_only_if_its_content_changed(world: World) -> None:
     manuals = Manuals(world)
     space, (_, _, base) = manuals.spaces[0], manuals.sites[0]
     manuals.write(
@@ -470,7 +470,7 @@ def test_a_text_is_drawn_again_only_when_something_changed_that_it_shows(world: 
         pages.PageBuilder._draw = original  # type: ignore[method-assign]
 
 
-def test_one_view_after_a_commit_asks_for_all_of_its_site(world: World) -> None:
+def test_one_view_after_a_commit_revalidates_the_whole_site(world: World) -> None:
     """Other requests use the rows it fetched; on PostgreSQL, too, nothing is cached beyond a commit."""
     manuals = Manuals(world)
     addresses = [f"{manuals.sites[0][2]}two/{slug}" for slug in SLUGS[1:]]
@@ -485,7 +485,7 @@ def test_one_view_after_a_commit_asks_for_all_of_its_site(world: World) -> None:
             assert manuals.visitor.get(address).status_code == 200
 
 
-def test_a_visit_that_begins_anew_counts_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_restarted_visit_counts_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     manuals = Manuals(world)
     original, views = answering.answer_visit, []
 
@@ -493,7 +493,7 @@ def test_a_visit_that_begins_anew_counts_once(world: World, monkeypatch: pytest.
         views.append(asked)
         found = original(view, host, asked)
         if len(views) == 1:
-            raise NotKept
+            raise StaleCachedRead
         return found
 
     monkeypatch.setattr(app, "answer_visit", interrupted)

@@ -1,5 +1,5 @@
-"""Reading a site with the keyboard alone, in a real browser: everything that opens can be entered, left, and
-closed, and returns the focus; screen readers learn what it is."""
+"""Reading a site with only the keyboard, in a real browser: everything that opens can be entered, left, and
+closed, and returns the focus; screen readers announce it."""
 
 import json
 import subprocess
@@ -132,7 +132,7 @@ def tab_to(page, name, steps=60):
     raise AssertionError(f"{name!r} is not reached")
 
 
-def test_the_first_stop_leads_past_the_header(visit):
+def test_the_first_tab_stop_skips_the_header(visit):
     page = visit()
     press(page, "Tab")
     assert focus_of(page) == "Skip to content"
@@ -148,7 +148,7 @@ def test_the_first_stop_leads_past_the_header(visit):
         ("Menu", ["Elsewhere"]),
     ],
 )
-def test_menus_open_close_and_give_the_focus_back(visit, menu, inside):
+def test_menus_open_close_and_return_focus(visit, menu, inside):
     page = visit()
     shown = page.locator("details.picker[open]")
     tab_to(page, menu)
@@ -172,7 +172,7 @@ def test_menus_open_close_and_give_the_focus_back(visit, menu, inside):
     assert topmost
 
 
-def test_a_language_is_chosen(visit):
+def test_a_language_can_be_selected(visit):
     page = visit()
     tab_to(page, "Language: English")
     press(page, "Enter", "Tab", "Tab", "Enter")
@@ -181,8 +181,8 @@ def test_a_language_is_chosen(visit):
 
 
 @pytest.mark.parametrize("width", [1240, 1440, 1920])
-def test_tabs_of_sections_lie_under_nothing(visit, width):
-    """Six sections beside languages and links: each is visible, or scrolls into view when focused."""
+def test_tabs_of_sections_are_not_covered(visit, width):
+    """With six sections next to languages and links, each is visible, or scrolls into view when focused."""
     page = visit(viewport={"width": width, "height": 900})
     for name in ("Start", "Products", *SECTIONS):
         tab = page.locator(".sections > ul > li").filter(has_text=name).locator("a, summary").first
@@ -197,7 +197,7 @@ def test_tabs_of_sections_lie_under_nothing(visit, width):
     assert brand and page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_search_opens_moves_closes_and_gives_the_focus_back(visit):
+def test_search_opens_moves_closes_and_returns_focus(visit):
     page = visit("parent")
     link = page.get_by_role("navigation", name="Pages").get_by_role("link", name="Home")
     link.focus()
@@ -221,7 +221,7 @@ def test_search_opens_moves_closes_and_gives_the_focus_back(visit):
     page.wait_for_url(lambda url: "~search" not in url and "q=" not in url)
 
 
-def test_pictures_open_and_close(visit):
+def test_images_open_and_close(visit):
     page = visit()
     link = page.locator("a.zoom")
     link.focus()
@@ -237,7 +237,7 @@ def test_pictures_open_and_close(visit):
     assert link.evaluate("e => e === document.activeElement")
 
 
-def test_tabs_are_chosen_with_arrows(visit):
+def test_tabs_are_selected_with_arrow_keys(visit):
     page = visit()
     tabs = page.get_by_role("tab")
     tab_to(page, "Linux")
@@ -255,7 +255,7 @@ def test_tabs_are_chosen_with_arrows(visit):
     assert page.evaluate("document.activeElement.innerText").strip() == "three"
 
 
-def test_expandable_parts_and_the_tree(visit):
+def test_expandables_and_the_tree_open_by_keyboard(visit):
     page = visit()
     page.locator(".expandable > summary").focus()
     press(page, "Enter")
@@ -272,7 +272,7 @@ def test_expandable_parts_and_the_tree(visit):
     assert focus_of(page) == "Child"
 
 
-def test_page_actions(visit):
+def test_page_actions_work_by_keyboard(visit):
     page = visit()
     actions = page.locator("details.actions")
     actions.locator("summary").focus()
@@ -283,7 +283,7 @@ def test_page_actions(visit):
     assert actions.get_attribute("open") is None and focus_of(page) == "Page actions"
 
 
-def test_listings_are_scrolled(visit):
+def test_code_blocks_are_scrolled(visit):
     page = visit()
     listing = page.locator(".code pre")
     listing.focus()
@@ -292,7 +292,7 @@ def test_listings_are_scrolled(visit):
     assert page.evaluate(FOCUS)[1]
 
 
-def test_the_menu_of_a_phone_holds_the_focus_until_it_closes(visit):
+def test_the_menu_of_a_phone_traps_focus_until_it_closes(visit):
     page = visit(viewport=PHONE)
     opener = page.locator("details.menu > summary")
     opener.focus()
@@ -328,7 +328,7 @@ def test_landmarks_have_names(visit):
     "missing",
     ["delete Navigator.prototype.clipboard", "navigator.clipboard.writeText = () => Promise.reject()"],
 )
-def test_code_is_copied_without_tls_and_where_the_clipboard_is_refused(visit, missing):
+def test_code_is_copied_without_tls_and_without_clipboard_access(visit, missing):
     page = visit()
     # In a function: an expression that evaluates to a function would be called.
     page.evaluate(f"() => {{ {missing}; }}")

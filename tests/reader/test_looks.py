@@ -93,7 +93,7 @@ def look(browser, site):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_one_of_two_pictures_is_shown(look, scheme):
+def test_one_of_two_theme_images_is_shown(look, scheme):
     shown = """[...document.querySelectorAll('.prose img')].filter(i => i.checkVisibility()).map(i => i.className)"""
     seen = look("pictures", shown, scheme=scheme)
     assert len(seen) == 3 and all(f"only-{scheme}" in name for name in seen)
@@ -111,7 +111,7 @@ def test_a_home_with_hidden_contents_has_navigation_on_a_phone(look):
     page.wait_for_url("**/tables")
 
 
-def test_no_row_of_a_table_is_cut_and_two_columns_wrap(look):
+def test_table_rows_are_not_cut_and_two_columns_wrap(look):
     boxes = """[...document.querySelectorAll('.table')].map(t =>
         [t.scrollHeight <= t.clientHeight, t.querySelector('table').offsetWidth <= t.clientWidth])"""
     for viewport in (WIDE, PHONE):
@@ -121,7 +121,7 @@ def test_no_row_of_a_table_is_cut_and_two_columns_wrap(look):
         assert look("tables", words, viewport=viewport)
 
 
-def test_code_in_cells_leaves_room_for_the_words(look):
+def test_code_in_cells_leaves_room_for_text(look):
     fits = """[...document.querySelectorAll('.table')].map(t => t.querySelector('table').offsetWidth <= \
 t.clientWidth)"""
     assert look("codes", fits) == [True, True]
@@ -135,7 +135,7 @@ def test_three_cards_fill_their_row(look):
     assert abs(look("cards", left)) < 1
 
 
-def test_buttons_stand_apart_and_one_that_leads_nowhere_is_no_primary_one(look):
+def test_buttons_have_gaps_and_one_without_a_target_is_not_primary(look):
     first, second, off = look(
         "blocks",
         """[...document.querySelectorAll('p > .button')].map(b => [b.getBoundingClientRect().left,
@@ -145,7 +145,7 @@ def test_buttons_stand_apart_and_one_that_leads_nowhere_is_no_primary_one(look):
     assert off[2] != first[2]
 
 
-def test_the_text_has_one_place_with_and_without_an_outline(look):
+def test_text_has_the_same_position_with_and_without_an_outline(look):
     place = (
         "[document.querySelector('.page').getBoundingClientRect().left, "
         "document.querySelector('.page').offsetWidth]"
@@ -165,7 +165,7 @@ bottom]; })()""",
     assert update < page and gap >= 24
 
 
-def test_limits_stand_above_and_below(look):
+def test_limits_are_above_and_below_the_operator(look):
     below = look(
         "blocks",
         """[...document.querySelectorAll('.math :is(munder, munderover)')].map(m =>
@@ -174,7 +174,7 @@ def test_limits_stand_above_and_below(look):
     assert below == [True] * 3
 
 
-def test_a_title_and_its_icon_have_one_middle(look):
+def test_a_title_and_its_icon_are_aligned(look):
     apart = look(
         "blocks",
         """(() => { const h = document.querySelector('h1'), range = document.createRange();
@@ -186,7 +186,7 @@ def test_a_title_and_its_icon_have_one_middle(look):
     assert apart < 2
 
 
-def test_long_signatures_take_three_lines_of_the_outline(look):
+def test_long_signatures_use_up_to_three_lines_of_the_outline(look):
     height, fits = look(
         "blocks",
         """(() => { const a = [...document.querySelectorAll('.outline a')].at(-1);
@@ -205,7 +205,7 @@ querySelector('.actions'))]"""
     assert title == page and inside
 
 
-def test_panels_of_other_tabs_are_no_stops_for_the_keyboard(look):
+def test_panels_of_other_tabs_are_no_tab_stops(look):
     page = look("blocks", keep=True)
     stops = "[...document.querySelectorAll('[role=tabpanel]')].map(p => p.tabIndex)"
     assert page.evaluate(stops) == [0, -1]

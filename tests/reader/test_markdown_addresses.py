@@ -1,4 +1,4 @@
-"""Every URL in a site's Markdown leads to the same target as on the page: in the reader, in the text of a whole
+"""Every URL in a site's Markdown has the same target as on the page: in the reader, in the text of a whole
 site, and over the API with a visitor's token."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import pytest
 
 from octavo.core.document.reader import read
 from octavo.core.document.references import references
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from transfer.bringing_in import PNG
 from visiting import Visitor
 
@@ -43,7 +43,7 @@ def site(world, tmp_path):
         (source / name).write_text(text)
     (source / ".gitbook" / "assets").mkdir(parents=True)
     (source / ".gitbook" / "assets" / "x.png").write_bytes(PNG)
-    brought = bring(
+    brought = import_space(
         world.context, str(source), organization_id=world.home["organizationId"], title="M", publish=True
     )
     return brought.outcome.space, brought.site_url
@@ -73,7 +73,7 @@ def check(visitor, markdown, at):
     return count
 
 
-def test_in_the_reader_and_the_text_of_a_whole_site(world, site):
+def test_markdown_urls_work_in_pages_and_the_text_of_a_site(world, site):
     _, url = site
     visitor = Visitor(world.context)
     base = urlsplit(url).path
@@ -89,7 +89,7 @@ def test_in_the_reader_and_the_text_of_a_whole_site(world, site):
     assert check(visitor, whole, f"{url}llms-full.txt") > 12
 
 
-def test_over_the_api_with_a_token_of_the_site(world, site):
+def test_markdown_urls_work_over_the_api_with_a_site_token(world, site):
     space, url = site
     visitor = Visitor(world.context)
     token = world.call("nobody", "POST", "/urls/published", json={"url": url}).json()["apiToken"]

@@ -24,7 +24,7 @@ from octavo.delivery.reader.app import reader_edge
 from octavo.delivery.reader.routes import assistants
 from octavo.delivery.visits.admission import MCP_PATHS
 from octavo.kit.clock import now
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.insights.queueing import EventQueue
 from octavo.sites.site import store
 from octavo.sites.site.audiences.visitor_auth import signing_key
@@ -110,7 +110,7 @@ class Site:
         return text
 
     def data(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """What it says to programs."""
+        """Return the structured data of a result."""
         params = {"name": tool, "arguments": arguments}
         return said_by(tool, self.call("tools/call", params).json()["result"])
 
@@ -146,7 +146,7 @@ def with_client(site: Site, path: str, work: Callable[[Client], Awaitable[None]]
 
 @pytest.mark.parametrize("path", MCP_PATHS)
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_the_official_client(site: Site, path: str, mode: str) -> None:
+def test_the_official_client_uses_the_server(site: Site, path: str, mode: str) -> None:
     async def work(client: Client) -> None:
         listed = await client.list_tools()
         assert [tool.name for tool in listed.tools] == TOOLS
@@ -195,7 +195,7 @@ def test_pages_are_resources_and_there_are_prompts(site: Site, monkeypatch: pyte
         assert site.call(method, params).json()["error"]["code"] == -32602, (method, params)
 
 
-def test_the_page_names_an_address_that_answers(site: Site) -> None:
+def test_the_page_names_a_working_url(site: Site) -> None:
     said = site.ask("GET", "").text.partition('data-copy-text="')[2].partition('"')[0]
     assert said.startswith(site.url)
     assert site.call("ping", path=said.removeprefix(site.url)).json() == {
@@ -215,7 +215,7 @@ def test_the_page_names_an_address_that_answers(site: Site) -> None:
     assert "data-copy-text" not in site.ask("GET", "").text
 
 
-def test_long_answers_are_cut_and_say_so(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_results_are_truncated_with_a_note(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     address = f"{site.url}long"
     whole = site.ask("GET", "long.md").text
     first = site.use("read_page", address=address)
@@ -272,7 +272,7 @@ def test_files_are_read_as_text(site: Site, tmp_path: Path, monkeypatch: pytest.
         "a.pdf": b"%PDF-1.4",
     }.items():
         (tmp_path / name).write_bytes(content)
-    bring(site.world.context, str(tmp_path), space_id=site.space)
+    import_space(site.world.context, str(tmp_path), space_id=site.space)
     listed = site.world.get("admin", f"/spaces/{site.space}/content/files")["items"]
     pdf, table = sorted(f"{site.url}~files/{one['id']}/{one['name']}" for one in listed)
     if pdf.endswith("csv"):
@@ -363,7 +363,7 @@ def test_signed_visitors_send_their_token(site: Site) -> None:
     assert "granite" in site.seen(cookie=f"octavo-visitor={site.token()}")
 
 
-def test_conditions_hold(site: Site) -> None:
+def test_conditions_apply(site: Site) -> None:
     claim = {"type": "boolean", "description": "Whether"}
     schema = {"type": "object", "properties": {"paying": claim}, "additionalProperties": False}
     answer = site.world.call("admin", "PUT", f"{site.path}/adaptive-schema", json={"jsonSchema": schema})
@@ -381,7 +381,7 @@ def test_conditions_hold(site: Site) -> None:
 
 
 def count_visits(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Messages that require a visit."""
+    """Count messages that require a visit."""
     made: list[bytes] = []
     original = assistants.answer_message
 
@@ -441,7 +441,7 @@ def test_tool_results_are_cached_until_they_change(site: Site, monkeypatch: pyte
     assert "gabbro" in read(7)["content"][0]["text"]
 
 
-def test_answers_of_others_are_not_returned(site: Site) -> None:
+def test_results_of_others_are_not_returned(site: Site) -> None:
     claim = {"type": "boolean", "description": "Whether"}
     schema = {"type": "object", "properties": {"paying": claim}, "additionalProperties": False}
     site.world.call("admin", "PUT", f"{site.path}/adaptive-schema", json={"jsonSchema": schema})
@@ -480,7 +480,7 @@ def test_answers_of_others_are_not_returned(site: Site) -> None:
         # An application without cached results says the same.
         site.app = reader_edge(site.world.context)
         assert kept == seen(path, headers)
-        # Claims in a URL prove nothing to a server that redirects nobody.
+        # Claims in a URL prove nothing to a server that never redirects.
         proved = any(paying in value or "preview" in value for value in headers.values())
         assert ("Only marble" in str(kept)) == proved, (path, headers)
 
@@ -509,7 +509,7 @@ def test_cached_results_require_permission(site: Site) -> None:
     assert site.call("tools/call", params, path=f"{key}/~mcp").status_code == 404
 
 
-def test_results_for_a_visitor_end_with_their_token(site: Site, clock: SetClock) -> None:
+def test_cached_results_of_a_visitor_end_with_their_token(site: Site, clock: SetClock) -> None:
     site.change(visibility="visitor-auth")
     login = {"backend": "custom", "fallbackURL": "https://login.example.org/"}
     site.world.call("admin", "PATCH", f"{site.path}/publishing/auth", json=login)
@@ -546,7 +546,7 @@ def test_results_for_a_visitor_end_with_their_token(site: Site, clock: SetClock)
         (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}', 200, -32602),
     ],
 )
-def test_bad_messages(site: Site, body: bytes, status: int, code: int) -> None:
+def test_invalid_messages_are_refused(site: Site, body: bytes, status: int, code: int) -> None:
     answer = site.ask(content=body, headers={"content-type": JSON})
     assert answer.status_code == status and answer.json()["error"]["code"] == code, answer.text
 
@@ -557,7 +557,7 @@ def test_notifications_return_202_without_body(site: Site) -> None:
         assert answer.status_code == 202 and answer.content == b""
 
 
-def test_versions_of_the_protocol(site: Site) -> None:
+def test_protocol_versions_are_negotiated(site: Site) -> None:
     for asked, agreed in (("2025-06-18", "2025-06-18"), ("2024-11-05", "2025-11-25"), (7, "2025-11-25")):
         got = site.call("initialize", {"protocolVersion": asked}).json()["result"]
         assert got["protocolVersion"] == agreed and got["serverInfo"]["title"] == "Stones"
@@ -566,7 +566,7 @@ def test_versions_of_the_protocol(site: Site) -> None:
     assert refused.status_code == 400 and "2025-11-25" in refused.text
 
 
-def test_pages_of_others_and_huge_bodies_are_refused(site: Site) -> None:
+def test_other_origins_and_huge_bodies_are_refused(site: Site) -> None:
     assert site.call("ping", origin="http://evil.test").status_code == 403
     assert site.call("ping", origin="http://sites.test").status_code == 200
     assert site.ask(content=b"{}", headers={"content-type": "text/plain"}).status_code == 403
@@ -574,7 +574,7 @@ def test_pages_of_others_and_huge_bodies_are_refused(site: Site) -> None:
     assert site.ask(content=huge, headers={"content-type": JSON}).status_code == 413
 
 
-def test_requests_of_one_address_are_counted(
+def test_requests_of_one_ip_address_are_limited(
     site: Site, monkeypatch: pytest.MonkeyPatch, clock: SetClock
 ) -> None:
     clock.advance(0)
@@ -602,7 +602,7 @@ ARGUMENTS = st.fixed_dictionaries(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(tool=st.sampled_from(TOOLS), arguments=ARGUMENTS | ANY)
-def test_any_arguments_are_answered(site: Site, tool: str, arguments: Any) -> None:
+def test_any_arguments_get_a_response(site: Site, tool: str, arguments: Any) -> None:
     body = json.dumps(
         {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
     )

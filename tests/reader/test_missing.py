@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from octavo.core.icons import icon as icon_of
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from visiting import Visitor
 
 FILES = {
@@ -27,7 +27,7 @@ FILES = {
 def base(world: Any, tmp_path: Any) -> str:
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    brought = bring(
+    brought = import_space(
         world.context, str(tmp_path), organization_id=world.home["organizationId"], title="M", publish=True
     )
     return re.sub(r"^https?://[^/]+", "", str(brought.site_url))
@@ -55,7 +55,7 @@ def test_suggestions_have_the_name_of_the_missing_object(
     ], found
 
 
-def test_an_address_of_no_site_is_a_page_for_people(world: Any) -> None:
+def test_an_unknown_site_url_shows_a_page_for_people(world: Any) -> None:
     visitor = Visitor(world.context)
     for path in ("/nobody/nothing/", "/nobody"):
         answer = visitor.get(path, accept="text/html")
@@ -69,7 +69,7 @@ def test_a_question_button_searches_on_sites_without_answers(world: Any, tmp_pat
     (tmp_path / "README.md").write_text(
         '# Home\n\n<button type="button" class="button primary" data-action="ask" data-query="how so">Ask</button>\n'
     )
-    brought = bring(
+    brought = import_space(
         world.context, str(tmp_path), organization_id=world.home["organizationId"], title="M", publish=True
     )
     base = re.sub(r"^https?://[^/]+", "", str(brought.site_url))
@@ -84,15 +84,19 @@ def test_a_link_that_enlarges_an_image_has_a_name(world: Any, tmp_path: Any) -> 
         "# Home\n\n![](https://example.org/x.png)\n\n![A cat](https://example.org/y.png)\n"
     )
     organization = world.home["organizationId"]
-    brought = bring(world.context, str(tmp_path), organization_id=organization, title="M", publish=True)
+    brought = import_space(
+        world.context, str(tmp_path), organization_id=organization, title="M", publish=True
+    )
     html = Visitor(world.context).get(re.sub(r"^https?://[^/]+", "", str(brought.site_url))).text
     assert re.findall(r'class="zoom" href="[^"]*" aria-label="([^"]*)"', html) == ["View larger", "A cat"]
 
 
-def test_icons_of_paid_sets_are_drawn_as_the_nearest_and_reported(world: Any, tmp_path: Any) -> None:
+def test_icons_of_paid_sets_are_replaced_and_reported(world: Any, tmp_path: Any) -> None:
     for name, icon in (("README", "house"), ("paid", "database-gear"), ("unknown", "zzz-qqq")):
         (tmp_path / f"{name}.md").write_text(f"---\nicon: {icon}\n---\n# {name}\n\nwords\n")
-    brought = bring(world.context, str(tmp_path), organization_id=world.home["organizationId"], title="M")
+    brought = import_space(
+        world.context, str(tmp_path), organization_id=world.home["organizationId"], title="M"
+    )
     told = {
         problem.path: problem.message for problem in brought.outcome.problems if problem.code == "paid_icon"
     }

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from visiting import Visitor
 from world import World
 
@@ -59,7 +59,7 @@ def facts(html: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.sqlite_first
-def test_languages_name_each_other_where_they_have_the_page(world: World) -> None:
+def test_languages_link_to_each_other_if_they_have_the_page(world: World) -> None:
     pages = {"en": [("Home", "home"), ("More", "more")], "de": [("Start", "home"), ("Nur hier", "nur-hier")]}
     site = Site(world, pages)
     german = site.bases["de"]
@@ -72,13 +72,13 @@ def test_languages_name_each_other_where_they_have_the_page(world: World) -> Non
 
 
 @pytest.mark.sqlite_first
-def test_versions_are_no_translations(world: World) -> None:
+def test_versions_are_not_marked_as_translations(world: World) -> None:
     site = Site(world, {"First": [("Home", "home")], "Second": [("Home", "home")]})
     html = site.get().text
     assert "Second" in html and alternates(html) == {}
 
 
-def test_facts_of_a_page_are_only_data(world: World) -> None:
+def test_structured_data_of_a_page_is_only_data(world: World) -> None:
     site = Site(world, {"en": [("Home", "home"), (HOSTILE, "odd")]}, title="</script><b>Docs")
     answer = site.get("odd")
     said = facts(answer.text)
@@ -96,7 +96,7 @@ def test_facts_of_a_page_are_only_data(world: World) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_sites_that_are_not_listed_say_nothing(world: World) -> None:
+def test_unlisted_sites_have_no_structured_data(world: World) -> None:
     site = Site(world, {"en": [("Home", "home")]})
     assert facts(site.get().text)
     answer = world.call("admin", "PATCH", site.path, json={"visibility": "unlisted"})
@@ -120,12 +120,14 @@ def test_sites_that_are_not_listed_say_nothing(world: World) -> None:
         (f"# A\n\n{HOSTILE}\n", ""),
     ],
 )
-def test_every_page_with_words_has_a_meta_description(
+def test_every_page_with_text_has_a_meta_description(
     world: World, tmp_path: Path, text: str, about: str | None
 ) -> None:
     (tmp_path / "README.md").write_text(text)
     organization = world.home["organizationId"]
-    brought = bring(world.context, str(tmp_path), organization_id=organization, title="T", publish=True)
+    brought = import_space(
+        world.context, str(tmp_path), organization_id=organization, title="T", publish=True
+    )
     html = Visitor(world.context).get(urlsplit(str(brought.site_url)).path).text
     found = re.findall(
         r'<meta (?:name|property)="(?:og:)?description" content="([^"]*)"(?: data-from-text)?>', html
@@ -135,7 +137,7 @@ def test_every_page_with_words_has_a_meta_description(
 
 
 @pytest.mark.sqlite_first
-def test_search_landmarks_have_names_of_their_own(world: World) -> None:
+def test_search_landmarks_have_distinct_names(world: World) -> None:
     site = Site(world, {"en": [("A", "a")]})
     for path in ("/en/a", "/en/~search?q=words", "/en/nowhere", "/a", "/~search?q=words", "/nowhere"):
         html = site.get(path).text

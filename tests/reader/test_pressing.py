@@ -83,7 +83,7 @@ class Form(Pages):
         return self.visitor.send(at or self.at, message, **(headers or {}))
 
 
-def test_a_press_has_the_script_draw_the_block_anew(world):
+def test_pressing_a_button_renders_the_block_again(world):
     form = Form(world)
     first = form.press("More")
     assert first.status_code == 200, first.text
@@ -104,7 +104,7 @@ def test_fields_are_part_of_the_state_and_of_actions(world):
     assert re.search(r'<option value="l" selected>Large', told) and told.count(" checked") == 4
 
 
-def test_a_listing_with_a_state_is_a_field(world):
+def test_a_code_block_with_a_state_is_a_field(world):
     form = Form(world)
     assert re.search(r"<textarea class=\"listing\"[^>]*>\na &lt;= 1\nb</textarea>", form.html)
     told = form.press("Code", code="c = 2").json()["html"]
@@ -119,7 +119,7 @@ def test_a_listing_with_a_state_is_a_field(world):
     assert "<textarea" not in drawn and "<pre" in drawn
 
 
-def test_a_modal_opens_answers_and_closes(world):
+def test_a_modal_opens_responds_and_closes(world):
     form = Form(world)
     opened = form.press("Ask").json()
     assert opened["into"] == "modal" and "<dialog" in opened["html"] and 'value="hi"' in opened["html"]
@@ -163,7 +163,7 @@ def test_unoffered_actions_are_refused(world):
     assert "Edit" in form.html and not re.search(r'data-act="\d+"[^>]*>(Edit|Off)<', form.html)
 
 
-def test_an_offer_is_good_for_its_block_and_version(world, clock):
+def test_an_action_is_only_valid_for_its_block_and_version(world, clock):
     form = Form(world)
     page = world.get("admin", f"/spaces/{form.space}/content/pages")["pages"][0]
     text = '# Page\n\n{% @shapes/card n="other" %}\n'
@@ -177,13 +177,13 @@ def test_an_offer_is_good_for_its_block_and_version(world, clock):
     assert form.press("More").status_code == 409
 
 
-def test_a_script_that_fails_says_nothing_to_visitors(world):
+def test_visitors_do_not_see_errors_of_scripts(world):
     form = Form(world)
     answer = form.press("Fail")
     assert answer.status_code == 502 and "zqinside" not in answer.text
 
 
-def test_frames_hold_pages_of_the_integration_alone(world):
+def test_frames_only_show_pages_of_the_integration(world):
     form = Form(world)
     assert f'<iframe src="{form.endpoint}/page"' in form.html
     assert 'sandbox="allow-scripts allow-forms allow-popups"' in form.html
@@ -207,12 +207,12 @@ def test_frames_hold_pages_of_the_integration_alone(world):
 @pytest.mark.parametrize(
     "name", ["@ui.url.open", "@link.unfurl", "@editor.node.updateProps", "@new", 7, None, ""]
 )
-def test_actions_of_editors_are_not_for_visitors(name):
+def test_visitors_cannot_use_actions_of_editors(name):
     assert can_be_offered({"action": name}, modal=False) == (name == "")
     assert not can_be_offered(name, modal=False)
 
 
-def test_one_modal_at_a_time():
+def test_only_one_modal_is_open():
     opening = {"action": "@ui.modal.open", "componentId": "x", "props": {}}
     assert can_be_offered(opening, modal=False) and not can_be_offered(opening, modal=True)
     assert not can_be_offered({"action": "@ui.modal.open"}, modal=False)
@@ -260,7 +260,7 @@ NAMES = [
     st.dictionaries(st.sampled_from(NAMES), JSON, max_size=5),
     st.dictionaries(st.text("ab$", max_size=3), JSON, max_size=3),
 )
-def test_controls_of_scripts_are_drawn_or_refused(kind, given, state):
+def test_controls_of_scripts_are_rendered_or_refused(kind, given, state):
     output = {
         "type": "element",
         "element": {"type": "block", "children": [{**given, "type": kind}]},
@@ -274,7 +274,7 @@ def test_controls_of_scripts_are_drawn_or_refused(kind, given, state):
         pass
 
 
-def test_values_of_fields():
+def test_fields_have_values():
     assert ComponentField("text").allows("x" * 10_000) and not ComponentField("text").allows("x" * 10_001)
     assert not ComponentField("one", [1]).allows(True) and ComponentField("many", [1, "a"]).allows([])
     assert not ComponentField("many", ["a"]).allows(["a"] * 201)

@@ -62,7 +62,7 @@ def page(browser, address):
     context.close()
 
 
-def test_a_button_is_pressed_by_keyboard_and_keeps_the_focus(page):
+def test_a_button_is_pressed_by_keyboard_and_keeps_focus(page):
     for count in (2, 4):
         page.get_by_role("button", name="More").press("Enter")
         page.get_by_text(f"Count {count}").wait_for()
@@ -82,7 +82,7 @@ def test_selects_and_switches_report_changes_immediately(page):
     assert page.evaluate("document.activeElement.role") == "switch"
 
 
-def test_a_dialog_opens_takes_words_and_gives_the_focus_back(page):
+def test_a_dialog_opens_accepts_text_and_returns_focus(page):
     page.get_by_role("button", name="Ask").press("Enter")
     dialog = page.get_by_role("dialog", name="Ask")
     dialog.wait_for()
@@ -105,7 +105,7 @@ def test_failed_actions_are_reported(page):
     assert page.get_by_text("Count 0").is_visible()
 
 
-def test_a_frame_of_the_integration_is_told_the_state(page):
+def test_a_frame_of_the_integration_receives_the_state(page):
     frame = page.frame_locator("iframe[data-told]")
     frame.get_by_text("told 0").wait_for()
     assert page.locator("iframe[data-told]").get_attribute("height") == "123"

@@ -11,9 +11,9 @@ import pytest
 from octavo.delivery.reader import full_text as whole
 from octavo.delivery.reader import machine_files as programs
 from octavo.delivery.reader.forms import prefers_markdown
-from octavo.delivery.visits.admission import Coming
+from octavo.delivery.visits.admission import VisitorRequest
 from octavo.delivery.visits.authorization import enter_site
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from visiting import Visitor
 
 FILES = {
@@ -43,7 +43,7 @@ def site(world, tmp_path):
     source.mkdir()
     for name, text in FILES.items():
         (source / name).write_text(text)
-    brought = bring(
+    brought = import_space(
         world.context,
         str(source),
         organization_id=world.home["organizationId"],
@@ -75,12 +75,12 @@ def site(world, tmp_path):
         ("text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8", False),
     ],
 )
-def test_clients_that_get_markdown(accepted, wanted):
+def test_the_accept_header_selects_markdown(accepted, wanted):
     assert prefers_markdown(accepted) is wanted
 
 
 @pytest.mark.sqlite_first
-def test_one_address_has_both_forms_and_neither_is_kept_for_the_other(site):
+def test_one_url_has_both_formats_which_are_cached_separately(site):
     visitor, base, _ = site
     for _ in range(2):
         for path in ("", "parts/blocks"):
@@ -143,7 +143,7 @@ def test_the_index_is_grouped_and_split(world, site, monkeypatch):
     monkeypatch.setattr(programs, "_MAX_INDEX", 60)
     made = []
     with world.context.db.read() as tx:
-        visit = enter_site(tx, world.context, "127.0.0.1", base, Coming([], {}, False))
+        visit = enter_site(tx, world.context, "127.0.0.1", base, VisitorRequest([], {}, False))
         whole = programs.llms_text(tx, visit, None)
         numbers = re.findall(r"~llms/(\d+)\.txt", whole)
         for number in numbers:
@@ -154,7 +154,7 @@ def test_the_index_is_grouped_and_split(world, site, monkeypatch):
     assert numbers == ["1", "2"] and len(made) == 2
 
 
-def test_a_text_of_all_pages_is_written_in_pieces_which_are_kept(world, site, monkeypatch):
+def test_the_text_of_all_pages_is_streamed_in_cached_parts(world, site, monkeypatch):
     visitor, base, _ = site
     text = visitor.get(f"{base}llms-full.txt").text
     sources = re.findall(r"^Source: (\S+)$", text, re.M)
@@ -181,7 +181,7 @@ def test_a_text_of_all_pages_is_written_in_pieces_which_are_kept(world, site, mo
     assert other.get(f"{base}llms-full.txt").text == text and len(written) == 4
 
 
-def test_tree_skill_and_cards(site):
+def test_tree_skill_and_agent_cards_are_served(site):
     visitor, base, _ = site
     tree = visitor.get(f"{base}sitemap.md").text
     assert f"- [Blocks](http://127.0.0.1:8001{base}parts/blocks)" in tree
@@ -197,7 +197,7 @@ def test_tree_skill_and_cards(site):
         assert visitor.get(f"{base}{nothing}").status_code == 404
 
 
-def test_a_page_of_the_same_name_goes_first(world, site):
+def test_a_page_with_the_same_name_takes_precedence(world, site):
     visitor, base, brought = site
     space = brought.outcome.space
     change = {
@@ -225,10 +225,10 @@ def _words(text):
 
 
 @pytest.mark.sqlite_first
-def test_content_for_people_and_for_agents_is_separated(world, tmp_path):
+def test_content_for_people_and_agents_is_separated(world, tmp_path):
     for name, text in SPLIT.items():
         (tmp_path / name).write_text(text)
-    brought = bring(
+    brought = import_space(
         world.context,
         str(tmp_path),
         organization_id=world.home["organizationId"],

@@ -17,7 +17,7 @@ from lxml import html
 
 from octavo.delivery.reader.app import reader_edge
 from octavo.kit.clock import now
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.static_export import export_site
 from octavo.sites.insights.queueing import EventQueue
 from octavo.sites.site.store import find_site_of_space
@@ -45,8 +45,8 @@ FILES = {
 
 
 class _Web(httpx.AsyncBaseTransport):
-    """The owner's web server: forwards everything under a path, and has other pages elsewhere. ``names_itself``: it
-    tells the reader its public host name, as some servers do by default."""
+    """The owner's web server: forwards everything under a path, and has other pages elsewhere.
+    ``names_itself``: whether it sends its public host name to the reader, as some servers do by default."""
 
     def __init__(self, app: Any, target: str, *, names_itself: bool) -> None:
         self._inside = httpx.ASGITransport(app.application, client=(ADDRESS, 0))
@@ -74,7 +74,7 @@ class Site:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
         organization = world.home["organizationId"]
-        brought = bring(
+        brought = import_space(
             world.context, str(source), organization_id=organization, title="Handbook", publish=True
         )
         self.world, self.own = world, brought.site_url
@@ -214,7 +214,7 @@ def expect_whole(seen: dict[str, httpx.Response], *, images: bool = True) -> Non
         assert any(part in url for url in seen), (part, list(seen))
 
 
-def test_a_site_is_whole_below_the_path_of_a_proxy(site):
+def test_a_site_works_under_the_path_of_a_proxy(site):
     assert site.shown["urls"]["published"] == START
     assert site.shown["proxy"] == {
         "origin": PLACE,
@@ -238,7 +238,7 @@ def test_a_site_is_whole_below_the_path_of_a_proxy(site):
     assert missing.status_code == 404 and 'href="/docs/"' in missing.text
 
 
-def test_the_start_is_there_without_its_slash(site):
+def test_the_home_page_works_without_a_trailing_slash(site):
     """Web servers that remove the trailing slash would otherwise cause redirect loops."""
     assert site.ask("/docs").text == site.ask("/docs/").text
     token = sign_in(site)
@@ -247,7 +247,7 @@ def test_the_start_is_there_without_its_slash(site):
     assert site.ask("/docsx").text == "The owner's own page."
 
 
-def test_a_site_for_signed_visitors_is_whole(site):
+def test_a_site_for_authenticated_visitors_works_behind_a_proxy(site):
     token = sign_in(site)
     sent = site.ask("guide/deep")
     assert sent.status_code == 307 and sent.headers["location"].startswith(LOGIN)
@@ -264,7 +264,7 @@ def test_a_site_for_signed_visitors_is_whole(site):
     assert site.ask("guide/deep").status_code == 307
 
 
-def test_a_share_link_leads_through_the_proxy(site):
+def test_a_share_link_works_through_the_proxy(site):
     site.change("", {"visibility": "share-link"})
     link = site.world.post("admin", f"{site.path}/share-links", {"name": "Friends"})
     url = link["urls"]["published"]
@@ -339,7 +339,7 @@ def test_proxied_sites_are_embedded_and_previewed(site):
     assert "Far below" in site.ask("guide/deep").text
 
 
-def test_redirects_lead_out_of_the_path_and_never_round(site):
+def test_redirects_can_leave_the_path_but_never_loop(site):
     assert site.ask("prices").headers["location"] == "http://www.example.test/prices"
     assert site.ask("round").status_code == 404
     for url, status in (
@@ -352,7 +352,7 @@ def test_redirects_lead_out_of_the_path_and_never_round(site):
         assert answer.status_code // 100 == status // 100, (url, answer.text)
 
 
-def test_addresses_below_the_path_are_known(site):
+def test_urls_under_the_path_are_recognized(site):
     def find(url):
         return site.world.call("admin", "GET", "/urls/content", params={"url": url})
 
@@ -374,7 +374,7 @@ def test_addresses_below_the_path_are_known(site):
     assert site.world.post("nobody", "/urls/published", body)["site"] == site.id
 
 
-def test_only_sites_with_a_proxy_are_at_targets(site):
+def test_only_sites_with_a_proxy_are_served_at_targets(site):
     target = urlsplit(site.shown["proxy"]["target"]).path
     other = site.world.home["siteId"]
     site.world.post("admin", f"{site.path.rpartition('/')[0]}/{other}/publish")
@@ -407,7 +407,7 @@ def test_a_proxied_site_is_exported_as_files(site, tmp_path):
     assert (tmp_path / "site/~assets/octavo.css").is_file()
 
 
-def test_addresses_of_proxies_are_refused_and_spelled_in_one_way(world):
+def test_proxy_urls_are_validated_and_normalized(world):
     path = world.home.path("/orgs/{organizationId}/sites/{siteId}")
     theirs = world.away.path("/orgs/{organizationId}/sites/{siteId}")
     sites = urlsplit(world.context.settings.sites_url).hostname

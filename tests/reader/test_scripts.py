@@ -64,7 +64,7 @@ def directive(page, name):
 
 
 @pytest.mark.sqlite_first
-def test_a_script_is_loaded_at_the_sites_own_host_alone(world):
+def test_a_script_is_only_loaded_at_the_own_host_of_the_site(world):
     counted = Counted(world)
     page = counted.page()
     address, after = counted.addresses(page)
@@ -105,7 +105,7 @@ def test_script_changes_invalidate_cached_pages(world):
 
 
 @pytest.mark.sqlite_first
-def test_one_that_may_set_cookies_waits(world):
+def test_a_script_that_sets_cookies_waits_for_consent(world):
     counted = Counted(world, [*SCOPES, "site:script:cookies"])
     page = counted.page()
     at_once, after = counted.addresses(page)
@@ -115,7 +115,7 @@ def test_one_that_may_set_cookies_waits(world):
 
 
 @pytest.mark.sqlite_first
-def test_a_site_that_names_its_privacy_policy_asks_for_every_script(world):
+def test_a_site_with_a_privacy_policy_asks_about_every_script(world):
     counted = Counted(world)
     assert "data-consent" not in counted.page().text
     customization = {"privacyPolicy": {"url": "https://acme.test/privacy"}}
@@ -152,7 +152,7 @@ def test_no_integration_weakens_the_policy(policy):
     assert read_sources((), (policy,)) == ()
 
 
-def test_hosts_are_let_through_and_counted():
+def test_hosts_of_scripts_are_allowed_up_to_a_limit():
     sources = read_sources(
         ("https://o.test/~script.js",),
         (

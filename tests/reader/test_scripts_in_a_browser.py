@@ -94,7 +94,7 @@ def test_scripts_wait_for_consent_which_visitors_can_change(site, page):
     assert page.refused == []
 
 
-def test_one_without_cookies_runs_at_once_and_nowhere_else(site, page):
+def test_a_script_without_cookies_runs_immediately_and_only_on_its_site(site, page):
     site.install_counter()
     assert open_page(page, site.own) == 1
     assert open_page(page, site.shared) is None and not is_loaded(page)
@@ -116,7 +116,7 @@ export default { async fetch(request) {
 } };"""
 
 
-def test_an_integration_asks_visitors_in_a_way_of_its_own(site, page):
+def test_an_integration_can_ask_for_consent_itself(site, page):
     site.install_counter("site:script:cookies")
     site.install_counter(name="banner", script=BANNER)
     assert open_page(page, site.own) is None
@@ -135,7 +135,7 @@ def test_an_integration_asks_visitors_in_a_way_of_its_own(site, page):
     site.call("DELETE", "/integrations/banner")
 
 
-def test_a_browser_that_says_no_for_its_visitor_is_believed(site, page):
+def test_a_browser_can_refuse_consent_for_its_visitor(site, page):
     site.install_counter("site:script:cookies")
     page.add_init_script(
         "Object.defineProperty(Navigator.prototype, 'globalPrivacyControl', {get: () => true})"

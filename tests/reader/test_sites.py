@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from visiting import Visitor
 
 FILES = {
@@ -29,7 +29,7 @@ def site(world, tmp_path):
         path = tmp_path / "source" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    brought = bring(
+    brought = import_space(
         world.context,
         str(tmp_path / "source"),
         organization_id=world.home["organizationId"],
@@ -40,7 +40,7 @@ def site(world, tmp_path):
     return Visitor(world.context), base, brought.outcome.space
 
 
-def test_pages_navigation_and_links(site):
+def test_a_site_has_pages_navigation_and_links(site):
     visitor, base, _ = site
     page = visitor.get(base)
     assert page.status_code == 200
@@ -51,7 +51,7 @@ def test_pages_navigation_and_links(site):
     assert "All of it" in visitor.get(f"{base}guide").text
 
 
-def test_one_address_for_each_page(site):
+def test_each_page_has_one_url(site):
     visitor, base, _ = site
     for spelling in ("readme", "Guide", "guide/"):
         answer = visitor.get(base + spelling)
@@ -60,7 +60,7 @@ def test_one_address_for_each_page(site):
 
 
 @pytest.mark.sqlite_first
-def test_hidden_pages_are_reachable_but_not_told(site):
+def test_hidden_pages_are_reachable_but_not_listed(site):
     visitor, base, _ = site
     assert "Hidden" not in visitor.get(base).text
     assert visitor.get(f"{base}hidden").status_code == 200
@@ -69,7 +69,7 @@ def test_hidden_pages_are_reachable_but_not_told(site):
 
 
 @pytest.mark.sqlite_first
-def test_pages_on_condition_are_not_there(site):
+def test_conditional_pages_are_not_found(site):
     visitor, base, _ = site
     everything = [visitor.get(base + p).text for p in ("", "sitemap.xml", "llms.txt", "~search.json?q=beta")]
     assert all("For few" not in text and "/beta" not in text for text in everything)
@@ -78,7 +78,7 @@ def test_pages_on_condition_are_not_there(site):
 
 
 @pytest.mark.sqlite_first
-def test_files_of_the_space_and_no_others(site, world):
+def test_only_files_of_the_space_are_served(site, world):
     visitor, base, space = site
     picture = re.search(r'src="([^"]+a\.png\?v=[0-9a-f]{12})"', visitor.get(base).text)
     assert picture is not None
@@ -102,12 +102,12 @@ def test_files_of_the_space_and_no_others(site, world):
     "path",
     ["..%2f..%2fetc%2fpasswd", "%2e%2e/%2e%2e/x", "%252e%252e/x", "~files/../../x", "a%00b", "a\\b", "//x"],
 )
-def test_odd_paths_lead_nowhere(site, path):
+def test_unusual_paths_are_not_found(site, path):
     visitor, base, _ = site
     assert visitor.get(base + path).status_code == 404
 
 
-def test_only_published_and_open_sites(site, world):
+def test_only_published_and_open_sites_are_served(site, world):
     visitor, base, space = site
     organization = world.home["organizationId"]
     found = world.get("admin", f"/orgs/{organization}/sites?space={space}")["items"][0]
@@ -122,7 +122,7 @@ def test_only_published_and_open_sites(site, world):
     assert visitor.get(base).status_code == 404
 
 
-def test_markdown_and_caching(site):
+def test_pages_are_available_as_markdown_and_cached(site):
     visitor, base, _ = site
     head, note, text = visitor.get(f"{base}guide.md").text.partition(
         f"> Index of this documentation: [llms.txt](http://127.0.0.1:8001{base}llms.txt). "
@@ -134,7 +134,7 @@ def test_markdown_and_caching(site):
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_pages_run_nothing_of_their_own(site):
+def test_pages_cannot_run_scripts(site):
     visitor, base, _ = site
     policy = visitor.get(base).headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -151,7 +151,9 @@ def test_navigation_of_a_large_space_shows_the_surroundings_of_the_page(sqlite_w
         (tmp_path / name).write_text(f"# {name}\n")
     (tmp_path / "SUMMARY.md").write_text("\n".join(lines) + "\n")
     org = sqlite_world.home["organizationId"]
-    brought = bring(sqlite_world.context, str(tmp_path), organization_id=org, title="Large", publish=True)
+    brought = import_space(
+        sqlite_world.context, str(tmp_path), organization_id=org, title="Large", publish=True
+    )
     base = re.sub(r"^https?://[^/]+", "", brought.site_url)
     visitor = Visitor(sqlite_world.context)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from octavo.core.space_config import match_redirect, read_config
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.static_export import export_site
 from octavo.sites.site.store import find_site_of_space
 from visiting import Visitor
@@ -45,7 +45,7 @@ def at(world: World, tmp_path: Path) -> tuple[Visitor, str, str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     organization = world.home["organizationId"]
-    brought = bring(
+    brought = import_space(
         world.context, str(tmp_path / "source"), organization_id=organization, title="Handbook", publish=True
     )
     assert brought.site_url is not None
@@ -53,7 +53,7 @@ def at(world: World, tmp_path: Path) -> tuple[Visitor, str, str]:
 
 
 @pytest.mark.sqlite_first
-def test_redirects_of_a_space(at: tuple[Visitor, str, str]) -> None:
+def test_a_space_has_redirects(at: tuple[Visitor, str, str]) -> None:
     visitor, base, _ = at
     install = next(
         path for path in ("guide/install", "install") if visitor.get(f"{base}{path}").status_code == 200
@@ -73,7 +73,7 @@ def test_redirects_of_a_space(at: tuple[Visitor, str, str]) -> None:
         assert visitor.get(f"{base}{path}").status_code == 404, path
 
 
-def test_they_go_before_those_of_the_site_and_into_exports(
+def test_redirects_of_a_space_take_precedence_and_are_exported(
     world: World, at: tuple[Visitor, str, str], tmp_path: Path
 ) -> None:
     visitor, base, space = at
@@ -93,7 +93,7 @@ def test_they_go_before_those_of_the_site_and_into_exports(
     assert 'url=/"' not in (tmp_path / "www" / "old" / "path" / "index.html").read_text()
 
 
-def test_the_longest_source_counts() -> None:
+def test_the_longest_source_wins() -> None:
     config = read_config("redirects: {a/*: one, a/b/*: two, a/b/c: three, a/B: first, A/b: second}")
     assert [match_redirect(config, path) for path in ("a/x", "a/b/x/y", "a/b/c", "a/b", "a", "b", "")] == [
         "one",

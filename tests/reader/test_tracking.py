@@ -10,10 +10,10 @@ from joserfc import jwt
 from joserfc.jwk import OctKey
 
 from octavo.core.expressions import NOBODY
-from octavo.errors import OutOfReach
+from octavo.errors import TemporarilyUnavailable
 from octavo.kit.clock import now
 from octavo.kit.http.metrics import Metrics
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.insights import collecting
 from octavo.sites.insights.queueing import EventQueue
 from octavo.sites.insights.types import PageView, VisitorLocation, VisitorSession
@@ -40,7 +40,7 @@ class Site:
         for name, content in PAGES.items():
             (folder / name).write_text(content)
         organization = world.home["organizationId"]
-        brought = bring(
+        brought = import_space(
             world.context, str(folder), organization_id=organization, title="Handbook", publish=True
         )
         self.world, self.space = world, brought.outcome.space
@@ -78,7 +78,7 @@ def site(world, tmp_path):
     return Site(world, tmp_path)
 
 
-def test_each_page_that_is_read_is_a_view(site):
+def test_each_opened_page_is_a_view(site):
     first = site.get()
     assert site.get().content == first.content, "answered by what is kept"
     assert site.get(status=304, **{"if-none-match": first.headers["etag"]}).status_code == 304
@@ -94,7 +94,7 @@ def test_each_page_that_is_read_is_a_view(site):
     assert [row[0] for row in site.events("page_id")].count(page) == 3
 
 
-def test_the_answer_to_the_question_for_cookies_goes_along(site, monkeypatch):
+def test_cookie_consent_is_part_of_the_event(site, monkeypatch):
     told = []
     monkeypatch.setattr(collecting, "_on_events", [lambda tx, rows: told.extend(rows)])
     for answer in ("yes", "no", "maybe", ""):
@@ -186,7 +186,7 @@ def test_previews_are_not_counted(site):
 
 
 @pytest.mark.parametrize("visibility", ["visitor-auth", "public"])
-def test_signed_claims_go_along(site, visibility):
+def test_signed_claims_are_part_of_the_event(site, visibility):
     """Claims in the schema are recorded with everything a visitor does; unsigned ones aren't."""
     claim = {"type": "boolean", "description": "x"}
     unsigned = {
@@ -230,7 +230,7 @@ def test_signed_claims_go_along(site, visibility):
     ]
 
 
-def test_searches_count_once_they_are_typed(site, clock):
+def test_searches_are_counted_once_typed(site, clock):
     for words in ("i", "in", "inst", "install", "instal", "guid", "guide"):
         site.get(f"~search.json?q={words}")
     site.get("~search?q=guide")
@@ -266,7 +266,7 @@ def test_events_sent_by_scripts(site):
     ]
 
 
-def test_results_that_are_opened(site):
+def test_opened_results_are_counted(site):
     page = re.search(r'data-seen="[^"]*page=([^"]+)"', site.get(purpose="prefetch").text)[1]
     found = site.get("~search.json?q=install").json()["hits"][0]["href"]
     site.say(page, type="search_open_result", query="install", path=found)
@@ -322,7 +322,7 @@ def view(site):
     return site.world.home["organizationId"], site.id, PageView(session=session, location=location), NOBODY
 
 
-def test_a_full_queue_drops_and_says_so(site, caplog):
+def test_a_full_queue_drops_events_and_reports_it(site, caplog):
     metrics = Metrics()
     queue = EventQueue(site.world.context, metrics, capacity=2)
     for _ in range(5):
@@ -335,14 +335,14 @@ def test_a_full_queue_drops_and_says_so(site, caplog):
     assert site.events("type") == [("page_view",)] * 2
 
 
-def test_events_wait_while_the_database_is_out_of_reach(site, monkeypatch, caplog, clock):
+def test_events_wait_while_the_database_is_unavailable(site, monkeypatch, caplog, clock):
     queue = EventQueue(site.world.context)
     then = clock.advance(0)
     queue.add(*view(site))
     clock.advance(3_600_000)
 
     def fail():
-        raise OutOfReach("no disk")
+        raise TemporarilyUnavailable("no disk")
 
     with monkeypatch.context() as broken, caplog.at_level(logging.WARNING, "octavo.sites.insights"):
         broken.setattr(site.world.context.db, "read", fail)
@@ -354,7 +354,7 @@ def test_events_wait_while_the_database_is_out_of_reach(site, monkeypatch, caplo
     assert site.events("type", "at") == [("page_view", then)]
 
 
-def test_a_site_that_is_gone_keeps_no_other_from_being_counted(site):
+def test_a_deleted_site_does_not_affect_counts_of_others(site):
     queue = site.visitor.events
     organization, _, event, visitor = view(site)
     queue.add(organization, "gone", event, visitor)

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.settings import load
 from visiting import Visitor
 
@@ -29,7 +29,7 @@ def site(world, tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     organization = world.home["organizationId"]
-    brought = bring(
+    brought = import_space(
         world.context,
         str(tmp_path / "source"),
         organization_id=organization,
@@ -45,7 +45,7 @@ def site(world, tmp_path):
     return found["id"], former, f"{former.rstrip('/').rpartition('/')[0]}/{quote(BASENAME)}/"
 
 
-def test_every_address_of_a_site_is_escaped(world, site):
+def test_every_url_of_a_site_is_escaped(world, site):
     site_id, former, base = site
     visitor = Visitor(world.context)
     asked = [
@@ -77,7 +77,7 @@ def test_every_address_of_a_site_is_escaped(world, site):
     )
 
 
-def test_every_address_of_the_api_is_escaped(world, site):
+def test_every_url_of_the_api_is_escaped(world, site):
     site_id, _, base = site
     organization = world.home["organizationId"]
     told = world.get("admin", f"/orgs/{organization}/sites/{site_id}")
@@ -92,7 +92,7 @@ def test_every_address_of_the_api_is_escaped(world, site):
         assert address.isascii() and address.endswith(base)
 
 
-def test_the_installations_own_addresses_are_as_dns_has_them(tmp_path):
+def test_the_urls_of_the_server_have_the_dns_form_of_names(tmp_path):
     settings = load(
         environ={
             "OCTAVO_DATA": str(tmp_path),

@@ -98,7 +98,7 @@ stem:[sqrt(x) < 2] and latexmath:[\\beta] and kbd:[Ctrl+C] footnote:[Said below.
 }
 
 
-def test_an_antora_component():
+def test_an_antora_component_is_read():
     made = brought(ANTORA)
     assert (made.kind, made.name) == ("antora", "Acme")
     assert tree(made) == {
@@ -122,7 +122,7 @@ def test_an_antora_component():
     assert not any(path.endswith((".rb", ".adoc", ".yml")) for path in made.paths())
 
 
-def test_blocks():
+def test_blocks_are_converted():
     made = brought(ANTORA)
     steps = text(made, "guide/steps.md")
     assert "From a part, Acme Pro." in steps
@@ -144,7 +144,7 @@ def test_blocks():
     assert sum(code == "broken_link" for _, _, code in told) == 2
 
 
-def test_a_folder_of_pages():
+def test_a_folder_of_asciidoc_pages_is_read():
     made = brought(
         {
             "README.adoc": (
@@ -165,7 +165,7 @@ def test_a_folder_of_pages():
     )
 
 
-def test_chapters_of_a_book_are_pages():
+def test_chapters_of_a_book_become_pages():
     made = brought(
         {
             "docs/book.adoc": (
@@ -191,7 +191,7 @@ def test_chapters_of_a_book_are_pages():
     assert problems(made) == []
 
 
-def test_includes_end(monkeypatch):
+def test_includes_are_limited(monkeypatch):
     monkeypatch.setattr(asciidoc, "SECONDS", 3.0)
     began = time.monotonic()
     made = brought(
@@ -210,7 +210,7 @@ def test_includes_end(monkeypatch):
     assert "root:" not in text(made, "README.md")
 
 
-def test_files_that_include_each_other_are_told():
+def test_files_that_include_each_other_are_reported():
     made = brought(
         {"a.adoc": "= A\n\ninclude::_b.adoc[]\n", "_b.adoc": "of b\n\ninclude::_b.adoc[]\n\nend\n"}
     )
@@ -218,6 +218,6 @@ def test_files_that_include_each_other_are_told():
     assert "include" not in text(made, "README.md") and "of b" in text(made, "README.md")
 
 
-def test_a_diagram_of_mermaid_is_one():
+def test_a_mermaid_diagram_stays_a_diagram():
     made = brought({"a.adoc": "= A\n\n[mermaid,abc,svg]\n....\ngraph TD\n....\n\nlink:#[Up]\n"})
     assert text(made, next(iter(made.origins))) == "# A\n\n```mermaid\ngraph TD\n```\n\n[Up](README.md)\n"

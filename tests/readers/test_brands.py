@@ -122,7 +122,7 @@ STATED: dict[str, tuple[dict[str, Any], tuple[str, str, str, str, str]]] = {
 
 
 @pytest.mark.parametrize("kind", STATED)
-def test_a_reader_passes_on_the_stated_look(kind: str) -> None:
+def test_a_reader_passes_on_the_stated_branding(kind: str) -> None:
     files, look = STATED[kind]
     made = brought(files)
     brand = made.brand

@@ -75,7 +75,7 @@ EXPORT = {
 }
 
 
-def test_a_space():
+def test_a_space_is_read():
     made = brought(EXPORT)
     assert (made.kind, made.name) == ("confluence-xml", "Acme")
     assert tree(made) == {"Acme Home": {}, "Second page": {"Below": {}}, "Third": {}}
@@ -131,7 +131,7 @@ def test_invalid_exports_are_refused(export):
         brought({"entities.xml": export})
 
 
-def test_wiki_markup_is_shown_as_it_is():
+def test_wiki_markup_is_shown_unchanged():
     old = page(1, "A", "h1. Old <b>\n* x").replace(
         '<property name="body">', '<property name="bodyType">0</property><property name="body">'
     )
@@ -140,13 +140,13 @@ def test_wiki_markup_is_shown_as_it_is():
     assert problems(made) == [("A", 0, "format_left_out")]
 
 
-def test_pages_that_are_above_each_other_come():
+def test_pages_with_cyclic_parents_are_imported():
     loop = page(1, "A", "<p>a</p>", 2) + page(2, "B", "<p>b</p>", 1)
     made = brought({"entities.xml": f"<hibernate-generic>{loop}</hibernate-generic>"})
     assert {"a.md", "b.md"} <= set(made.paths()) or len(tree(made)) == 2
 
 
-def test_headings_are_named_as_links_name_them():
+def test_headings_have_the_anchors_that_links_use():
     links = "".join(
         (
             f'<ac:link ac:anchor="{anchor}"><ac:plain-text-link-body><![CDATA[{anchor}]]></'
@@ -243,7 +243,7 @@ MACROS = {
 
 
 @pytest.mark.parametrize("name", MACROS)
-def test_macros(name):
+def test_macros_are_converted(name):
     body, expected = MACROS[name]
     space = '<object class="Space"><id name="id">1</id><property name="key">AC</property></object>'
     made = brought(

@@ -442,7 +442,7 @@ def test_every_kind_is_counted():
 
 
 @pytest.mark.parametrize("kind", SOURCES)
-def test_nothing_is_lost_on_the_way(kind: str) -> None:
+def test_no_text_is_lost_in_conversion(kind: str) -> None:
     files, lacking = SOURCES[kind]
     made = brought(files, kind if kind not in ("octavo", "markdown") else None)
     assert made.kind == kind

@@ -46,7 +46,7 @@ def page(body, **files):
     return text(made, "README.md").removeprefix("# A\n\n"), [code for _, _, code in problems(made)]
 
 
-def test_the_tree_is_that_of_its_meta_files():
+def test_the_tree_follows_the_meta_files():
     made = brought(PROJECT)
     assert (made.kind, made.language) == ("fumadocs", "en-GB")
     assert tree(made) == {
@@ -63,7 +63,7 @@ def test_the_tree_is_that_of_its_meta_files():
     assert problems(made) == [("content/blog", 0, "pages_left_out")]
 
 
-def test_folders_in_parentheses_are_in_no_address():
+def test_folders_in_parentheses_are_not_in_urls():
     made = brought(PROJECT)
     assert text(made, "README.md") == (
         "# Acme\n\nSee [ports](guides/ports.md#which-ones) and [steps](guides/steps.md).\n\n"
@@ -75,7 +75,7 @@ def test_folders_in_parentheses_are_in_no_address():
     assert "  handbook/install: install.md\n" in text(made, ".gitbook.yaml")
 
 
-def test_two_groups_may_have_a_page_of_one_name():
+def test_two_groups_can_contain_pages_with_one_name():
     made = brought(
         {
             "source.config.ts": "from 'fumadocs-mdx/config'",
@@ -97,7 +97,7 @@ def test_pages_without_a_meta_file_are_sorted_by_name():
     assert tree(made) == {"index": {}, "bee": {}, "zebra": {}, "Ant": {"ant/lion": {}}}
 
 
-def test_a_meta_file_that_cannot_be_read_is_told():
+def test_an_unreadable_meta_file_is_reported():
     made = brought(
         {
             "source.config.ts": "from 'fumadocs-mdx/config'",
@@ -113,7 +113,7 @@ def test_a_meta_file_that_cannot_be_read_is_told():
     assert ("content/docs/meta.json", 0, "invalid_configuration") in problems(made)
 
 
-def test_components():
+def test_components_are_converted():
     assert page(
         '<Cards>\n  <Card href="/docs/a" title="Again" icon={<Star />}>\n    This *one*.\n  </Card>\n</Cards>\n'
     )[0].endswith(
@@ -149,7 +149,7 @@ def test_components():
     ) == ("- `app/`\n  - `a.ts`\n", [])
 
 
-def test_the_properties_of_a_type():
+def test_properties_of_a_type_become_a_table():
     assert page(
         "<TypeTable\n  type={{\n    port: {\n      description: 'Where it `listens`',\n"
         "      type: 'number | string',\n      default: 80,\n    },\n"
@@ -165,7 +165,7 @@ def test_the_properties_of_a_type():
     assert page("<TypeTable type={made()} />\n\nEnd\n") == ("End\n", ["expression_left_out"])
 
 
-def test_listings_that_name_tabs():
+def test_code_blocks_with_tabs_become_tabs():
     assert page(
         '```ts tab="A" title="a.ts"\nconst a = 1; // [!code ++]\n```\n\n```ts tab="<Star /> B"\nb\n'
         "```\n\nText\n\n```npm\nnpm i acme\n```\n\n```package-install\nacme\n```\n"
@@ -178,7 +178,7 @@ def test_listings_that_name_tabs():
     )
 
 
-def test_other_files_and_parts_of_them():
+def test_other_files_and_parts_of_them_are_included():
     parts = {
         "content/parts.mdx": (
             '<section id="first">\nFirst part.\n</section>\n\n<section id="second">\nSecond *part*.\n'
@@ -221,7 +221,7 @@ def in_languages(files):
     return read_source(source_of(files), lambda source: source, adding, lambda: None, None, True)
 
 
-def test_languages_by_the_ends_of_names():
+def test_languages_are_recognized_by_file_suffix():
     made = in_languages(BY_NAMES)
     assert [(entry.key, entry.language) for entry in made.structure] == [("en", "en"), ("de", "de")]
     assert tree(made.parts["en"]) == {"First": {"Home": {}, "Both": {}}}
@@ -232,7 +232,7 @@ def test_languages_by_the_ends_of_names():
     assert [code for _, _, code in problems(one)] == ["translations_left_out"]
 
 
-def test_languages_in_folders():
+def test_languages_are_recognized_by_folder():
     made = in_languages(BY_FOLDERS)
     assert [entry.key for entry in made.structure] == ["en", "de"]
     assert tree(made.parts["de"]) == {"Heim": {}, "Beide": {}}

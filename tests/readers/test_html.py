@@ -38,16 +38,16 @@ META = '<meta http-equiv="Content-Type" content="text/html; charset={}">'
         ((META.format("undefined") + "<h1>Über</h1>").encode(), "idna", "Über"),
     ],
 )
-def test_letters_are_those_a_browser_shows(data, told, text):
+def test_characters_are_decoded_as_browsers_do(data, told, text):
     assert converted(data, told) == f"# {text}\n"
 
 
 @given(data=st.binary(max_size=200), told=st.one_of(st.none(), st.text(max_size=12)))
-def test_any_bytes_are_some_text(data, told):
+def test_any_bytes_are_decoded(data, told):
     assert isinstance(decode_html(data, told), str)
 
 
-def test_images_keep_how_wide_they_are_shown():
+def test_images_keep_their_display_width():
     text = converted(
         "<h1>T</h1><p><img src=a.png width=300></p><p>x <img src=b.png style='width: 50%; height: 2px'></p>"
         "<figure><img src=c.png width='40px'><figcaption>Said</figcaption></figure><p><img src=d.png width=auto></p>"
@@ -58,7 +58,7 @@ def test_images_keep_how_wide_they_are_shown():
     assert 'src="d.png" alt="">' in text
 
 
-def test_quotes_name_their_author():
+def test_quotes_keep_their_author():
     text = converted("<h1>T</h1><blockquote><p>Yes</p><footer>by <cite>Ann</cite></footer></blockquote>")
     assert text == "# T\n\n> Yes\n>\n> by _Ann_\n"
 
@@ -104,10 +104,11 @@ New
 """
 
 
-def test_a_page_that_octavo_published_comes_back_without_its_chrome():
+def test_a_page_published_by_octavo_is_imported_without_its_chrome():
     site = SiteView(
         title="Docs",
         home="/",
+        brand="/",
         base="/",
         assets="/~assets",
         search="/~search",
@@ -143,7 +144,7 @@ def test_a_page_that_octavo_published_comes_back_without_its_chrome():
 
 
 def test_the_first_sentence_of_a_page_does_not_become_its_description():
-    site = SiteView(title="Docs", home="/", base="/", assets="/~assets", search="/~search")
+    site = SiteView(title="Docs", home="/", brand="/", base="/", assets="/~assets", search="/~search")
     page = SitePageView(title="Page", body=render(read("Only this.\n\nMore.\n")).body, about="Only this.")
     assert converted(drawing.draw_page(site, page).encode()) == "# Page\n\nOnly this.\n\nMore.\n"
 
@@ -156,7 +157,7 @@ def test_content_hidden_in_print_is_not_imported():
     assert text == "# T\n\nWords\n"
 
 
-def test_an_image_for_each_theme_is_one_image():
+def test_images_for_each_theme_become_one_image():
     text = converted(
         '<main><h1>T</h1><figure class="image"><a class="zoom" href="l.png"><img '
         'class="only-light" src="l.png" alt="A">'
@@ -169,24 +170,24 @@ def test_an_image_for_each_theme_is_one_image():
 
 
 @pytest.mark.parametrize("body", ["<p>x</p>" * 50_001, "<table>" + "<tr><td>x</td><td>y</td></tr>" * 25_001])
-def test_a_page_of_too_many_parts_is_refused_before_it_is_made(monkeypatch, body):
-    monkeypatch.setattr(html, "_Maker", None)
+def test_a_page_with_too_many_elements_is_refused_early(monkeypatch, body):
+    monkeypatch.setattr(html, "NodeBuilder", None)
     with pytest.raises(DocumentError, match="more than 100,000 elements"):
         convert(parse_html(f"<html><body><h1>A</h1>{body}</body></html>"), link=str, image=str)
 
 
-def test_words_straight_in_a_list_are_items():
+def test_text_directly_in_a_list_becomes_an_item():
     tree = parse_html("<body><h1>A</h1><ul>one <li>two</li> three<li>four</li></ul></body>")
     assert convert(tree, link=str, image=str).text.endswith("* one\n* two\n* three\n* four\n")
 
 
-def test_the_end_of_a_line_between_elements_is_a_space():
+def test_a_line_break_between_elements_is_a_space():
     tree = parse_html("<p>x</p>\n<a href='/a'>a</a>\n<a href='/b'>b</a><br>\n<b>c</b>\n<p>&nbsp;</p>")
     made = convert(tree, link=lambda href: href, image=lambda source: source, fallback_title="T")
     assert made.text == "# T\n\nx\n\n[a](/a) [b](/b)\\\n**c**\n"
 
 
-def test_a_column_with_a_head_is_a_table():
+def test_a_column_with_a_header_is_a_table():
     one = "<table><tr><th>Kind</th></tr><tr><td>a</td></tr></table>"
     assert "<th>Kind</th>" in converted(one) or "| Kind |" in converted(one)
     assert converted("<table><tr><td>a</td></tr><tr><td>b</td></tr></table>").endswith("a\n\nb\n")

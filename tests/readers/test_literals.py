@@ -40,7 +40,7 @@ from octavo.interchange.readers.markdown.literals import (
         ("<b>x</b>", UNKNOWN),
     ],
 )
-def test_literals(written: str, value: Any) -> None:
+def test_literals_are_read(written: str, value: Any) -> None:
     assert repr(read_literal(written)) == repr(value)
 
 
@@ -55,11 +55,11 @@ def test_literals(written: str, value: Any) -> None:
         "let a: number;\nexport default { b: c(1) };\nfunction c(d: number) { if (d) return 2; return 1; }",
     ],
 )
-def test_exports(text: str) -> None:
+def test_exports_are_read(text: str) -> None:
     assert read_export(text) == {"b": 1}
 
 
-def test_values_of_other_files() -> None:
+def test_values_of_other_files_are_read() -> None:
     files = {
         "./one": "export const a = 1, b = [2];\nexport * from './two';",
         "./two": "export default { c: 3 };\nexport function d() { return 'd' }",
@@ -84,13 +84,13 @@ def test_values_of_other_files() -> None:
 @pytest.mark.parametrize(
     "text", ["{ a: 1)", "[1)", "{ a: b(c)) }", "{ a: 'x }", "`${", "{" * 5000, "[" * 5000, "a => " * 5000]
 )
-def test_wrong_code_ends(text: str) -> None:
+def test_parsing_of_invalid_code_ends(text: str) -> None:
     """A closing bracket of another kind was waited for forever."""
     read_export(f"export default {text}")
     assert read_literal(text) is UNKNOWN
 
 
-def test_statements_of_a_page() -> None:
+def test_statements_of_a_page_are_read() -> None:
     found = read_statements(
         "import One, { two as three } from './a.mdx'\nimport * as all from 'b'\nexport const c = [1], d = e()"
     )

@@ -106,7 +106,7 @@ def h(text, level=1, inside=""):
     return f'<text:h text:outline-level="{level}">{inside}{text}</text:h>'
 
 
-def test_paragraphs_headings_and_words(read):
+def test_paragraphs_headings_and_text_are_read(read):
     text, problems = read(
         odt(
             p("The title", "Title")
@@ -144,7 +144,7 @@ def test_paragraphs_headings_and_words(read):
     )
 
 
-def test_a_document_without_a_heading_is_called_by_its_properties_or_its_name(read):
+def test_a_document_without_a_heading_is_titled_by_its_properties_or_name(read):
     assert read(odt(p("Text"), title="A &amp; B – C"))[0] == "# A & B – C\n\nText\n"
     assert read(odt(p("Text")))[0] == "# the letter\n\nText\n"
 
@@ -157,7 +157,7 @@ def listed(*items, style="", more=""):
     return f"<text:list{style and f' text:style-name={style!r}'} {more}>{''.join(items)}</text:list>"
 
 
-def test_lists_nest_count_and_go_on(read):
+def test_lists_are_nested_numbered_and_continued(read):
     text, problems = read(
         odt(
             h("Lists")
@@ -185,7 +185,7 @@ def test_lists_nest_count_and_go_on(read):
     )
 
 
-def test_tables_images_and_captions(read):
+def test_tables_images_and_captions_are_read(read):
     cell = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>"
     covered = "<table:covered-table-cell/>"
     table = (
@@ -222,7 +222,7 @@ def test_tables_images_and_captions(read):
     assert problems[1][1] == "file:///C:/x.png doesn't exist in the document, under “Things”"
 
 
-def test_links_notes_and_places(read):
+def test_links_notes_and_bookmarks_are_read(read):
     def to(href, words):
         return f"<text:a xlink:href='{href}'>{words}</text:a>"
 
@@ -325,7 +325,7 @@ def test_unreadable_documents_are_kept_as_files(read, data, said):
     assert said in message
 
 
-def test_a_part_that_is_damaged_is_told(read):
+def test_a_damaged_part_is_reported(read):
     shown = p("Text<draw:frame><draw:image xlink:href='Pictures/a.png'/></draw:frame>")
     whole = odt(h("A") + shown, **{"Pictures/a.png": PNG})
     at = whole.index(b"Pictures/a.png") + 20
@@ -336,7 +336,7 @@ def test_a_part_that_is_damaged_is_told(read):
     assert (text, code) == (None, "not_converted")
 
 
-def test_repetitions_are_bounded(read, monkeypatch):
+def test_repetitions_are_limited(read, monkeypatch):
     table = "<table:table><table:table-row{}><table:table-cell table:number-columns-repeated='1000000'>{}"
     table += "</table:table-cell></table:table-row></table:table>"
     text, problems = read(odt(h("A") + table.format("", p("x"))))
@@ -354,7 +354,7 @@ def test_repetitions_are_bounded(read, monkeypatch):
         )
 
 
-def test_repeated_empty_content_is_bounded(read, monkeypatch):
+def test_repeated_empty_content_is_limited(read, monkeypatch):
     monkeypatch.setattr(converting, "MAX_PAGE", 400_000)
     silent = "<text:bookmark/>" * 10_000
     row = "<table:table-row table:number-rows-repeated='1000'><table:table-cell table:number-columns-repeated='60'>"
@@ -369,7 +369,7 @@ def test_repeated_empty_content_is_bounded(read, monkeypatch):
     )
 
 
-def test_parts_of_a_document_are_bounded(read, monkeypatch):
+def test_parts_of_a_document_are_limited(read, monkeypatch):
     data = odt(p("Text"))
     size = sum(info.file_size for info in zipfile.ZipFile(io.BytesIO(data)).infolist())
     monkeypatch.setattr(converting, "MAX_UNPACKED", size)
@@ -380,7 +380,7 @@ def test_parts_of_a_document_are_bounded(read, monkeypatch):
     assert "of text" in read(content(p("Text"), "document"), "a.fodt")[1][0][1]
 
 
-def test_links_beside_it_lead_to_its_page(tmp_path):
+def test_links_next_to_a_document_target_its_page(tmp_path):
     whole = (
         f'<office:document {NAMES} office:mimetype="application/vnd.oasis.opendocument.text">'
         f"<office:body><office:text>{h('Part')}</office:text></office:body></office:document>"

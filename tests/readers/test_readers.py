@@ -36,7 +36,7 @@ MKDOCS = {
 }
 
 
-def test_mkdocs():
+def test_mkdocs_is_read():
     made = brought(MKDOCS)
     assert (made.kind, made.name) == ("mkdocs", "Acme")
     # `Home` is the page's own title otherwise. Unlisted pages come last, hidden.
@@ -106,7 +106,7 @@ DOCUSAURUS = {
 }
 
 
-def test_docusaurus():
+def test_docusaurus_is_read():
     made = brought(DOCUSAURUS)
     assert tree(made) == {"Hello": {}, "Basics": {"First": {}, "Else": {}}, "Links": {"Out": {}}}
     home = text(made, "README.md")
@@ -134,7 +134,7 @@ def test_docusaurus():
 A = "1f0e2b3c4d5e6f708192a3b4c5d6e7f8"
 
 
-def test_notion_in_markdown():
+def test_markdown_of_notion_is_read():
     at = f"Handbook {A}"
     made = brought(
         {
@@ -164,7 +164,7 @@ def test_notion_in_markdown():
     )
 
 
-def test_notion_in_html():
+def test_html_of_notion_is_read():
     made = brought(
         {
             f"Home {A}.html": '<html><body><article class="page sans"><header><div '
@@ -219,7 +219,7 @@ data-linked-resource-default-alias="plan.png"> <img class="emoticon" data-emoji-
 class="status-macro aui-lozenge">DONE</span></p>"""
 
 
-def test_confluence():
+def test_confluence_is_read():
     crumb = '<li><span><a href="Home_1.html">Home</a></span></li>'
     made = brought(
         {
@@ -458,7 +458,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-def test_other_tools(kind):
+def test_other_tools_are_read(kind):
     files, expected, page, parts, codes = OTHERS[kind]
     made = brought(files)
     assert made.kind == kind
@@ -506,7 +506,7 @@ def test_a_home_page_shows_its_hero_above_the_text():
     assert not problems(made)
 
 
-def test_tags_of_components_go_over_several_lines():
+def test_tags_of_components_can_span_lines():
     made = brought(
         {
             "astro.config.mjs": "export default defineConfig({integrations: [starlight({title: 'S'})]})",
@@ -539,7 +539,7 @@ def test_tags_of_components_go_over_several_lines():
     assert not problems(made)
 
 
-def test_nextra_in_its_newer_form():
+def test_newer_nextra_is_read():
     made = brought(
         {
             "next.config.mjs": "const withNextra = nextra({latex: true})\n"
@@ -568,7 +568,7 @@ def test_nextra_in_its_newer_form():
     assert made.addresses["old"] == "docs/guide/README.md"
 
 
-def test_nothing_of_a_page_is_run():
+def test_code_of_a_page_is_not_executed():
     """Computed parts of an MDX page are skipped and reported, or stay as written."""
     made = brought(
         {
@@ -584,7 +584,7 @@ def test_nothing_of_a_page_is_run():
     assert {"script_left_out", "expression_left_out"} <= {code for _, _, code in problems(made)}
 
 
-def test_plain_folders():
+def test_plain_folders_are_read():
     as_it_is = {"README.md": "# A\r\n\r\n*x*\r\n", "b.md": "b\n", "a.png": b"\x89PNG"}
     made = brought(as_it_is)
     assert {path: made.read(path) for path in made.paths()} == {
@@ -606,14 +606,14 @@ def test_plain_folders():
     assert "old/z: b/z.md" in text(made, ".gitbook.yaml")
 
 
-def test_a_kind_that_is_told():
+def test_a_given_type_is_used_or_refused():
     with pytest.raises(SourceError, match="isn't a MkDocs source"):
         brought({"a.md": "# A\n"}, "mkdocs")
     made = brought({"mkdocs.yml": "nav: [b.md]\n", "docs/b.md": "# B\n"}, "markdown")
     assert (made.kind, tree(made)) == ("markdown", {"Docs": {"B": {}}})
 
 
-def test_sphinx_in_myst():
+def test_sphinx_with_myst_is_read():
     made = brought(
         {
             "docs/conf.py": 'project = "Acme"\n',
@@ -751,7 +751,7 @@ Inline :math:`b^2`.
 }
 
 
-def test_sphinx_in_restructured_text():
+def test_sphinx_with_restructured_text_is_read():
     made = brought(RESTRUCTURED)
     assert made.kind == "sphinx"
     assert tree(made) == {"Acme docs": {}, "Guides": {"Start": {}, "Named": {}}, "Part": {}}
@@ -787,7 +787,7 @@ def test_sphinx_in_restructured_text():
     ]
 
 
-def test_restructured_text_of_any_kind_is_read_or_shown():
+def test_any_restructured_text_is_converted_or_shown():
     """Text that docutils would search for hours is shown as its source. Pages don't affect each other."""
     pages = {
         "stars": "**a " * 100_000,
@@ -811,7 +811,77 @@ def test_restructured_text_of_any_kind_is_read_or_shown():
     assert ("loop.rst", 1, "circular_include") in problems(made)
 
 
-def test_navigation_of_plug_ins_of_mkdocs():
+ZENSICAL = {
+    "zensical.yml": (
+        "site_name: Acme\ndocs_dir: pages\nnav:\n  - Start: index.md\n  - More: [b.md]\n"
+        "markdown_extensions:\n  - pymdownx.tilde\n  - pymdownx.snippets: {base_path: [parts]}\n"
+    ),
+    "zensical.toml": (
+        '[project]\nsite_name = "Acme"\ndocs_dir = "pages"\nnav = [{"Start" = "index.md"}, {"More" = ["b.md"]}]\n'
+        "[project.markdown_extensions.pymdownx.tilde]\n"
+        '[project.markdown_extensions.pymdownx.snippets]\nbase_path = ["parts"]\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ZENSICAL)
+def test_zensical_is_read_as_mkdocs(name):
+    made = brought(
+        {
+            name: ZENSICAL[name],
+            "pages/index.md": '# Start\n\nH~2~O\n\n--8<-- "part.md"\n',
+            "pages/b.md": "# B\n\n!!! note\n    Words.\n",
+            "parts/part.md": "Included.\n",
+        }
+    )
+    assert (made.kind, made.name) == ("mkdocs", "Acme")
+    assert list(tree(made)) == ["Start", "More"]
+    start = text(made, "README.md")
+    assert "<sub>2</sub>" in start and "Included." in start
+    assert "{% hint" in text(made, "b.md")
+
+
+def test_blocks_between_slashes_of_mkdocs():
+    page = (
+        "# A\n\n/// note | A *title*\nWords.\n\n```\n///\n```\n///\n\n"
+        "//// details | More\n    type: warning\n    open: true\n\nInside.\n\n/// tip\nNested.\n///\n////\n\n"
+        "/// tab | One\n1\n///\n\n/// tab | Two\n2\n///\n\n/// tab | Three\n    new: true\n\n3\n///\n\n"
+        "/// html | div.result\nPlain **bold**.\n///\n\n/// figure-caption\nSaid *so*.\n///\n\n"
+        "/// define\nApple\n\n- Fruit.\n  More fruit.\n\n///\n\n"
+        "/// admonition | Given\n    type: danger\n\nDanger.\n///\n\n/// new | New in 10\n///\n\n/// not closed\n"
+    )
+    said = text(brought({"mkdocs.yml": "site_name: A\n", "docs/index.md": page}), "README.md")
+    expected = (
+        '{% hint style="info" %}\n#### A *title*\n\nWords.\n\n```\n///\n```\n{% endhint %}',
+        "<details open>\n\n<summary>More</summary>\n\nInside.\n\n"
+        '{% hint style="success" %}\nNested.\n{% endhint %}\n\n</details>',
+        '{% tab title="One" %}\n1\n{% endtab %}\n\n{% tab title="Two" %}\n2\n{% endtab %}\n{% endtabs %}',
+        '{% tabs %}\n{% tab title="Three" %}\n3\n{% endtab %}\n{% endtabs %}',
+        "\nPlain **bold**.\n",
+        "\nSaid *so*.\n",
+        "**Apple**\n\nFruit.\nMore fruit.\n",
+        '{% hint style="danger" %}\n#### Given\n\nDanger.\n{% endhint %}',
+        "#### New in 10\n",
+    )
+    assert all(part in said for part in expected), said
+    assert said.count("///") == 2 and "\n/// not closed\n" in said
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["/// note\n" * 20_000, "".join(f"{'/' * n} a\n" for n in range(2000, 3, -1)) + "word\n"],
+)
+def test_unclosed_blocks_between_slashes_are_bounded(page):
+    assert "/// " in text(brought({"mkdocs.yml": "site_name: A\n", "docs/index.md": page}), "README.md")
+
+
+def test_deep_blocks_between_slashes_keep_their_words():
+    page = "".join(f"{'/' * n} note\n" for n in range(300, 2, -1)) + "word\n"
+    page += "".join(f"{'/' * n}\n" for n in range(3, 301))
+    assert "word" in text(brought({"mkdocs.yml": "site_name: A\n", "docs/index.md": page}), "README.md")
+
+
+def test_navigation_of_mkdocs_plugins_is_read():
     pages = {f"docs/{path}.md": f"# {path}\n" for path in ("index", "x/a", "x/b", "x/c")}
     nav = "title: Ex\nnav:\n  - b.md\n  - Ay: a.md\n  - ...\n"
     made = brought({"mkdocs.yml": "plugins: [awesome-pages]\n", "docs/x/.pages": nav, **pages})
@@ -824,7 +894,7 @@ def test_navigation_of_plug_ins_of_mkdocs():
     assert tree(made) == {"Home": {}, "Ex": {"Bee": {}}, "All": {"x/a": {}, "x/b": {}, "x/c": {}}}
 
 
-def test_formulas_in_brackets_and_sections_of_snippets_of_mkdocs():
+def test_bracketed_formulas_and_snippet_sections_of_mkdocs_are_read():
     config = "markdown_extensions: [pymdownx.arithmatex]\n"
     page = "# A\n\nSo \\(x < y\\) and `\\(a\\)`:\n\n\\[\nx\n\\]\n\n--8<-- [start:one]\n\n\\(open\n"
     made = brought({"mkdocs.yml": config, "docs/index.md": page})
@@ -833,7 +903,7 @@ def test_formulas_in_brackets_and_sections_of_snippets_of_mkdocs():
     assert "So \\(x < y\\)" in text(made, "README.md")
 
 
-def test_configuration_functions_of_vitepress_with_returns_within_them():
+def test_configuration_functions_of_vitepress_with_nested_returns_are_read():
     config = (
         "import { defineConfig } from 'vitepress'\nexport default defineConfig(async ({ mode }) => {\n"
         "  const names = pages.map((page) => {\n    return { text: page, link: `/${page}` }\n  })\n"
@@ -847,7 +917,7 @@ def test_configuration_functions_of_vitepress_with_returns_within_them():
     assert tree(made) == {"Home": {}, "Start": {}} and problems(made) == []
 
 
-def test_parts_of_pages_that_vitepress_includes():
+def test_included_parts_of_vitepress_pages_are_read():
     part = "# P\n\nthree\n\n## One\n\nseven\n\n## Two\n\n<!-- #region mine -->\ntwelve\n<!-- #endregion mine -->\n"
     for written, shown in (
         ("{3,4}", "three"),
@@ -860,7 +930,7 @@ def test_parts_of_pages_that_vitepress_includes():
         assert text(made, "README.md").removeprefix("# A").strip() == (shown or "<!-- #endregion mine -->")
 
 
-def test_values_that_snippets_of_mintlify_are_given():
+def test_values_for_mintlify_snippets_are_filled_in():
     made = brought(
         {
             "docs.json": '{"variables": {"version": "1.2"}, "navigation": {"pages": ["a"]}}',
@@ -877,14 +947,14 @@ def test_values_that_snippets_of_mintlify_are_given():
     assert problems(made) == []
 
 
-def test_tabs_of_hugo_in_one_line():
+def test_hugo_tabs_on_one_line_are_read():
     page = '{{< tabs >}}{{< tab "A" >}}a{{< /tab >}}{{< tab "B" >}}b\n\nc{{< /tab >}}{{< /tabs >}}\n'
     said = text(brought({"hugo.toml": "title = 'H'", "content/_index.md": page}), "README.md")
     parts = ('{% tab title="A" %}\na\n{% endtab %}', '{% tab title="B" %}\nb\n\nc\n{% endtab %}')
     assert all(part in said for part in parts), said
 
 
-def test_formulas_and_bookmarks_of_notion_in_html():
+def test_formulas_and_bookmarks_in_notion_html_are_read():
     tex = '<span class="katex"><math><annotation encoding="application/x-tex">{}</annotation></math><b>x</b></span>'
     body = (
         f'<figure class="equation"><style>x</style><div>{tex.format("a_b")}</div></figure>'
@@ -896,7 +966,7 @@ def test_formulas_and_bookmarks_of_notion_in_html():
     assert text(made, "README.md") == "# A\n\n$$\na_b\n$$\n\nSo $$c^2$$.\n\n[Ex](https://example.org/x)\n"
 
 
-def test_headings_and_their_places_of_confluence_in_html():
+def test_headings_and_anchors_in_confluence_html_are_read():
     def page(title, body):
         return f'<span id="title-text"> Acme : {title} </span><div id="main-content" class="wiki-content">{body}</div>'
 
@@ -913,7 +983,7 @@ def test_headings_and_their_places_of_confluence_in_html():
     assert "[two](far.md#Far-Two)" in text(made, "README.md")
 
 
-def test_comments_and_names_of_blocks_of_obsidian():
+def test_comments_and_block_names_of_obsidian_are_read():
     page = (
         "A %%not this%% word ^here\n\n%%\nnor this\n%%\n\n`%%` and\n\n```\n%% this ^that\n```\n\n"
         "[[a#^here|b]] 100%% sure\n"
@@ -924,7 +994,7 @@ def test_comments_and_names_of_blocks_of_obsidian():
     )
 
 
-def test_contents_and_includes_on_a_line_of_their_own_of_jekyll():
+def test_jekyll_contents_and_includes_on_their_own_line_are_read():
     made = brought(
         {
             "_config.yml": "title: J",
@@ -940,7 +1010,7 @@ def test_contents_and_includes_on_a_line_of_their_own_of_jekyll():
     assert problems(made) == [("index.md", 8, "variable")]
 
 
-def test_pages_in_other_formats_of_jekyll_and_hugo_are_told():
+def test_jekyll_and_hugo_pages_in_other_formats_are_reported():
     other = "---\ntitle: B\n---\n<p>x</p>\n"
     for config, folder in (
         ({"_config.yml": "exclude: [out]"}, ""),
@@ -958,7 +1028,7 @@ def test_pages_in_other_formats_of_jekyll_and_hugo_are_told():
         assert problems(made) == [(f"{folder}b.html", 0, "format_left_out")]
 
 
-def test_images_and_other_formats_of_a_wiki():
+def test_images_and_other_formats_of_a_wiki_are_read():
     page = "# A\n\n[[i/a.png]] [[/i/a.png|alt=Al|width=20px]]\n"
     rest = {"_Sidebar.md": "[[Home]]\n", "i/a.png": b"\x89PNG", "B.rst": "B\n=\n", "C.asciidoc": "= C\n"}
     made = brought({"Home.md": page, **rest})
@@ -1085,14 +1155,14 @@ def test_binary_and_oversized_sources_are_reported():
     assert problems(made) == [("docs/b.md", 3, "front_matter")]
 
 
-def test_includes_that_multiply_are_bounded():
+def test_multiplying_includes_are_limited():
     files = {f"docs/{n}.md": f'--8<-- "{n + 1}.md"\n' * 40 for n in range(8)}
     made = brought({"mkdocs.yml": "nav: [0.md]\n", **files, "docs/8.md": "end\n" * 40})
     assert sum(len(made.read(path)) for path in made.paths()) < 20_000_000
     assert "too_many_lines" in {code for _, _, code in problems(made)}
 
 
-def test_pages_of_one_name_both_come():
+def test_pages_with_one_name_are_both_imported():
     made = brought(
         {
             "mkdocs.yml": "site_name: x\n",
@@ -1111,7 +1181,7 @@ def test_pages_of_one_name_both_come():
     assert {"first", "second"} <= {line for path in made.paths() for line in text(made, path).split("\n")}
 
 
-def test_a_configuration_of_mintlify_in_several_files():
+def test_a_mintlify_configuration_in_several_files_is_read():
     files = {
         "docs.json": (
             '{"name": "M", "navigation": {"versions": [{"version": "v2", "groups": [{"group": "G", '
@@ -1135,7 +1205,7 @@ def test_a_configuration_of_mintlify_in_several_files():
     assert left.startswith("versions (v1):")
 
 
-def test_a_card_keeps_content_that_fits_no_cell():
+def test_a_card_keeps_content_that_does_not_fit_in_a_cell():
     page = (
         '---\ntitle: A\n---\n\n<Card title="Parameters">\n'
         '<ParamField body="url" type="str" required>\n  **The** address.\n</ParamField>\n\n'
@@ -1149,7 +1219,7 @@ def test_a_card_keeps_content_that_fits_no_cell():
     assert "<strong>Bold</strong> first<br>then one" in said
 
 
-def test_listings_of_mdx_are_fenced_however_far_they_are_indented():
+def test_indented_mdx_code_blocks_are_fenced():
     page = (
         "# A\n\nExample:\n    ```python\n    def f():\n        pass\n    ```\n\n    ```sh\n    ls\n"
         "    ```\n\n- one\n\n    ```js\n    x\n    ```\n"
@@ -1159,7 +1229,7 @@ def test_listings_of_mdx_are_fenced_however_far_they_are_indented():
     assert "    ```js\n    x\n    ```" in said
 
 
-def test_languages_of_hugo_in_a_file_of_their_own():
+def test_hugo_languages_in_a_separate_file_are_read():
     made = brought(
         {
             "hugo.toml": 'title = "H"\n',
@@ -1177,7 +1247,7 @@ def test_languages_of_hugo_in_a_file_of_their_own():
     assert [code for _, _, code in problems(made)] == ["translations_left_out"]
 
 
-def test_data_and_templates_of_jekyll():
+def test_data_and_templates_of_jekyll_are_read():
     made = brought(
         {
             "_config.yml": "title: J\nexclude: [README.md]\n",
@@ -1212,7 +1282,7 @@ def test_data_and_templates_of_jekyll():
     assert {code for _, _, code in problems(made)} == {"variable"}
 
 
-def test_shortcodes_of_a_site_of_hugo():
+def test_shortcodes_of_a_hugo_site_are_converted():
     page = (
         "---\ntitle: A\n---\n{{< new-in 0.12 >}}\n\n{{% deprecated-in 0.13 %}}\nUse b.\n{{% /deprecated-in %}}\n\n"
         '{{< code-toggle file=hugo >}}\n[a]\nb = 1\n{{< /code-toggle >}}\n\n{{< img src="images/a.png" >}}\n'
@@ -1224,7 +1294,7 @@ def test_shortcodes_of_a_site_of_hugo():
     assert problems(made) == []
 
 
-def test_templates_of_shortcodes_of_hugo_are_filled_in_but_not_run():
+def test_hugo_shortcode_templates_are_filled_in_but_not_executed():
     templates = {
         "rem": "",
         "list": "<ul>\n{{ .Inner }}\n</ul>",
@@ -1315,7 +1385,7 @@ NESTED = {
         ("{{< list >}}in it{{< /list >}}", "* in it"),
     ],
 )
-def test_markdown_within_shortcodes_of_a_site_of_hugo(page, expected):
+def test_markdown_in_shortcodes_of_a_hugo_site_is_parsed(page, expected):
     templates = {f"layouts/shortcodes/{name}.html": template for name, template in NESTED.items()}
     made = brought(
         {"hugo.toml": "", "content/_index.md": f"# A\n\n{page}\n", "content/b.md": "# B\n", **templates}
@@ -1327,7 +1397,7 @@ def test_markdown_within_shortcodes_of_a_site_of_hugo(page, expected):
 @pytest.mark.parametrize(
     "inner", ["{{< a >}}\n" * 3_000 + "{{< /a >}}\n" * 3_000, "{{< b >}}*x*{{< /b >}}\n" * 3_000]
 )
-def test_many_shortcodes_of_a_site_of_hugo_lose_no_word(inner):
+def test_many_shortcodes_of_a_hugo_site_lose_no_text(inner):
     templates = {"a": "<ul>{{ .Inner }}{{ .Inner }}</ul>", "b": "<li>{{ .Inner | markdownify }}</li>"}
     page = "# A\n\n{{< a >}}\n" + inner + "word\n{{< /a >}}\n"
     made = brought(
@@ -1350,11 +1420,11 @@ def test_many_shortcodes_of_a_site_of_hugo_lose_no_word(inner):
         "{{ end }}",
     ],
 )
-def test_templates_of_hugo_are_bounded(template):
+def test_hugo_templates_are_limited(template):
     assert hugo_templates.fill(template, {}, [], "x" * 1_000) is None
 
 
-def test_docusaurus_in_its_first_version():
+def test_docusaurus_1_is_read():
     made = brought(
         {
             "website/siteConfig.js": (
@@ -1373,7 +1443,7 @@ def test_docusaurus_in_its_first_version():
     assert "{x} [b](" in text(made, start) and "b.md)" in text(made, start) and problems(made) == []
 
 
-def test_docusaurus_without_documents_in_the_work_or_without_a_configuration():
+def test_docusaurus_with_only_versions_or_without_configuration_is_read():
     config = (
         "async function config() {\n  const posts = await load();\n"
         "  const made = {presets: [['classic', {docs: {includeCurrentVersion: false}}]]};\n"
@@ -1407,7 +1477,7 @@ def test_invisible_parts_are_not_imported():
     assert text(made, "a.md") == "# A\n\nWords\n" and set(tree(made)) == {"Acme", "A"}
 
 
-def test_pages_of_hugo_that_are_there_for_others_do_not_come():
+def test_headless_hugo_pages_are_not_imported():
     made = brought(
         {
             "hugo.toml": "",
@@ -1421,7 +1491,7 @@ def test_pages_of_hugo_that_are_there_for_others_do_not_come():
     assert tree(made) == {"Top": {}, "About": {}, "Basics": {}}
 
 
-def test_a_configuration_in_several_files_of_code():
+def test_a_configuration_in_several_code_files_is_read():
     made = brought(
         {
             ".vitepress/config/index.ts": (
@@ -1467,7 +1537,7 @@ def test_a_configuration_in_several_files_of_code():
     assert {code for _, _, code in problems(made)} == {"translations_left_out"}
 
 
-def test_marks_of_lines_and_includes_in_lists_of_vitepress():
+def test_vitepress_line_highlights_and_includes_in_lists_are_read():
     made = brought(
         {
             ".vitepress/config.mts": "export default {title: 'V'}",
@@ -1486,7 +1556,7 @@ def test_marks_of_lines_and_includes_in_lists_of_vitepress():
     )
 
 
-def test_trees_of_topics_and_commands_of_starlight():
+def test_file_trees_and_commands_of_starlight_are_read():
     made = brought(
         {
             "astro.config.mjs": (
@@ -1522,7 +1592,7 @@ def test_trees_of_topics_and_commands_of_starlight():
         assert f"```sh\n{command}\n```" in home
 
 
-def test_grids_of_cards_figures_and_small_words_of_mkdocs():
+def test_card_grids_figures_and_inline_markup_of_mkdocs_are_read():
     made = brought(
         {
             "mkdocs.yml": "site_name: A\nmarkdown_extensions: [pymdownx.tilde, pymdownx.caret, abbr]\n",
@@ -1553,7 +1623,7 @@ def test_grids_of_cards_figures_and_small_words_of_mkdocs():
     assert "markdown>" not in home and "CSS" not in home and "HTML" not in home
 
 
-def test_handwritten_syntax_of_readme_and_wikijs():
+def test_handwritten_syntax_of_readme_and_wikijs_is_read():
     made = brought(
         {
             "v1.0/Guides/a.md": (
@@ -1570,7 +1640,7 @@ def test_handwritten_syntax_of_readme_and_wikijs():
     assert problems(made) == [("v1.0/Guides/a.md", 7, "broken_link")]
 
 
-def test_cards_parts_and_terms_of_myst():
+def test_cards_parts_and_terms_of_myst_are_read():
     made = brought(
         {
             "conf.py": 'project = "A"\nmyst_substitutions = {"now": "1.2"}\n',
@@ -1611,7 +1681,7 @@ def test_cards_parts_and_terms_of_myst():
     assert text(made, "c.md") == "# C\n\n```\nb\nc\n```\n"
 
 
-def test_filters_of_jekyll():
+def test_jekyll_filters_are_applied():
     made = brought(
         {
             "_config.yml": "title: J\nbaseurl: /base\nversion: 1.2\n",
@@ -1630,7 +1700,7 @@ def test_filters_of_jekyll():
     assert [code for _, _, code in problems(made)] == ["variable", "variable"]
 
 
-def test_full_addresses_of_the_same_wiki():
+def test_full_urls_of_the_same_wiki_are_page_links():
     wiki = "https://github.com/acme/tool/wiki"
     made = brought(
         {
@@ -1652,7 +1722,7 @@ def test_full_addresses_of_the_same_wiki():
     assert problems(made) == [("Home.md", 1, "broken_link")]
 
 
-def test_variables_in_titles_of_mintlify():
+def test_variables_in_mintlify_titles_are_filled_in():
     made = brought(
         {
             "docs.json": (
@@ -1673,7 +1743,7 @@ def test_variables_in_titles_of_mintlify():
     )
 
 
-def test_inline_literals_of_restructured_text():
+def test_inline_literals_of_restructured_text_are_code():
     made = brought(
         {
             "conf.py": "project = 'X'\n",
@@ -1689,7 +1759,7 @@ def test_inline_literals_of_restructured_text():
         assert f"`{literal}`" in said
 
 
-def test_a_configuration_with_aliases_is_read_whole():
+def test_a_configuration_with_aliases_is_read_completely():
     made = brought(
         {
             "mkdocs.yml": "site_name: Acme\nextra: &shared\n  tag: new\ntheme:\n  <<: *shared\n  name: material\n"
@@ -1735,7 +1805,7 @@ def test_imports_follow_the_paths_of_tsconfig():
         assert "missing_include" in {code for _, _, code in problems(made)}
 
 
-def test_words_in_attributes_of_components_are_kept():
+def test_text_in_component_attributes_is_kept():
     page = (
         '# A\n\n<Hero title="Fast *docs*" description="For all" />\n\n<Promo\n  label="See"\n  href="/b"\n/>\n\n'
         '<Callbox title="Above">\nInside.\n</Callbox>\n\n<Feature title="One" />\n\n'
@@ -1758,7 +1828,7 @@ def test_words_in_attributes_of_components_are_kept():
     ]
 
 
-def test_ids_of_parameters_and_items_are_targets_of_links():
+def test_ids_of_parameters_and_items_are_link_targets():
     fields = (
         '<ParamField body="user_id" type="string">\n  Who.\n</ParamField>\n\n'
         '<ResponseField name="data" id="own">\n  What.\n</ResponseField>\n\n'
@@ -1777,7 +1847,7 @@ def test_ids_of_parameters_and_items_are_targets_of_links():
     assert ".big" not in text(made, "README.md")
 
 
-def test_shortcodes_in_code_of_hugo():
+def test_shortcodes_in_hugo_code_stay_code():
     page = (
         "# A\n\n```sh\nget {{< param version >}} {{% tag %}}\n"
         "{{</* tag */>}} {{%/* note */%}} {{< box >}} {{< tabs >}} {{< ticks >}}\n```\n\n"
@@ -1807,7 +1877,7 @@ def test_shortcodes_in_code_of_hugo():
     assert problems(made) == [("content/_index.md", 5, "unknown_shortcode")] * 3
 
 
-def test_link_definitions_with_shortcodes():
+def test_link_definitions_with_shortcodes_are_resolved():
     made = brought(
         {
             "hugo.toml": 'title = "X"\n',
@@ -1823,7 +1893,7 @@ def test_link_definitions_with_shortcodes():
     )
 
 
-def test_link_definitions_with_liquid():
+def test_link_definitions_with_liquid_are_resolved():
     made = brought(
         {
             "_config.yml": "title: X\nbaseurl: /base\n",
@@ -1837,7 +1907,7 @@ def test_link_definitions_with_liquid():
 
 
 @pytest.mark.parametrize("more", [{}, {"other.md": '+++\ntitle = "Toml"\nweight = 3\n+++\n\ntext\n'}])
-def test_rules_and_blank_lines_before_apparent_front_matter(more):
+def test_dividers_and_blank_lines_do_not_start_front_matter(more):
     made = brought(
         {
             "README.md": "# Home\n",
@@ -1867,7 +1937,7 @@ OWN = (
 )
 
 
-def test_the_native_format_is_native_in_a_plain_folder():
+def test_the_native_format_is_detected_in_a_plain_folder():
     """Front matter of other tools, or another dialect next to it, doesn't change the kind."""
     head = "cover: img/c.png\ncoverY: 3\nlayout:\n  width: wide\nvars:\n  one: 1\nnoIndex: true\n"
     made = brought(
@@ -1906,7 +1976,7 @@ def test_the_native_format_is_native_in_a_plain_folder():
     "guard", ["if:\n  - x\n", "if: [x\n", "If: visitor.x\n", "if: {a: b}\n", "title: [x\nif: visitor.x\n"]
 )
 @pytest.mark.parametrize("kind", ["markdown", "docusaurus", "mkdocs"])
-def test_a_guard_that_cannot_be_read_hides_the_page(guard, kind):
+def test_an_unparsable_condition_hides_the_page(guard, kind):
     folder = "docs/" if kind != "markdown" else ""
     more = {
         "docusaurus": {"docusaurus.config.js": "module.exports = {}"},
@@ -1921,13 +1991,13 @@ def test_a_guard_that_cannot_be_read_hides_the_page(guard, kind):
     assert not is_true(read_head(text(made, "a.md")).condition, {})
 
 
-def test_alerts_of_github_need_no_translation():
+def test_github_alerts_need_no_conversion():
     files = {"README.md": "# Home\n\n> [!NOTE]\n> Words\n", "docs/a.md": "# A\n\n> [!warning]\n> x\n"}
     made = brought(files)
     assert {path: text(made, path) for path in made.paths()} == files
 
 
-def test_emoticons_of_confluence_are_signs():
+def test_emoticons_of_confluence_become_emoji():
     said = (
         '<p><img class="emoticon emoticon-tick" data-emoji-short-name=":check_mark:" '
         'src="images/icons/emoticons/check.svg" alt="(tick)"/> yes '
@@ -1968,7 +2038,7 @@ def test_included_restructured_text_keeps_its_sections():
     assert "circular_include" in {code for _, _, code in problems(made)}
 
 
-def test_project_links_of_myst():
+def test_project_links_of_myst_are_resolved():
     made = brought(
         {
             "conf.py": "extensions = ['myst_parser']\n",
@@ -1986,7 +2056,7 @@ def test_project_links_of_myst():
     assert problems(made) == []
 
 
-def test_a_vault_without_its_settings():
+def test_a_vault_without_settings_is_read():
     made = brought(
         {
             "Note.md": (
@@ -2003,7 +2073,7 @@ def test_a_vault_without_its_settings():
     assert brought({"README.md": "# A\n\n`[[README]]` and [[nothing]]\n"}).kind == "markdown"
 
 
-def test_links_from_the_top_of_the_repository_that_a_folder_is_of():
+def test_links_from_the_root_of_the_repository_are_resolved():
     source = source_of(
         {
             "api.md": "# API\n\n:::note\nx\n:::\n\n## Child\n",
@@ -2015,7 +2085,7 @@ def test_links_from_the_top_of_the_repository_that_a_folder_is_of():
     assert problems(made) == [("help.md", 3, "broken_link"), ("help.md", 3, "broken_link")]
 
 
-def test_directives_in_items_of_lists():
+def test_directives_in_list_items_are_converted():
     made = brought(
         {
             "conf.py": "project = 'X'\n",
@@ -2026,7 +2096,7 @@ def test_directives_in_items_of_lists():
     assert "Added in version 2.0" in text(made, "README.md")
 
 
-def test_restructured_text_within_markdown():
+def test_restructured_text_in_markdown_is_converted():
     made = brought(
         {
             "conf.py": "project = 'X'\nextensions = ['myst_parser']\n",
@@ -2046,7 +2116,7 @@ def test_restructured_text_within_markdown():
     assert problems(made) == [("index.md", 18, "code_reference")]
 
 
-def test_external_links_of_sphinx():
+def test_external_links_of_sphinx_are_resolved():
     made = brought(
         {
             "conf.py": (

@@ -51,7 +51,7 @@ SITE = {
 }
 
 
-def test_a_folder_of_html():
+def test_a_folder_of_html_is_read():
     made = brought(SITE)
     assert made.kind == "html"
     assert tree(made) == {
@@ -68,7 +68,7 @@ def test_a_folder_of_html():
     assert "old: guide/one.md" in text(made, ".gitbook.yaml")
 
 
-def test_markup_of_site_generators():
+def test_markup_of_site_generators_is_converted():
     one = text(brought(SITE), "guide/one.md")
     assert one.startswith("# One\n")
     assert '## A part <a href="#part" id="part"></a>' in one
@@ -84,7 +84,7 @@ def test_markup_of_site_generators():
         assert part in one, part
 
 
-def test_hostile_navigation_ends():
+def test_hostile_navigation_is_limited():
     deep = "<nav>" + "<ul><li><a href='b.html'>x</a>" * 3000 + "</nav>"
     wide = "<nav><ul>" + "<li><a href='a.html'>x</a>" * 5000 + "</ul></nav>"
     made = brought(
@@ -97,7 +97,7 @@ def test_hostile_navigation_ends():
     assert len(tree(made)) == 2
 
 
-def test_the_tree_and_titles_of_doxygen():
+def test_the_tree_and_titles_of_doxygen_are_read():
     def page(title, body):
         return (
             f'<html><head><title>Acme: {title}</title></head><body><div class="header"><div '
@@ -186,7 +186,7 @@ c2{font-family:"Courier New"}.c3{font-style:italic;color:#000}</style></head>
 <div><p><a href="#cmnt_ref1" id="cmnt1">[a]</a><span>Really?</span></p></div></body></html>"""
 
 
-def test_a_page_of_google_docs():
+def test_a_google_docs_page_is_read():
     made = brought({"Plan.html": GOOGLE})
     assert text(made, "README.md") == (
         "# The plan\n\n**bold**, `code`, _slanted_ [out](https://example.org/?a=1)\n\n"
@@ -207,7 +207,7 @@ CANVAS = (
 )
 
 
-def test_pages_of_sharepoint():
+def test_sharepoint_pages_are_read():
     page = (
         '<%@ Page %>\n<html xmlns:mso="x"><head><!--[if gte mso 9]><xml><mso:CanvasContent1 '
         'msdt:dt="string">{}</mso:CanvasContent1></xml><![endif]--><title>{}</title></head></html>'

@@ -1,4 +1,4 @@
-"""Tests that the description that a source states for the whole site becomes that of its home page."""
+"""Tests that the stated description of a whole site becomes that of its home page."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_page_keeps_its_own_description(kind: str, files: dict[str, str]) -> N
     assert description_of(brought(own).read("README.md").decode()) == "Own."
 
 
-def test_only_the_home_page_gets_it() -> None:
+def test_only_the_home_page_gets_the_stated_description() -> None:
     files = {**STATED["mkdocs"][0], "docs/other.md": "# Other\n"}
     assert description_of(brought(files).read("other.md").decode()) is None
 
@@ -127,7 +127,7 @@ TRANSLATED: list[dict[str, str]] = [
 
 
 @pytest.mark.parametrize("files", TRANSLATED)
-def test_a_translation_does_not_get_it_in_another_language(files: dict[str, str]) -> None:
+def test_a_translation_gets_no_description_in_another_language(files: dict[str, str]) -> None:
     made = read_source(source_of(files), lambda source: source, adding, lambda: None, several=True)
     found = sorted(str(description_of(part.read("README.md").decode())) for part in made.parts.values())
     assert found == ["None", ABOUT]

@@ -49,7 +49,7 @@ DOCUSAURUS = {
 }
 
 
-def test_docusaurus():
+def test_docusaurus_is_read():
     made, trees = parts_of(DOCUSAURUS)
     assert told(made) == [
         ("2-0-en", "2.0 · English", None, "en", True),
@@ -188,7 +188,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-def test_others(kind):
+def test_variants_of_other_tools_are_read(kind):
     files, variants, first, second, said = OTHERS[kind]
     made, trees = parts_of(files)
     assert made.kind == kind and told(made) == variants
@@ -203,7 +203,7 @@ def test_others(kind):
     assert {code for _, _, code in problems(one)} & {"versions_left_out", "translations_left_out"}
 
 
-def test_antora():
+def test_variants_of_antora_are_read():
     files = {
         f"{folder}/{path}": said
         for folder, version in (("a", "1.0"), ("b", "2.0"))
@@ -219,8 +219,8 @@ def test_antora():
 
 
 def with_links(kind):
-    """A source whose pages link to other languages and versions, with the target of each link: its text, then the
-    part and the path there, or the href within the space."""
+    """Return a source whose pages link to other languages and versions, with the target of each link: its
+    text, then the part and its path, or the href within the space."""
     files = {"docusaurus": DOCUSAURUS, **{name: one[0] for name, one in OTHERS.items()}}.get(kind, {})
     more, expected = LINKS[kind]
     return {**files, **more}, expected
@@ -366,7 +366,7 @@ LINKS = {
 
 
 @pytest.mark.parametrize("kind", LINKS)
-def test_links_lead_to_pages_of_other_languages_and_versions(kind):
+def test_links_target_pages_of_other_languages_and_versions(kind):
     files, expected = with_links(kind)
     made, _ = parts_of(files)
     pages = {key: {page.path for page in plan_import(part).pages} for key, part in made.parts.items()}
@@ -395,7 +395,7 @@ def test_links_to_missing_variants_are_reported():
     assert told[0].message == "/de/docs/guides/old#x points to 2.0 · Deutsch, which isn't imported"
 
 
-def test_antora_leads_to_other_versions():
+def test_links_of_antora_target_other_versions():
     nav = "* xref:index.adoc[]\n* xref:1.0@index.adoc[Before]\n"
     page = (
         "= Acme\n\nxref:1.0@index.adoc[] xref:2.0@index.adoc#_there[new] xref:3.0@index.adoc[gone]\n\n"

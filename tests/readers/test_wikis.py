@@ -73,7 +73,7 @@ BOOK = {
 }
 
 
-def test_a_portable_archive_of_bookstack():
+def test_a_portable_archive_of_bookstack_is_read():
     made = brought(
         {"data.json": json.dumps(BOOK), "files/cover.png": PNG, "files/i7.png": PNG, "files/f5.pdf": b"%PDF"}
     )
@@ -108,7 +108,7 @@ def test_a_portable_archive_of_bookstack():
     assert "books/kitchen/page/soup: soup.md" in led and "link/41: bread/sour-dough.md" in led
 
 
-def test_a_book_of_bookstack_in_html():
+def test_an_html_book_of_bookstack_is_read():
     page = (
         '<html><head><title>Kitchen</title></head><body><h1 style="font-size: '
         '4.8em">Kitchen</h1><div><p>How we cook.</p></div>'
@@ -166,7 +166,7 @@ WIKIJS = {
 }
 
 
-def test_wikijs():
+def test_wikijs_is_read():
     made = brought(WIKIJS)
     assert made.kind == "wikijs"
     assert tree(made) == {"Welcome": {}, "The guide": {"Steps": {}}, "Old page": {}}
@@ -195,7 +195,7 @@ def test_wikijs():
     assert "en/guide/steps: guide/steps.md" in text(made, ".gitbook.yaml")
 
 
-def test_wikijs_exported_to_the_disk():
+def test_wikijs_exported_to_disk_is_read():
     items = [
         {"id": "1", "kind": "link", "label": "Start", "target": "/", "targetType": "home"},
         {"id": "2", "kind": "header", "label": "Use"},
@@ -237,10 +237,10 @@ OUTLINE = {
 }
 
 
-def test_outline_as_markdown():
+def test_markdown_of_outline_is_read():
     made = brought(OUTLINE)
     assert (made.kind, made.name) == ("outline", "Handbook")
-    # The order is that of the archive.
+    # The order of the archive is kept.
     assert tree(made) == {"Zero": {"First": {}}, "Another": {}}
     page = text(made, "Handbook/Zero.md")
     for part in (
@@ -272,7 +272,7 @@ def said(text, *marks):
     return {"type": "text", "text": text, "marks": [{"type": name, "attrs": attrs} for name, attrs in marks]}
 
 
-def test_outline_as_json():
+def test_json_of_outline_is_read():
     first = doc(
         node(
             "paragraph",
@@ -370,7 +370,7 @@ def test_outline_as_json():
 # --- Docmost ------------------------------------------------------------------------------------------
 
 
-def test_docmost_as_markdown():
+def test_markdown_of_docmost_is_read():
     pages = {
         "Zero.md": {"pageId": "1", "slugId": "aaaa", "position": "a0", "parentPath": None},
         "Zero/First%20one.md": {"pageId": "2", "slugId": "bbbb", "position": "a1", "parentPath": "Zero.md"},
@@ -399,7 +399,7 @@ def test_docmost_as_markdown():
     assert "p/bbbb: Zero/First one.md" in text(made, ".gitbook.yaml")
 
 
-def test_docmost_as_html():
+def test_html_of_docmost_is_read():
     page = (
         "<!DOCTYPE html><html><head><title>Zero</title></head><body><h1>Zero</h1><div "
         'data-type="callout" data-callout-type="success"><p>Well</p></div>'
@@ -432,7 +432,7 @@ def test_docmost_as_html():
 # --- ReadMe -------------------------------------------------------------------------------------------
 
 
-def test_readme_that_is_synced():
+def test_a_synced_readme_project_is_read():
     made = brought(
         {
             "docs/_order.yaml": "- Start here\n- more\n- gone\n",
@@ -504,7 +504,7 @@ def block(kind, data):
     return f"[block:{kind}]\n{json.dumps(data, indent=2)}\n[/block]\n"
 
 
-def test_readme_with_blocks_of_json():
+def test_readme_with_json_blocks_is_read():
     table = {"cols": 2, "rows": 1, "data": {"h-0": "A", "h-1": "B", "0-0": "one | two", "0-1": "l\nm"}}
     page = (
         '---\ntitle: "Building"\nslug: "building"\nexcerpt: ""\nhidden: false\n---\n'
@@ -644,7 +644,7 @@ def test_readme_with_blocks_of_json():
         },
     ],
 )
-def test_exports_that_are_cut_off_or_odd_do_no_harm(files):
+def test_truncated_and_unusual_exports_do_no_harm(files):
     made = brought(files)
     assert (
         all(".." not in path.split("/") for path in made.paths())

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.document import anchors as places
-from octavo.core.document import containing, evaluating, html, json, reader, typst, writer
+from octavo.core.document import containing, evaluating, html, json, reader, tag_reader, typst, writer
 from octavo.core.document import text as said
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.printing.inputs import collect_order
 from octavo.sites.printing.store import PrintSubject
 from octavo.sites.printing.typesetting import Typesetter
@@ -54,7 +54,7 @@ def _explode(*args: Any) -> Any:
 
 
 DEFECTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
-    "read": lambda patch: patch.setitem(reader._TAGS, "hint", _explode),
+    "read": lambda patch: patch.setitem(tag_reader.TAGS, "hint", _explode),
     "read whole": lambda patch: patch.setattr(reader, "pair", _explode),
     "place": lambda patch: patch.setattr(places, "_place", _failing(places._place)),
     "reference": lambda patch: patch.setattr(
@@ -72,7 +72,7 @@ DEFECTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 
 
 @pytest.mark.parametrize("stage", DEFECTS)
-def test_every_output_goes_on_without_the_block(
+def test_every_output_continues_without_the_block(
     world: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
 ) -> None:
     told: list[str] = []
@@ -87,7 +87,9 @@ def test_every_output_goes_on_without_the_block(
     (source / "bad.md").write_text(bad.replace("words", f"words{stage.replace(' ', '')}"))
     (source / "good.md").write_text(GOOD)
     (source / "SUMMARY.md").write_text("* [Home](README.md)\n* [Bad](bad.md)\n* [Good](good.md)\n")
-    brought = bring(world.context, str(source), organization_id=world.home["organizationId"], publish=True)
+    brought = import_space(
+        world.context, str(source), organization_id=world.home["organizationId"], publish=True
+    )
     base = re.sub(r"^https?://[^/]+", "", str(brought.site_url))
     space = brought.outcome.space
     visitor = Visitor(world.context)

@@ -6,10 +6,12 @@ from changes.working import insert, update
 from octavo.content.references.index import derive_delta
 from octavo.content.revisions import bodies
 from octavo.content.revisions.deriving import MainUpdate, check_derived
-from octavo.content.revisions.store import Changes, list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
+from octavo.content.revisions.store import Changes
 from octavo.core.document import blocks, reader
 from octavo.core.links import app_hosts
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 
 FILES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Guide](guides/README.md)\n  * [Start](guides/start.md)\n"
@@ -27,7 +29,7 @@ def made(world, tmp_path, files=FILES):
         path = tmp_path / "source" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return bring(
+    return import_space(
         world.context, str(tmp_path / "source"), organization_id=world.home["organizationId"]
     ).outcome.space
 
@@ -128,14 +130,14 @@ def rows(world, space):
         ("[x](https://octavo.test/s/nospace/page)", "broken", "url"),
     ],
 )
-def test_every_kind(world, linked, text, status, kind):
+def test_every_kind_of_reference_is_indexed(world, linked, text, status, kind):
     home = linked.write("Home", text)
     found, target = linked.only(home)
     assert (found, target["kind"]) == (status, kind)
 
 
 @pytest.mark.sqlite_first
-def test_people_collections_and_spaces(world, linked):
+def test_references_to_people_collections_and_spaces_are_indexed(world, linked):
     user, other = world.users["editor"], world.home["spaceId"]
     for text, kind, id in (
         (f"[x](user:{user})", "user", user),
@@ -150,7 +152,7 @@ def test_people_collections_and_spaces(world, linked):
         assert id is None or target[kind]["id"] == id
 
 
-def test_cards_covers_and_links_in_the_contents(world, tmp_path):
+def test_references_of_cards_covers_and_navigation_are_indexed(world, tmp_path):
     files = dict(FILES)
     files["README.md"] = (
         "---\ncover: .gitbook/assets/plan.pdf\n---\n\n# Home\n\n"
@@ -166,7 +168,7 @@ def test_cards_covers_and_links_in_the_contents(world, tmp_path):
 
 
 @pytest.mark.sqlite_first
-def test_a_reference_says_where_it_stands(world, linked):
+def test_a_reference_contains_its_position(world, linked):
     home = linked.write("Home", "Read this.\n\nThen [start](guides/start.md), and [again](guides/start.md).")
     found = linked.links(home)
     (item,) = found["items"]
@@ -232,7 +234,7 @@ def test_paths_follow_slugs_at_every_level(world, linked):
 
 
 @pytest.mark.sqlite_first
-def test_links_to_files_outlive_a_move(world, linked):
+def test_links_to_files_survive_a_move(world, linked):
     home = linked.write("Home", "[x](guides/start.md)")
     linked.edit(update(linked.page("Start"), into=None, slug="begin"))
     status, target = linked.only(home)
@@ -240,7 +242,7 @@ def test_links_to_files_outlive_a_move(world, linked):
 
 
 @pytest.mark.sqlite_first
-def test_headings_come_and_go(world, linked):
+def test_links_follow_added_and_removed_headings(world, linked):
     home = linked.write("Home", "[x](guides/start.md#part-two)")
     assert linked.only(home)[0] == "broken"
     linked.write("Start", "## Part two\n\nText.")
@@ -251,7 +253,7 @@ def test_headings_come_and_go(world, linked):
 
 
 @pytest.mark.sqlite_first
-def test_headings_of_included_content_count(world, linked):
+def test_headings_of_included_content_are_link_targets(world, linked):
     home = linked.write("Home", "[x](guides/start.md#ask-us)")
     assert linked.only(home)[0] == "broken"
     linked.write("Start", '{% include "../.gitbook/includes/help.md" %}')
@@ -261,7 +263,7 @@ def test_headings_of_included_content_count(world, linked):
 
 
 @pytest.mark.sqlite_first
-def test_other_spaces_tell_when_they_change(world, linked, tmp_path):
+def test_changes_of_other_spaces_update_references(world, linked, tmp_path):
     (tmp_path / "other").mkdir()
     other = Linked(world, tmp_path / "other")
     start = other.page("Start")
@@ -278,7 +280,7 @@ def test_other_spaces_tell_when_they_change(world, linked, tmp_path):
 
 
 @pytest.mark.sqlite_first
-def test_nothing_is_told_of_a_space_that_is_not_seen(world, linked, tmp_path):
+def test_hidden_spaces_are_not_revealed(world, linked, tmp_path):
     (tmp_path / "other").mkdir()
     secret = Linked(world, tmp_path / "other")
     start = linked.page("Start")
@@ -307,7 +309,7 @@ def test_nothing_is_told_of_a_space_that_is_not_seen(world, linked, tmp_path):
 
 
 @pytest.mark.sqlite_first
-def test_a_deleted_space_is_no_target(world, linked):
+def test_a_deleted_space_is_not_a_target(world, linked):
     other = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Short"})["id"]
     home = linked.write("Home", f"[x](https://octavo.test/s/{other})")
     assert linked.only(home)[0] == "ok"
@@ -320,7 +322,7 @@ def test_a_deleted_space_is_no_target(world, linked):
 
 
 @pytest.mark.sqlite_first
-def test_paging_meets_everything_once(world, linked):
+def test_pagination_lists_everything_once(world, linked):
     text = " ".join(f"[{n}](https://example.org/{n})" for n in range(7)) + " [x](gone.md)"
     home = linked.write("Home", text)
     seen, page = [], {}
@@ -343,7 +345,7 @@ def test_paging_meets_everything_once(world, linked):
     assert places == found["count"] == 3
 
 
-def test_files_know_their_users(world, linked):
+def test_files_list_pages_that_use_them(world, linked):
     home = linked.write("Home", "[x](.gitbook/assets/plan.pdf)")
     file = world.get("admin", f"{linked.path}/content/files")["items"][0]["id"]
     found = linked.backlinks("files", file)
@@ -351,7 +353,7 @@ def test_files_know_their_users(world, linked):
 
 
 @pytest.mark.sqlite_first
-def test_reusable_contents_know_where_they_are_shown(world, linked):
+def test_reusable_contents_list_pages_that_include_them(world, linked):
     home, guide, start = linked.page("Home"), linked.page("Guide"), linked.page("Start")
     change = linked.create_change()
     shared = {"operation": "insert_reusable_content", "title": "Notice", "document": {"markdown": "Words."}}
@@ -385,7 +387,7 @@ def test_reusable_contents_know_where_they_are_shown(world, linked):
 # --- change requests ------------------------------------------------------------------------------------
 
 
-def test_a_change_request_has_links_of_its_own(world, linked):
+def test_a_change_request_has_its_own_links(world, linked):
     home = linked.write("Home", "[x](guides/start.md) [y](never.md)")
     start = linked.page("Start")
     change = linked.create_change()
@@ -464,7 +466,7 @@ def test_the_cost_of_a_page_of_2000_is_as_documented(sqlite_world, tmp_path):
     assert written() == 0
 
 
-def test_rows_are_those_that_a_fresh_import_makes(world, linked):
+def test_rows_equal_those_of_a_fresh_import(world, linked):
     """After many small changes, the rows are the same as after reading everything again."""
     linked.write("Home", "[x](guides/start.md#part) [y](guides/start) [z](guides/new.md)")
     linked.write("Start", "## Part\n\n[a](../README.md#why)")
@@ -480,8 +482,8 @@ def test_rows_are_those_that_a_fresh_import_makes(world, linked):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["elsa-guides", "phantasma-phoenix"])
-def test_real_documentation(sqlite_world, corpora, name):
-    space = bring(
+def test_references_of_real_documentation_resolve(sqlite_world, corpora, name):
+    space = import_space(
         sqlite_world.context, str(corpora / name), organization_id=sqlite_world.home["organizationId"]
     ).outcome.space
     stats = sqlite_world.get("admin", f"/spaces/{space}/links")["stats"]
@@ -490,10 +492,10 @@ def test_real_documentation(sqlite_world, corpora, name):
 
 
 @pytest.mark.slow
-def test_the_broken_links_of_real_documentation_lead_nowhere(sqlite_world, corpora):
+def test_broken_links_of_real_documentation_have_no_target(sqlite_world, corpora):
     """Links reported as broken have no file in the source."""
     source = corpora / "elsa-guides"
-    space = bring(
+    space = import_space(
         sqlite_world.context, str(source), organization_id=sqlite_world.home["organizationId"]
     ).outcome.space
     broken = sqlite_world.get("admin", f"/spaces/{space}/links", params={"status": "broken", "limit": 1000})
@@ -520,7 +522,7 @@ def test_a_copy_refers_to_itself(linked):
     assert "broken" not in [item["status"] for item in linked.links(page)["items"]]
 
 
-def test_an_edit_of_blocks_leaves_the_rows_that_the_whole_page_makes(world, linked):
+def test_rows_after_an_edit_of_blocks_equal_those_of_the_whole_page(world, linked):
     link = "See [the plan](.gitbook/assets/plan.pdf) and [why](README.md#why)."
     blocks = [
         "## Top",
@@ -560,7 +562,7 @@ def test_an_edit_of_blocks_leaves_the_rows_that_the_whole_page_makes(world, link
         assert check_derived(tx, linked.id, app_hosts(world.context.settings.url)) == []
 
 
-def test_an_edit_of_a_block_reads_no_more_than_it(sqlite_world, tmp_path, monkeypatch):
+def test_an_edit_of_a_block_reads_only_that_block(sqlite_world, tmp_path, monkeypatch):
     """A revision that changes a block of a long page neither parses nor tokenizes the rest of the text."""
     linked = Linked(sqlite_world, tmp_path)
     lines = [f"Paragraph {n} about [home](README.md) and more." for n in range(300)]

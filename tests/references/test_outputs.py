@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from conditional_spaces import COMMON, ConditionalSpace, MadePage, words_of
 from octavo.content.references.inclusions import MAX_INCLUDED
-from octavo.content.revisions.store import main_state
-from octavo.operations.admin.import_export import bring
+from octavo.content.revisions.states import main_state
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.printing.inputs import collect_order
 from octavo.sites.printing.print_job import compile_order
 from octavo.sites.printing.store import PrintSubject
@@ -39,7 +39,7 @@ class Published:
         for name, text in self.space.files.items():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             (source / name).write_text(text)
-        brought = bring(
+        brought = import_space(
             world.context, str(source), organization_id=world.home["organizationId"], publish=True
         )
         self.world = world
@@ -73,7 +73,7 @@ class Published:
 
     @property
     def findable(self) -> set[str]:
-        # Search indexes a page's own file, not what it includes.
+        # Search indexes a page's own file, not included content.
         return {word for page in self.searched for word in page.own | {page.word, page.about}}
 
 
@@ -195,7 +195,9 @@ def test_no_output_includes_more_than_a_page_can_have(world: Any, tmp_path: Path
     (source / "other.md").write_text(
         f"# Other\n\n[a](README.md#part-{most - 1}) [b](README.md#part-{most})\n"
     )
-    brought = bring(world.context, str(source), organization_id=world.home["organizationId"], publish=True)
+    brought = import_space(
+        world.context, str(source), organization_id=world.home["organizationId"], publish=True
+    )
     base, visitor = re.sub(r"^https?://[^/]+", "", str(brought.site_url)), Visitor(world.context)
     folder = tmp_path / "print"
     folder.mkdir()
@@ -220,7 +222,9 @@ def test_no_output_includes_more_than_a_page_can_have(world: Any, tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 140))
-def test_many_more_spaces(sqlite_world: Any, tmp_path: Path, seed: int) -> None:
+def test_every_output_of_many_more_spaces_matches_the_visible_content(
+    sqlite_world: Any, tmp_path: Path, seed: int
+) -> None:
     published = Published(sqlite_world, tmp_path, seed)
     check_pages(published)
     check_lists(published)

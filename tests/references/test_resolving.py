@@ -11,9 +11,9 @@ import pytest
 from changes.working import update
 from octavo.content.references.lookup import Owner
 from octavo.content.references.resolving import NobodyViewer, state_resolver
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.links import app_hosts
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.sites.printing.inputs import collect_order
 from octavo.sites.printing.store import PrintSubject
 from octavo.sites.site.creating import create_site
@@ -62,7 +62,7 @@ def hide(linked: Linked) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_a_page_of_another_space_is_that_page_in_documents_too(two: tuple[Linked, Linked]) -> None:
+def test_documents_link_to_pages_of_other_spaces(two: tuple[Linked, Linked]) -> None:
     linked, other = two
     there, start = f"https://octavo.test/s/{other.id}", other.page("Start")
     home = linked.write(
@@ -79,7 +79,7 @@ def test_a_page_of_another_space_is_that_page_in_documents_too(two: tuple[Linked
 
 
 @pytest.mark.sqlite_first
-def test_a_pages_own_first_heading_is_its_start(two: tuple[Linked, Linked]) -> None:
+def test_a_link_to_the_first_heading_of_a_page_is_a_link_to_the_page(two: tuple[Linked, Linked]) -> None:
     """Where pages are read as files, their title is a heading with an ID, and others link to it."""
     linked, other = two
     there = f"https://octavo.test/s/{other.id}"
@@ -108,7 +108,7 @@ def test_links_in_documents_follow_changes_of_the_other_space(two: tuple[Linked,
 
 
 @pytest.mark.sqlite_first
-def test_documents_say_nothing_of_a_space_that_is_not_seen(two: tuple[Linked, Linked]) -> None:
+def test_documents_reveal_no_hidden_space(two: tuple[Linked, Linked]) -> None:
     linked, other = two
     there = f"https://octavo.test/s/{other.id}"
     home = linked.write("Home", f"[a]({there}/guides/start) [b]({there}/never) [c]({there})")
@@ -123,7 +123,7 @@ def test_documents_say_nothing_of_a_space_that_is_not_seen(two: tuple[Linked, Li
 
 
 @pytest.mark.sqlite_first
-def test_documents_come_back_with_their_links(two: tuple[Linked, Linked]) -> None:
+def test_documents_round_trip_with_their_links(two: tuple[Linked, Linked]) -> None:
     linked, other = two
     there = f"https://octavo.test/s/{other.id}"
     text = f"See [a]({there}/guides/start), [b](guides/README.md#First_Steps), [c](user:nobody)."
@@ -148,7 +148,7 @@ def test_documents_come_back_with_their_links(two: tuple[Linked, Linked]) -> Non
     assert other.id not in refused.text.replace(f"{other.page('Start')}", "")
 
 
-def test_hosts_are_given_and_not_remembered(world: Any, tmp_path: Path) -> None:
+def test_hosts_are_passed_in_and_not_cached(world: Any, tmp_path: Path) -> None:
     linked = Linked(world, tmp_path)
     ref = {"kind": "url", "url": f"https://docs.one.test/s/{linked.id}/guides"}
     with world.context.db.read() as tx:
@@ -196,7 +196,7 @@ class Site:
 
 
 @pytest.mark.sqlite_first
-def test_a_space_that_is_not_known_is_linked_where_it_is(two: tuple[Linked, Linked]) -> None:
+def test_an_unknown_space_is_linked_by_its_url(two: tuple[Linked, Linked]) -> None:
     linked, other = two
     there = f"https://octavo.test/s/{other.id}/guides/start"
     linked.write(
@@ -212,7 +212,7 @@ def test_a_space_that_is_not_known_is_linked_where_it_is(two: tuple[Linked, Link
 
 
 @pytest.mark.sqlite_first
-def test_a_space_of_the_same_site_is_linked_there(two: tuple[Linked, Linked]) -> None:
+def test_a_space_of_the_same_site_is_linked_on_the_site(two: tuple[Linked, Linked]) -> None:
     linked, other = two
     there = f"https://octavo.test/s/{other.id}"
     linked.write(
@@ -230,7 +230,7 @@ def test_a_space_of_the_same_site_is_linked_there(two: tuple[Linked, Linked]) ->
     assert f'<a href="{there}/guides/start" rel="noopener">a</a>' in site.get()
 
 
-def test_links_in_the_contents_lead_to_other_spaces(world: Any, tmp_path: Path) -> None:
+def test_navigation_links_to_other_spaces(world: Any, tmp_path: Path) -> None:
     files = {"SUMMARY.md": f"* [Home](README.md)\n* [Away]({ELSEWHERE})\n", "README.md": "# Home\n"}
     assert f'href="{ELSEWHERE}"' in Site(Linked(world, tmp_path, files)).get()
 
@@ -258,7 +258,7 @@ SPELLINGS = [
 ]
 
 
-def test_every_link_that_is_ok_scrolls(world: Any, tmp_path: Path) -> None:
+def test_every_valid_anchor_exists_on_the_page(world: Any, tmp_path: Path) -> None:
     text = "".join(f"[x](guide.md#{spelling})\n" for spelling in SPELLINGS)
     linked = Linked(world, tmp_path, {**ANCHORED, "README.md": f"# Home\n\n{text}\n"})
     found = linked.links(linked.page("Home"))
@@ -276,7 +276,7 @@ def test_every_link_that_is_ok_scrolls(world: Any, tmp_path: Path) -> None:
 # --- prints ---------------------------------------------------------------------------------------------
 
 
-def test_prints_find_files_as_pages_do(world: Any, tmp_path: Path) -> None:
+def test_prints_resolve_files_like_pages(world: Any, tmp_path: Path) -> None:
     names = ["image (1).png", "a b.png", "plain.png", "(2).png", "100%.png"]
     shown = [
         "![](<.gitbook/assets/image (1).png>)",
@@ -290,7 +290,9 @@ def test_prints_find_files_as_pages_do(world: Any, tmp_path: Path) -> None:
     for width, name in enumerate([*names, "unused.png"], 1):
         (source / ".gitbook/assets" / name).write_bytes(png(width))
     (source / "README.md").write_text("# Home\n\n" + "\n\n".join(shown) + "\n")
-    brought = bring(world.context, str(source), organization_id=world.home["organizationId"], publish=True)
+    brought = import_space(
+        world.context, str(source), organization_id=world.home["organizationId"], publish=True
+    )
     folder = tmp_path / "print"
     folder.mkdir()
     with world.context.db.read() as tx:
@@ -323,7 +325,9 @@ def test_nested_folders_are_resolved_from_the_file(world: Any, tmp_path: Path) -
         (source / name).write_text(text)
     (source / "part/.gitbook/assets").mkdir()
     (source / "part/.gitbook/assets/dot.png").write_bytes(png())
-    brought = bring(world.context, str(source), organization_id=world.home["organizationId"], publish=True)
+    brought = import_space(
+        world.context, str(source), organization_id=world.home["organizationId"], publish=True
+    )
     problems = [(p.path, p.line, p.code) for p in brought.outcome.problems]
     assert problems == [("README.md", 5, "missing_include")]
     visitor, base = Visitor(world.context), re.sub(r"^https?://[^/]+", "", str(brought.site_url))
@@ -349,12 +353,12 @@ GONE = (
 )
 
 
-def test_files_that_are_shown_and_not_there_are_problems(world: Any, tmp_path: Path) -> None:
+def test_missing_files_that_are_shown_are_problems(world: Any, tmp_path: Path) -> None:
     source = tmp_path / "source"
     (source / "part/.gitbook/assets").mkdir(parents=True)
     (source / "part/.gitbook/assets/dot.png").write_bytes(png())
     (source / "README.md").write_text("# Home\n")
     (source / "part/gone.md").write_text(GONE)
-    brought = bring(world.context, str(source), organization_id=world.home["organizationId"])
+    brought = import_space(world.context, str(source), organization_id=world.home["organizationId"])
     problems = [(p.path, p.line, p.code) for p in brought.outcome.problems]
     assert problems == [("part/gone.md", line, "missing_file") for line in (7, 9, 13, 15, 17, 0)]

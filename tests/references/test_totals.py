@@ -11,7 +11,7 @@ from octavo.content.references import listing, totals
 from octavo.content.revisions import staging
 from octavo.content.revisions.deriving import check_derived, rebuild_derived, remove_replaced
 from octavo.core.links import app_hosts
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from references.test_index import Linked
 
 STEPS = 14
@@ -120,7 +120,7 @@ class Hands:
         (source / "guides" / "start.md").write_text(f"# Imported\n\n{self.text()}\n")
         (source / "README.md").write_text(f"# Home\n\n{self.text()}\n")
         org = self.world.home["organizationId"]
-        bring(self.world.context, str(source), organization_id=org, space_id=self.space.id)
+        import_space(self.world.context, str(source), organization_id=org, space_id=self.space.id)
 
     def rebuild(self):
         space = self.chance.choice([self.space, self.other])
@@ -169,7 +169,7 @@ class Hands:
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("seed", range(6))
-def test_kept_totals_are_counted_ones(world, tmp_path, monkeypatch, seed):
+def test_stored_totals_equal_counts(world, tmp_path, monkeypatch, seed):
     hands = Hands(world, tmp_path, monkeypatch, seed)
     for _ in range(STEPS):
         # Occasionally, revisions are written like large ones.
@@ -191,7 +191,7 @@ def test_kept_totals_are_counted_ones(world, tmp_path, monkeypatch, seed):
     assert hands.answers() == kept
 
 
-def test_edits_while_a_space_is_counted(world, tmp_path, monkeypatch):
+def test_edits_during_counting_are_included(world, tmp_path, monkeypatch):
     """Each batch is counted between two edits, and readers always get correct numbers."""
     hands = Hands(world, tmp_path, monkeypatch, 3)
     monkeypatch.setattr(staging, "MOST_AT_ONCE", 0)
@@ -228,7 +228,7 @@ def test_a_job_counts_the_rows_of_a_large_revision(world, tmp_path, monkeypatch)
     assert wrong(world, hands.space.id) == []
 
 
-def test_wrong_totals_are_found_and_made_anew(world, tmp_path, monkeypatch):
+def test_wrong_totals_are_found_and_corrected(world, tmp_path, monkeypatch):
     hands = Hands(world, tmp_path, monkeypatch, 5)
     for table in ("reference_targets", "reference_totals"):
         with world.context.db.write() as tx:

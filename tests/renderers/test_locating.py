@@ -1,4 +1,4 @@
-"""Answers for renderers, and what they can read with the token."""
+"""Responses for renderers, and the content that they can read with the token."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def site(world: World) -> Site:
 
 
 @pytest.mark.sqlite_first
-def test_a_url_names_its_content(site: Site) -> None:
+def test_a_url_is_resolved_to_its_content(site: Site) -> None:
     start = site.found()
     assert start["site"] == site.id and start["space"] == site.spaces["Guide"]
     assert start["siteSection"] == site.guide["id"] and start["organization"]
@@ -151,7 +151,7 @@ def test_partial_paths_are_not_complete(site: Site) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_tokens_are_short_and_stay_the_same_for_an_hour(site: Site, clock: SetClock) -> None:
+def test_tokens_are_short_and_reused_for_an_hour(site: Site, clock: SetClock) -> None:
     start = now() // HOUR * HOUR + 1000
     clock.set(start)
     first = site.found()["apiToken"]
@@ -207,7 +207,7 @@ def test_the_token_reads_only_published_content(site: Site) -> None:
     assert answer.status_code == 404
 
 
-def test_revisions_that_were_replaced_are_there_for_an_hour(site: Site, clock: SetClock) -> None:
+def test_replaced_revisions_are_readable_for_an_hour(site: Site, clock: SetClock) -> None:
     token, space = site.found()["apiToken"], site.spaces["Guide"]
     first = site.read(token, f"/spaces/{space}").json()["revision"]
     site.edit(space, {"operation": "insert_page", "document": {"markdown": "# Third\n"}})
@@ -226,7 +226,7 @@ def test_revisions_that_were_replaced_are_there_for_an_hour(site: Site, clock: S
 
 
 @pytest.mark.sqlite_first
-def test_addresses_in_another_script_are_escaped(site: Site) -> None:
+def test_urls_in_another_script_are_escaped(site: Site) -> None:
     site.change("", {"basename": "postgresql-繁體"})
     site.change(f"sections/{site.guide['id']}", {"path": "führer"})
     site.change(f"sections/{site.plans['id']}", {"path": "планы"})
@@ -256,7 +256,7 @@ def test_addresses_in_another_script_are_escaped(site: Site) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_share_links(site: Site) -> None:
+def test_share_links_are_resolved(site: Site) -> None:
     open_token = site.found()["apiToken"]
     site.change("", {"visibility": "share-link"})
     assert site.read(open_token, f"{site.path}/published").status_code == 401
@@ -276,7 +276,7 @@ def test_share_links(site: Site) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_signed_visitors(site: Site) -> None:
+def test_authenticated_visitors_are_resolved(site: Site) -> None:
     site.change("", {"visibility": "visitor-auth"})
     assert site.ask().status_code == 404
     body = {"backend": "custom", "fallbackURL": LOGIN}
@@ -335,7 +335,7 @@ def test_conditional_content_is_resolved_for_matching_visitors(site: Site) -> No
     assert seen(beta) == {"Guide", "Old"}
 
 
-def test_addresses_that_were_left_lead_on(site: Site) -> None:
+def test_former_urls_redirect(site: Site) -> None:
     site.change(f"sections/{site.plans['id']}", {"path": "pricing"})
     site.change(f"sections/{site.guide['id']}", {"condition": "visitor.claims.nobody"})
     site.change("", {"adaptiveContent": {"enabled": True}})
@@ -356,13 +356,13 @@ def test_addresses_that_were_left_lead_on(site: Site) -> None:
         "https://\N{GRINNING FACE}/" + "%ff" * 20,
     ],
 )
-def test_addresses_of_nothing(world: World, url: str) -> None:
+def test_unknown_urls_are_not_found(world: World, url: str) -> None:
     answer = world.call("nobody", "POST", "/urls/published", json={"url": url})
     assert answer.status_code == 404 and answer.json()["error"]["message"]
 
 
 @pytest.mark.sqlite_first
-def test_previews(site: Site) -> None:
+def test_previews_are_resolved(site: Site) -> None:
     token = site.world.get("admin", f"{site.path}/publishing/preview")["url"].partition("preview_token=")[2]
     site.make("unpublish", {})
     assert site.ask().status_code == 404
@@ -379,7 +379,7 @@ def test_previews(site: Site) -> None:
     assert site.read(token, f"{site.path}/published").status_code == 200
 
 
-def test_a_preview_of_a_change_request_shows_that_to_renderers_too(site: Site) -> None:
+def test_renderers_get_the_previewed_change_request(site: Site) -> None:
     world, space = site.world, site.spaces["Plans"]
     path = f"/spaces/{space}/change-requests"
 
@@ -426,7 +426,7 @@ def test_a_preview_of_a_change_request_shows_that_to_renderers_too(site: Site) -
 
 
 @pytest.mark.sqlite_first
-def test_a_token_ends_with_that_of_the_visitor(site: Site) -> None:
+def test_a_token_expires_with_that_of_the_visitor(site: Site) -> None:
     site.change("", {"visibility": "visitor-auth"})
     key = site.world.get("admin", f"{site.path}/publishing/auth")["privateKey"]
     until = now() // 1000 + 300
@@ -436,7 +436,7 @@ def test_a_token_ends_with_that_of_the_visitor(site: Site) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_a_site_that_shows_nothing_is_not_found(site: Site) -> None:
+def test_a_site_without_content_is_not_found(site: Site) -> None:
     for space in site.spaces.values():
         assert site.world.call("admin", "DELETE", f"/spaces/{space}").status_code == 205
     assert site.ask().status_code == 404 and site.ask("plans/more").status_code == 404

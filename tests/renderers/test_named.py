@@ -91,7 +91,7 @@ def person(named: Named, token: str, user: str) -> httpx.Response:
 # --- specifications -------------------------------------------------------------------------------------
 
 
-def test_a_specification_that_a_page_names(named: Named) -> None:
+def test_specifications_on_a_page_are_returned(named: Named) -> None:
     world = named.world
     processed(world, "pets", {"text": SMALL})
     processed(world, "secret", {"text": SMALL})
@@ -126,7 +126,7 @@ def test_a_specification_that_a_page_names(named: Named) -> None:
 
 
 @pytest.mark.parametrize("how", ["page", "block", "included", "hidden section"])
-def test_a_specification_that_only_some_see(named: Named, how: str) -> None:
+def test_conditional_specifications_are_only_returned_to_matching_visitors(named: Named, how: str) -> None:
     processed(named.world, "pets", {"text": SMALL})
     shown = f"{{% if {PAYING} %}}\n{OPERATION}\n{{% endif %}}"
     if how == "page":
@@ -164,7 +164,7 @@ def test_a_specification_that_only_some_see(named: Named, how: str) -> None:
     assert answer.status_code == 200, answer.text
 
 
-def test_pages_made_of_a_specification_name_it(named: Named) -> None:
+def test_computed_pages_name_their_specification(named: Named) -> None:
     processed(named.world, "pets", {"text": WITH_PETS})
     source = {
         "type": "builtin:openapi",
@@ -181,7 +181,7 @@ def test_pages_made_of_a_specification_name_it(named: Named) -> None:
 # --- people -----------------------------------------------------------------------------------------------
 
 
-def test_people_whom_a_page_mentions(named: Named) -> None:
+def test_mentioned_people_are_returned(named: Named) -> None:
     world = named.world
     user = world.users["editor"]
     with world.context.db.write() as tx:
@@ -205,7 +205,7 @@ def test_people_whom_a_page_mentions(named: Named) -> None:
     assert person(named, named.token(paying=True), user).status_code == 404
 
 
-def test_people_in_cells_of_a_table(named: Named) -> None:
+def test_people_in_table_cells_are_returned(named: Named) -> None:
     """A renderer requests the content of such a cell. Text that isn't an id returns 404."""
     user = named.world.users["editor"]
     token = named.token()
@@ -226,7 +226,7 @@ def test_people_in_cells_of_a_table(named: Named) -> None:
     assert person(named, token, user).status_code == 404
 
 
-def test_blocks_of_a_specification_stay_blocks(named: Named) -> None:
+def test_api_blocks_stay_blocks(named: Named) -> None:
     """The renderer draws them from the specification; one in a file of the space is drawn here."""
     processed(named.world, "pets", {"text": WITH_PETS})
     schemas = (
@@ -290,7 +290,7 @@ def with_blocks(named: Named) -> Any:
     return install(named.world)
 
 
-def test_blocks_that_stand_on_a_page(named: Named) -> None:
+def test_blocks_of_integrations_are_returned(named: Named) -> None:
     world, token = named.world, named.token()
     made = with_blocks(named)
     assert render(named, token).status_code == 404, "nothing stands there"
@@ -342,7 +342,7 @@ def test_blocks_that_stand_on_a_page(named: Named) -> None:
     assert render(named, token).status_code == 404
 
 
-def test_addresses_that_a_block_stands_for(named: Named) -> None:
+def test_urls_of_integration_blocks_are_returned(named: Named) -> None:
     with_blocks(named)
     named.write('{% embed url="https://films.example/one" %}', "film")
     token = named.token()
@@ -378,7 +378,7 @@ def test_operations_open_to_visitors_are_read_only() -> None:
     }
 
 
-def test_no_operation_is_open_to_a_visitor_but_those(sqlite_world: World) -> None:
+def test_no_other_operation_is_open_to_visitors(sqlite_world: World) -> None:
     """With the ids of the token's own site, and with those of another organization."""
     world = sqlite_world
     wrong, headers, before = [], dict[str, str](), ""

@@ -73,7 +73,7 @@ def waiting(world: World) -> list[dict[str, str]]:
     return [json.loads(row[0]) for row in rows]
 
 
-def test_changes_are_told_in_the_transaction_that_makes_them(world: World) -> None:
+def test_renderers_are_notified_in_the_transaction_of_a_change(world: World) -> None:
     waiting(world)
     with world.context.db.write() as tx:
         tx.run("DELETE FROM jobs WHERE kind = 'tellRenderers'")
@@ -86,7 +86,7 @@ def test_changes_are_told_in_the_transaction_that_makes_them(world: World) -> No
     assert {"organization_id": org, "space_id": world.home["spaceId"]} in waiting(world)
 
 
-def test_a_new_version_of_a_specification_is_told(world: World, server: HTTPServer) -> None:
+def test_a_new_version_of_a_specification_notifies_renderers(world: World, server: HTTPServer) -> None:
     """Renderers cache it until they are notified with its name."""
     org = world.home["organizationId"]
     path = world.home.path("/orgs/{organizationId}/openapi/pets")

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from octavo.operations.admin.docs_sites import bring_source
+from octavo.operations.admin.docs_sites import import_as_site_or_space
 from visiting import Visitor
 from world import World
 
@@ -102,7 +102,9 @@ class Site:
 
     def _bring(self, folder: Path) -> Any:
         organization = self.world.home["organizationId"]
-        return bring_source(self.world.context, str(folder), organization_id=organization, publish=True)
+        return import_as_site_or_space(
+            self.world.context, str(folder), organization_id=organization, publish=True
+        )
 
     def read(self, token: str, path: str, **query: Any) -> Any:
         headers = {"authorization": f"Bearer {token}"}
@@ -127,7 +129,7 @@ def led(visitor: Visitor, base: str, path: str, origin: str) -> str | None:
     return found if answer.status_code < 400 else None
 
 
-def test_renderers_are_led_where_the_reader_leads(site: Site) -> None:
+def test_renderers_get_the_redirects_of_the_reader(site: Site) -> None:
     parts = urlsplit(site.url)
     visitor, origin = Visitor(site.world.context), f"{parts.scheme}://{parts.netloc}"
     token = site.world.post("nobody", "/urls/published", {"url": site.url})["apiToken"]
@@ -158,7 +160,7 @@ def test_renderers_are_led_where_the_reader_leads(site: Site) -> None:
     }
 
 
-def test_with_a_share_key_targets_hold_it(site: Site) -> None:
+def test_redirect_targets_keep_the_share_key(site: Site) -> None:
     link = site.world.post("admin", f"{site.path}/share-links", {"name": "Friends"})
     answer = site.world.call("admin", "PATCH", site.path, json={"visibility": "share-link"})
     assert answer.status_code == 200
@@ -170,7 +172,7 @@ def test_with_a_share_key_targets_hold_it(site: Site) -> None:
     assert site.read(shown["apiToken"], "redirect", source="/gone", shareKey="other").status_code == 404
 
 
-def test_members_are_told_of_the_redirects_that_they_can_change(site: Site) -> None:
+def test_members_see_redirects_that_they_can_edit(site: Site) -> None:
     assert (
         site.world.get("admin", f"{site.path}/redirect?source=/both")["target"]
         == "https://elsewhere.example.org/"

@@ -28,19 +28,19 @@ def test_a_document_is_computed_once_for_each_state(world, compute):
     assert computers.calls == ["document", "document"]
 
 
-def test_ids_follow_the_seed(compute):
+def test_ids_depend_on_the_seed(compute):
     one, again, two = (
         compute("revision", computers.source(), seed).json()["pages"] for seed in ("one", "one", "two")
     )
     assert one == again and one[0]["id"] != two[0]["id"] and len(one[0]["id"]) == 20
     page = one[0]["pages"][0]
     assert page["path"] == "after/seen" and page["computed"]["type"] == computers.TYPE
-    # The page contains what is needed to get its document.
+    # The page contains everything needed to get its document.
     document = compute("document", page["computed"], page["computedSeed"]).json()
     assert document["nodes"][0]["nodes"][0]["leaves"][0]["text"] == "Seen."
 
 
-def test_a_space_that_is_not_seen_is_not_there(world, compute):
+def test_a_hidden_space_is_not_found(world, compute):
     hidden = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Hidden"})["id"]
     world.call("admin", "PATCH", f"/spaces/{hidden}", json={"defaultLevel": None})
     source = computers.source(hidden, text="Look.")
@@ -71,6 +71,6 @@ def test_a_space_that_is_not_seen_is_not_there(world, compute):
         ("document", {**computers.source(), "dependencies": {"x": {}}}, "source.dependencies.x"),
     ],
 )
-def test_bad_sources_are_refused_by_name(compute, what, source, named):
+def test_invalid_sources_are_refused_with_their_path(compute, what, source, named):
     answer = compute(what, source)
     assert answer.status_code == 400 and named in answer.json()["error"]["message"], answer.text

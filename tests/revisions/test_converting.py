@@ -13,7 +13,7 @@ def _convert(world: World, body: dict[str, Any]) -> Any:
     return world.call("reader", "POST", f"/spaces/{world.home['spaceId']}/content/convert", json=body)
 
 
-def test_markdown_becomes_nodes_and_stays_as_it_is(world: World) -> None:
+def test_markdown_becomes_nodes_and_stays_unchanged(world: World) -> None:
     markdown = "Some *words*\n===\n\n{% hint style='info' %}\nNote\n{% endhint %}\n"
     found = _convert(world, {"markdown": markdown}).json()
     assert found["markdown"] == markdown
@@ -36,13 +36,13 @@ def test_nodes_become_markdown(world: World) -> None:
         ({"markdown": 7}, "markdown"),
     ],
 )
-def test_unsupported_formats_are_refused_by_name(world: World, body: dict[str, Any], message: str) -> None:
+def test_unsupported_formats_are_named(world: World, body: dict[str, Any], message: str) -> None:
     answer = _convert(world, body)
     assert answer.status_code == 400
     assert message in answer.json()["error"]["message"]
 
 
-def test_an_empty_text_is_a_page_like_any_other(world: World) -> None:
+def test_an_empty_text_is_a_valid_page(world: World) -> None:
     """Twice in a batch, and next to a page whose links are resolved."""
     pages = [
         {"operation": "insert_page", "title": title, "document": {"markdown": markdown}}

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from octavo.content.revisions.deriving import check_derived
-from octavo.content.revisions.store import list_items, main_state
+from octavo.content.revisions.item_versions import list_items
+from octavo.content.revisions.states import main_state
 from octavo.core.links import app_hosts
 from octavo.kit.work.worker import Worker
 from octavo.operations.admin.backup import back_up, restore, verify_installation
@@ -97,7 +98,7 @@ def _derived(context: Any, space_id: str) -> tuple[Any, ...]:
     return content, [tuple(row) for row in sources], len(meant)
 
 
-def test_every_entrance_causes_the_same(world: Any, tmp_path: Path) -> None:
+def test_every_entry_point_causes_the_same_effects(world: Any, tmp_path: Path) -> None:
     organization = world.home["organizationId"]
     context = world.context
     spaces: dict[str, str] = {}

@@ -8,7 +8,7 @@ import pytest
 import computers
 from light_client import LightClient
 from octavo.delivery.reader.app import reader_edge
-from octavo.operations.admin.import_export import bring, export_space
+from octavo.operations.admin.import_export import export_space, import_space
 from tree_parts import check_parts
 
 SUMMARY = """# Contents
@@ -35,7 +35,7 @@ class Book:
         for name in ("README", "reference", "before", "after"):
             (folder / f"{name}.md").write_text(f"# {name.title()}\n\nText.\n")
         self.world = world
-        self.brought = bring(
+        self.brought = import_space(
             world.context,
             str(folder),
             organization_id=world.home["organizationId"],
@@ -72,7 +72,7 @@ def edit_home(world):
     world.post("admin", world.home.path("/spaces/{spaceId}/content"), {"changes": [change]})
 
 
-def test_pages_stand_where_their_source_does(world, book):
+def test_computed_pages_are_at_the_position_of_their_source(world, book):
     found = book.below_reference()
     assert [(page["type"], page["slug"]) for page in found] == [
         ("document", "before"),
@@ -95,7 +95,7 @@ def test_pages_stand_where_their_source_does(world, book):
 
 
 @pytest.mark.sqlite_first
-def test_the_parts_of_a_tree_have_them(world, book):
+def test_levels_of_a_tree_contain_computed_pages(world, book):
     whole = check_parts(lambda part, /, **query: book.get(f"{book.content}/{part}", **query))
     assert [page["title"] for page in whole] == ["Home", "Reference"]
     source = book.below_reference(computed="false")[1]
@@ -104,7 +104,7 @@ def test_the_parts_of_a_tree_have_them(world, book):
     assert [page["id"] for page in plain][1] == source["id"]
 
 
-def test_a_computed_page_is_read_as_any_other(world, book):
+def test_a_computed_page_is_read_like_any_other(world, book):
     seen = book.below_reference()[1]["pages"][0]
     by_id = book.get(f"{book.content}/page/{seen['id']}", format="document")
     by_path = book.get(f"{book.content}/path/{seen['path']}", format="document")
@@ -120,7 +120,7 @@ def test_a_computed_page_is_read_as_any_other(world, book):
     assert world.call("reader", "GET", f"{book.content}/path/reference/after-1/nothing").status_code == 404
 
 
-def test_every_base_shows_them(world, book):
+def test_every_branch_shows_computed_pages(world, book):
     whole = book.get(book.content)
     found, file = book.below_reference(), next(f for f in whole["files"] if f["name"] == "seen.txt")
     seen = found[1]["pages"][0]
@@ -142,7 +142,7 @@ def test_every_base_shows_them(world, book):
     assert book.get(f"{book.content}/files", computed="false")["count"] == 0
 
 
-def test_nothing_is_computed_twice_and_nothing_is_stale(world, book):
+def test_pages_are_computed_once_and_never_stale(world, book):
     first = book.below_reference()
     assert book.below_reference() == first and computers.calls == ["revision"]
     seen = f"{book.content}/page/{first[1]['pages'][0]['id']}"
@@ -169,7 +169,7 @@ def test_expanded_pages_are_not_shared_between_visitors(world, book):
         assert book.below_reference(who="admin")[1]["pages"][0] == shown
 
 
-def test_a_foreign_space_is_not_there(world, tmp_path):
+def test_a_foreign_space_is_not_found(world, tmp_path):
     book = Book(world, tmp_path / "book", computers.source(world.away["spaceId"]))
     assert "description" not in book.below_reference(who="admin")[1]["pages"][0]
 
@@ -206,7 +206,7 @@ def test_a_page_whose_text_cannot_be_computed_has_none(world, tmp_path):
     assert answer.status_code == 404 and "source.props.text" in answer.json()["error"]["message"]
 
 
-def test_files_written_are_those_of_the_source(world, book, tmp_path):
+def test_only_source_files_are_written(world, book, tmp_path):
     export_space(world.context, book.space, tmp_path / "out")
     assert (tmp_path / "out" / "SUMMARY.md").read_text() == (tmp_path / "book" / "SUMMARY.md").read_text()
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == sorted(
@@ -215,7 +215,7 @@ def test_files_written_are_those_of_the_source(world, book, tmp_path):
 
 
 @pytest.mark.sqlite_first
-def test_visitors_read_them(world, tmp_path):
+def test_visitors_read_computed_pages(world, tmp_path):
     book = Book(world, tmp_path / "book", computers.source(world.home["spaceId"]), publish=True)
     base, get = visit(book)
     for _ in range(2):
@@ -230,11 +230,11 @@ def test_visitors_read_them(world, tmp_path):
 
 
 @pytest.mark.sqlite_first
-def test_visitors_see_a_page_of_the_space_itself_as_it_is_now(world, tmp_path):
+def test_visitors_see_the_current_page_of_the_space_itself(world, tmp_path):
     book = Book(world, tmp_path / "book", computers.source(), publish=True)
     own = computers.source(book.space)
     (tmp_path / "book" / "SUMMARY.md").write_text(summary(own))
-    again = bring(
+    again = import_space(
         world.context,
         str(tmp_path / "book"),
         organization_id=world.home["organizationId"],

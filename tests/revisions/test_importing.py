@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from octavo.content.revisions.store import list_items, list_pages, main_state
+from octavo.content.revisions.item_versions import list_items
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.core.document import markdown as blocks
 from octavo.core.document import reader
 from octavo.errors import BadRequest, NotFound
-from octavo.operations.admin.import_export import bring, export_space
+from octavo.operations.admin.import_export import export_space, import_space
 
 pytestmark = pytest.mark.sqlite_first
 
@@ -56,7 +58,9 @@ def state_of(world, space):
 
 
 def bring_in(world, folder, **options):
-    return bring(world.context, str(folder), organization_id=world.home["organizationId"], **options).outcome
+    return import_space(
+        world.context, str(folder), organization_id=world.home["organizationId"], **options
+    ).outcome
 
 
 def rows(world, table):
@@ -64,7 +68,7 @@ def rows(world, table):
         return tx.value(f"SELECT count(*) FROM {table}")
 
 
-def test_everything_is_there_and_comes_back_byte_for_byte(world, folder, tmp_path):
+def test_an_import_is_complete_and_round_trips_byte_for_byte(world, folder, tmp_path):
     outcome = bring_in(world, folder)
     base, pages = state_of(world, outcome.space)
     assert list(pages) == ["Home", "Guide", "Part", "Last", "Deep"] or set(pages) == {
@@ -89,7 +93,7 @@ def test_everything_is_there_and_comes_back_byte_for_byte(world, folder, tmp_pat
     assert files_of(tmp_path / "out") == files_of(folder)
 
 
-def test_the_same_again_makes_no_revision(world, folder):
+def test_an_unchanged_import_creates_no_revision(world, folder):
     first = bring_in(world, folder)
     again = bring_in(world, folder, space_id=first.space)
     assert (again.revision, again.changed) == (first.revision, 0)
@@ -143,7 +147,7 @@ def test_a_new_order_changes_only_moved_entries(world, folder):
     assert rows(world, "page_versions") == before + 1
 
 
-def test_a_page_taken_out_is_gone_and_its_old_revision_still_has_it(world, folder):
+def test_a_removed_page_stays_in_its_old_revision(world, folder):
     first = bring_in(world, folder)
     write(folder, {"SUMMARY.md": "* [Home](README.md)\n"})
     bring_in(world, folder, space_id=first.space)
@@ -153,7 +157,7 @@ def test_a_page_taken_out_is_gone_and_its_old_revision_still_has_it(world, folde
     assert len(world.get("admin", f"{space}/revisions/{first.revision}/pages")["pages"]) == 3
 
 
-def test_unreadable_sources_are_refused_and_leave_nothing(world, tmp_path):
+def test_unreadable_sources_are_refused_without_changes(world, tmp_path):
     before = world.digest()
     with pytest.raises(BadRequest, match="doesn't exist"):
         bring_in(world, tmp_path / "nothing")
@@ -175,7 +179,7 @@ def test_bad_front_matter_names_path_and_line(world, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["elsa-guides", pytest.param("phantasma-phoenix", marks=pytest.mark.slow)])
-def test_corpora_come_back_byte_for_byte(world, corpora, tmp_path, name):
+def test_corpora_round_trip_byte_for_byte(world, corpora, tmp_path, name):
     outcome = bring_in(world, corpora / name)
     export_space(world.context, outcome.space, tmp_path / "out")
     given = {path: data for path, data in files_of(corpora / name).items() if not path.startswith(".git/")}
@@ -246,7 +250,7 @@ def test_titles_are_those_of_the_navigation_and_nothing_is_rewritten(world, odd,
     assert (again.revision, again.changed) == (outcome.revision, 0)
 
 
-def test_an_edited_title_is_said_by_both_and_no_other_line_changes(world, odd, tmp_path):
+def test_an_edited_title_changes_only_the_heading_and_the_navigation(world, odd, tmp_path):
     space = bring_in(world, odd).space
     _, pages = state_of(world, space)
     start = pages["Start here"]
@@ -267,7 +271,7 @@ def test_an_edited_title_is_said_by_both_and_no_other_line_changes(world, odd, t
     assert changed["SUMMARY.md"].decode() == summary
 
 
-def test_a_heading_that_is_edited_is_the_title(world, odd):
+def test_an_edited_heading_becomes_the_title(world, odd):
     space = bring_in(world, odd).space
     _, pages = state_of(world, space)
     page = pages["The guide"].id
@@ -275,7 +279,7 @@ def test_a_heading_that_is_edited_is_the_title(world, odd):
     assert state_of(world, space)[1]["All of it"].id == page
 
 
-def test_a_missing_page_that_is_written_later_has_the_place_of_its_entry(world, odd, tmp_path):
+def test_a_missing_page_added_later_is_at_the_position_of_its_entry(world, odd, tmp_path):
     space = bring_in(world, odd).space
     _, pages = state_of(world, space)
     page = pages["Gone"].id
@@ -292,13 +296,13 @@ def test_a_missing_page_that_is_written_later_has_the_place_of_its_entry(world, 
     assert changed["SUMMARY.md"].decode() == ODD["SUMMARY.md"]
 
 
-def test_without_a_summary_headings_are_titles(world, tmp_path):
+def test_headings_are_titles_without_a_summary(world, tmp_path):
     files = {"README.md": "# Home\n", "a.md": "# Said\n", "some-name.md": "Nothing said.\n"}
     outcome = bring_in(world, write(tmp_path / "source", files))
     assert set(state_of(world, outcome.space)[1]) == {"Home", "Said", "Some name"}
 
 
-def test_a_page_with_too_much_in_it_is_kept_and_named(world, tmp_path, monkeypatch):
+def test_a_page_with_too_much_content_is_kept_and_reported(world, tmp_path, monkeypatch):
     for module in (blocks, reader):
         monkeypatch.setattr(module, "MAX_NODES", 300)
     text = "# Home\n\n" + "a\n\n" * 200 + "Last.\n"

@@ -11,11 +11,13 @@ from msgspec.structs import replace
 from octavo.content.revisions import deriving, staging, versions
 from octavo.content.revisions.bodies import body_hash, put_bodies
 from octavo.content.revisions.deriving import check_derived, prepare_derived, rebuild_derived, remove_replaced
+from octavo.content.revisions.page_versions import list_pages
 from octavo.content.revisions.revising import revise_main
 from octavo.content.revisions.staging import BATCH
-from octavo.content.revisions.store import BranchMoved, Changes, list_pages, main_state
+from octavo.content.revisions.states import main_state
+from octavo.content.revisions.store import BranchMoved, Changes
 from octavo.kit.work.worker import Worker
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 
 TABLES = ("search_pages", "search_sections", "search_words", "content_references", "reference_questions")
 PAGES, LINKS = 300, 20
@@ -41,7 +43,7 @@ def write(folder, word, pages=PAGES, links=LINKS):
 
 def bring_in(world, source, space=None):
     org = world.home["organizationId"]
-    return bring(world.context, source, organization_id=org, space_id=space).outcome.space
+    return import_space(world.context, source, organization_id=org, space_id=space).outcome.space
 
 
 def found(world, space, word):
@@ -184,7 +186,7 @@ def damage(world, space):
         )
 
 
-def test_everything_is_made_anew_after_large_revisions(world, tmp_path, in_batches):
+def test_everything_is_rebuilt_after_large_revisions(world, tmp_path, in_batches):
     space = bring_in(world, write(tmp_path / "source", "giraffe", 8, 3))
     bring_in(world, write(tmp_path / "source", "zebra", 8, 3), space)
     remove_replaced(world.context, space)
@@ -199,7 +201,7 @@ def test_everything_is_made_anew_after_large_revisions(world, tmp_path, in_batch
     assert (found(world, space, "zebra"), links(world, space)) == (8, 24)
 
 
-def test_a_large_space_is_made_anew_in_small_transactions(world, tmp_path, monkeypatch):
+def test_a_large_space_is_rebuilt_in_small_transactions(world, tmp_path, monkeypatch):
     pages, batch = 40, 200
     space = bring_in(world, write(tmp_path / "source", "zebra", pages))
     monkeypatch.setattr(staging, "MOST_AT_ONCE", 1000)
@@ -222,11 +224,11 @@ def test_a_large_space_is_made_anew_in_small_transactions(world, tmp_path, monke
 
 
 class Killed(BaseException):
-    """What no handler catches: the process is gone."""
+    """Exception that no handler catches: the process is gone."""
 
 
-def test_a_rebuild_goes_on_where_it_was_killed(world, tmp_path, monkeypatch):
-    """Each part is done once, but for the one that was cut off; what no page has any more is removed, too."""
+def test_a_killed_rebuild_continues(world, tmp_path, monkeypatch):
+    """Each part is done once, except for the interrupted one; data without a page is removed, too."""
     monkeypatch.setattr(deriving, "_AT_ONCE", 4)
     space = bring_in(world, write(tmp_path / "source", "zebra", 16, 3))
     Worker(world.context.db, world.context).run_pending()
@@ -250,7 +252,7 @@ def test_a_rebuild_goes_on_where_it_was_killed(world, tmp_path, monkeypatch):
     with pytest.raises(Killed):
         Worker(world.context.db, world.context).run_pending()
     with world.context.db.write() as tx:
-        # Nobody renews the lease of a killed process.
+        # The lease of a killed process isn't renewed.
         ((payload, attempts),) = tx.all("SELECT payload, attempts FROM jobs WHERE kind = 'indexSpace'")
         tx.run("UPDATE jobs SET lease_until = 0 WHERE kind = 'indexSpace'")
     assert (json.loads(payload)["after"], attempts) == (json.loads(parts[1])[-1], 1)
@@ -261,7 +263,7 @@ def test_a_rebuild_goes_on_where_it_was_killed(world, tmp_path, monkeypatch):
     assert (found(world, space, "zebra"), links(world, space)) == (16, 48)
 
 
-def test_a_rebuild_takes_no_more_text_at_once_than_it_may(world, tmp_path, monkeypatch):
+def test_a_rebuild_loads_a_limited_amount_of_text(world, tmp_path, monkeypatch):
     monkeypatch.setattr(deriving, "_BYTES_AT_ONCE", 200)
     space = bring_in(world, write(tmp_path / "source", "zebra", 12, 5))
     taken = []
@@ -335,7 +337,7 @@ def edit(world, space, title, text):
     return state, Changes({page.id: replace(page, body=body_hash(text))})
 
 
-def test_a_revision_that_comes_too_late_leaves_nothing(world, tmp_path, in_batches):
+def test_a_revision_that_comes_too_late_leaves_no_rows(world, tmp_path, in_batches):
     source = write(tmp_path / "source", "zebra", 8, 3)
     space = bring_in(world, source)
     before = count_rows(world)
@@ -346,7 +348,7 @@ def test_a_revision_that_comes_too_late_leaves_nothing(world, tmp_path, in_batch
             prepare_derived(world.context.db, state, changes, ()) as prepared,
             world.context.db.write() as tx,
         ):
-            # Rows of an ended version may be deleted.
+            # Rows of an ended version can be deleted.
             tx.run("DELETE FROM staged_versions")
             revise_main(tx, state, changes, prepared)
 

@@ -30,12 +30,12 @@ def test_cached_documents_equal_parsed_documents(document):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_hostile_texts_are_kept_too(name):
+def test_hostile_texts_are_cached_too(name):
     require_same_again(PAGES[name](300))
 
 
 @pytest.mark.sqlite_first
-def test_an_edit_of_the_head_parses_nothing(world, monkeypatch):
+def test_an_edit_of_front_matter_parses_nothing(world, monkeypatch):
     space = Space(world)
     change = space.create()
     space.write(change, "A", "# A\n\nOne [link](https://example.com), [another](b.md).\n")

@@ -49,7 +49,7 @@ def archive(path, entries, **options):
     return path
 
 
-def test_a_folder(tmp_path):
+def test_a_folder_is_read(tmp_path):
     (tmp_path / "a/.git").mkdir(parents=True)
     (tmp_path / "a/.git/config").write_text("x")
     (tmp_path / "a/x.md").write_bytes(b"# X\r\n")
@@ -85,7 +85,7 @@ def test_a_file_that_becomes_a_link_is_not_followed(tmp_path):
             source.read("x.md")
 
 
-def test_files_that_are_too_large_are_left_out(tmp_path, monkeypatch):
+def test_files_that_are_too_large_are_skipped(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "MAX_FILE", 4)
     (tmp_path / "big.md").write_text("12345")
     (tmp_path / "small.md").write_text("1234")
@@ -94,7 +94,7 @@ def test_files_that_are_too_large_are_left_out(tmp_path, monkeypatch):
         assert codes(source) == [("big.md", "too_large")]
 
 
-def test_too_many_entries_and_too_many_bytes(tmp_path, monkeypatch):
+def test_too_many_entries_and_bytes_are_refused(tmp_path, monkeypatch):
     for n in range(5):
         (tmp_path / f"{n}.md").write_text("12345")
     made = archive(tmp_path.parent / "five.zip", [(f"{n}.md", "12345") for n in range(5)])
@@ -107,7 +107,7 @@ def test_too_many_entries_and_too_many_bytes(tmp_path, monkeypatch):
     assert "of files" in error_of(made)
 
 
-def test_an_archive(tmp_path):
+def test_an_archive_is_read(tmp_path):
     made = archive(tmp_path / "docs-main.zip", [("docs-main/README.md", "# R"), ("docs-main/a/b.md", "B")])
     with opened(made) as source:
         assert source.name == "docs-main"
@@ -127,7 +127,7 @@ class Plain(zipfile.ZipInfo):
         return self.written, self.flag_bits
 
 
-def test_names_of_archives_in_other_letters(tmp_path):
+def test_archive_names_in_other_encodings_are_decoded(tmp_path):
     old = "Übung.md".encode("cp437")
     said = b"\x01" + struct.pack("<L", zlib.crc32(b"?.md")) + "页.md".encode()
     entries = [
@@ -144,7 +144,7 @@ def test_names_of_archives_in_other_letters(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_bad_names_in_an_archive(tmp_path):
+def test_unsafe_names_in_an_archive_are_refused(tmp_path):
     link = zipfile.ZipInfo("link")
     link.external_attr = 0o120777 << 16
     names = [
@@ -169,7 +169,7 @@ def test_bad_names_in_an_archive(tmp_path):
         )
 
 
-def test_archive_bombs(tmp_path, monkeypatch):
+def test_archive_bombs_are_refused(tmp_path, monkeypatch):
     bomb = archive(tmp_path / "bomb.zip", [("zeros", b"\0" * 5_000_000)])
     assert "200 times" in error_of(bomb)
     inner = archive(tmp_path / "outer.zip", [("bomb.zip", bomb.read_bytes())])
@@ -180,7 +180,7 @@ def test_archive_bombs(tmp_path, monkeypatch):
     assert "directory" in error_of(many)
 
 
-def test_an_entry_that_lies_about_its_size(tmp_path):
+def test_an_entry_with_a_false_size_is_refused(tmp_path):
     made = archive(tmp_path / "a.zip", [("x.md", b"0123456789" * 1000)])
     content = made.read_bytes()
     made.write_bytes(content.replace((10_000).to_bytes(4, "little"), (10).to_bytes(4, "little")))
@@ -189,7 +189,7 @@ def test_an_entry_that_lies_about_its_size(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x05\x06", b"not a zip", b"PK\x05\x06" + b"\xff" * 18])
-def test_no_archive(tmp_path, content):
+def test_invalid_archives_are_refused(tmp_path, content):
     (tmp_path / "x.zip").write_bytes(content)
     assert "ZIP" in error_of(tmp_path / "x.zip") or "directory" in error_of(tmp_path / "x.zip")
 
@@ -209,17 +209,17 @@ def test_no_archive(tmp_path, content):
         "file:///nowhere",
     ],
 )
-def test_sources_that_are_none(where):
+def test_invalid_sources_are_refused(where):
     assert error_of(where)
 
 
 @pytest.mark.parametrize("where", ["/etc", "file:///etc", "x.zip", "."])
-def test_local_sources_need_leave(where):
+def test_local_sources_require_permission(where):
     assert "http" in error_of(where, local=False)
 
 
 @pytest.mark.parametrize("path", ["a", "a/b.md", ".gitbook/assets/ü 1.png", "a..b", "..."])
-def test_safe_paths(path):
+def test_paths_are_checked_for_safety(path):
     assert unsafe_path(path) is None
 
 
@@ -242,7 +242,7 @@ def repository(tmp_path):
     return folder, first.decode()
 
 
-def test_a_local_repository(repository):
+def test_a_local_repository_is_read(repository):
     folder, first = repository
     with opened(f"file://{folder}") as source:
         assert source.read("README.md") == b"# Second"
@@ -258,7 +258,7 @@ def test_a_local_repository(repository):
     assert "subfolder" in error_of(f"file://{folder}//../x")
 
 
-def test_a_hostile_tree(tmp_path):
+def test_a_hostile_tree_is_read_safely(tmp_path):
     repo = Repo.init_bare(str(tmp_path / "bad.git"), mkdir=True)
     blob = Blob.from_string(b"x")
     inner, tree, commit = Tree(), Tree(), Commit()
@@ -352,7 +352,7 @@ def web(repository):
     server.server_close()
 
 
-def test_a_repository_over_http_goes_only_where_the_guard_says(web):
+def test_requests_for_a_repository_are_guarded(web):
     asked = []
 
     def guard(url):
@@ -375,12 +375,12 @@ def test_a_repository_over_http_goes_only_where_the_guard_says(web):
     assert "connection" in error_of("http://docs.test:9/docs.git", allow_url=guard)
 
 
-def test_a_repository_over_http_that_never_ends(web, monkeypatch):
+def test_an_endless_repository_is_aborted(web, monkeypatch):
     monkeypatch.setattr(repositories, "MAX_TOTAL", 100)
     assert "too large" in error_of(f"http://docs.test:{web}/docs.git", allow_url=lambda url: "127.0.0.1")
 
 
-def test_from_an_archive_to_pages(tmp_path):
+def test_an_archive_becomes_pages(tmp_path):
     made = archive(
         tmp_path / "a.zip", [("SUMMARY.md", "* [A](a.md)"), ("a.md", "# Title"), ("README.md", "# R")]
     )

@@ -11,6 +11,8 @@ from octavo.content.revisions import staging, versions
 from octavo.content.revisions.bodies import body_hash, put_bodies
 from octavo.content.revisions.deriving import check_derived, remove_replaced
 from octavo.content.revisions.files import store_file
+from octavo.content.revisions.item_versions import Item, list_content, list_items
+from octavo.content.revisions.page_versions import find_pages, list_pages
 from octavo.content.revisions.revising import (
     commit,
     prepare_branch,
@@ -18,19 +20,8 @@ from octavo.content.revisions.revising import (
     prepare_main,
     revise_main,
 )
-from octavo.content.revisions.store import (
-    BranchMoved,
-    Changes,
-    Item,
-    branch_state,
-    find_pages,
-    insert_rows,
-    list_content,
-    list_items,
-    list_pages,
-    main_state,
-    revision_state,
-)
+from octavo.content.revisions.states import branch_state, main_state, revision_state
+from octavo.content.revisions.store import BranchMoved, Changes, insert_rows
 from octavo.core.pages import Page
 from octavo.errors import NotFound
 from octavo.kit.db import turns
@@ -190,7 +181,7 @@ def test_unfinished_revisions_are_invisible(world, space, monkeypatch, tmp_path)
     assert verify_installation(world.context) == []
 
 
-def test_an_empty_space_stays_empty_until_the_revision_is_made(world, monkeypatch):
+def test_an_empty_space_stays_empty_until_the_revision_is_complete(world, monkeypatch):
     space = Space(world)
     world.call("admin", "POST", space.url(None), json={"changes": []})
     site = world.post(
@@ -207,7 +198,7 @@ def test_an_empty_space_stays_empty_until_the_revision_is_made(world, monkeypatc
         assert space.id not in find_empty_spaces(tx, site["id"])
 
 
-def test_others_go_on_writing_meanwhile(world, space, monkeypatch):
+def test_others_can_write_in_the_meantime(world, space, monkeypatch):
     """Their revisions end rows that count, and none of those being written."""
     with world.context.db.read() as tx:
         state = main_state(tx, space.id)
@@ -231,7 +222,7 @@ def test_others_go_on_writing_meanwhile(world, space, monkeypatch):
 
 
 @pytest.mark.sqlite_first
-def test_a_revision_after_a_large_one_counts_on(world, space, monkeypatch):
+def test_numbering_continues_after_a_large_revision(world, space, monkeypatch):
     with world.context.db.read() as tx:
         first = main_state(tx, space.id)
         old = {page.id: page for page in list_pages(tx, first)}
@@ -257,7 +248,7 @@ def test_a_revision_after_a_large_one_counts_on(world, space, monkeypatch):
 
 
 @pytest.mark.sqlite_first
-def test_abandoned_stages_never_count(world, space, monkeypatch, clock):
+def test_abandoned_stages_are_never_visible(world, space, monkeypatch, clock):
     """Not even with a later large revision, whose sequence is beyond it."""
     leave(world, space, "killed")
     leave(world, space, "dead")
@@ -318,7 +309,7 @@ def test_an_overtaken_writer_stops_at_the_next_batch(world, space, monkeypatch):
         assert {page.title for page in list_pages(tx, main_state(tx, space.id))} == {"fast"}
 
 
-def test_a_block_that_fails_leaves_nothing_that_counts(world, space, monkeypatch):
+def test_a_failed_write_leaves_nothing_visible(world, space, monkeypatch):
     writer = begin(world, monkeypatch, space, "zebra")
     writer.fail()
     remove_replaced(world.context, space.id)
@@ -374,7 +365,7 @@ def test_change_requests_are_written_in_batches_too(world, space, monkeypatch):
     assert verify_installation(world.context) == []
 
 
-def test_a_large_draft_that_comes_to_nothing_leaves_no_branch(world, space, monkeypatch):
+def test_a_failed_large_draft_leaves_no_branch(world, space, monkeypatch):
     with world.context.db.read() as tx:
         access = space_access(tx, world.actor("admin"), Can.EDIT, space.id)
         branches = tx.value("SELECT count(*) FROM branches")

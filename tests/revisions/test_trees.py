@@ -26,7 +26,7 @@ def shape(pages):
     return [(p.id, getattr(p, "path", None), shape(getattr(p, "pages", []))) for p in pages]
 
 
-def test_pages_are_below_each_other_in_their_order():
+def test_pages_are_nested_and_ordered():
     link = {"kind": "url", "url": "https://example.org"}
     pages = [
         page("a"),
@@ -54,7 +54,7 @@ def test_pages_are_below_each_other_in_their_order():
     assert tree(pages, "a", "a") == tree([]) == []
 
 
-def test_a_chain_of_pages_is_no_recursion():
+def test_deep_chains_of_pages_need_no_recursion():
     pages = [page("p0"), *(page(f"p{n}", f"p{n - 1}") for n in range(1, 300))]
     text = encode_tree(APP, pages, None, "", lambda page, written: {})
     assert text.count(b'"id"') == 300
@@ -62,7 +62,7 @@ def test_a_chain_of_pages_is_no_recursion():
 
 
 @pytest.mark.parametrize("wide", [True, False])
-def test_memory_holds_the_text_once(wide):
+def test_texts_are_in_memory_once(wide):
     pages = [page(f"{n:05}", None if wide or n % 20 == 0 else f"{n // 20 * 20:05}") for n in range(3000)]
     tracemalloc.start()
     try:

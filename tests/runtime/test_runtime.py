@@ -1,4 +1,4 @@
-"""Scripts on the real runtime: what they can do, and what they try in vain."""
+"""Scripts on the real runtime: what they can do, and what they can't."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from octavo.errors import Unavailable
 from octavo.kit.runtime import process
 from octavo.kit.runtime.host import Host
-from octavo.kit.runtime.process import FetchRefused, Got, ScriptEvent, ScriptFailed
+from octavo.kit.runtime.process import FetchRefused, HostResponse, ScriptEvent, ScriptFailed
 from settled import PATIENCE
 
 
@@ -27,7 +27,7 @@ class Ran:
         self.wanted.append(wanted)
         if "refused" in wanted.url:
             raise FetchRefused("refused: private")
-        return Got(wanted.url, 200, [("content-type", "application/json")], b'{"from": "outside"}')
+        return HostResponse(wanted.url, 200, [("content-type", "application/json")], b'{"from": "outside"}')
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def module(body):
     return f"export default {{ async fetch(request, env, context) {{ {body} }} }};"
 
 
-def test_an_event_comes_as_a_form_and_the_response_goes_out(host):
+def test_an_event_is_received_as_a_form_and_answered(host):
     script = module("""
       const form = await request.formData();
       const environment = JSON.parse(form.get("environment"));
@@ -70,12 +70,12 @@ def test_an_event_comes_as_a_form_and_the_response_goes_out(host):
     assert ran.problem is None
 
 
-def test_a_script_of_the_first_runtime_listens(host):
+def test_a_script_in_the_first_runtime_format_works(host):
     script = "addEventListener('fetch', event => event.respondWith(new Response('v1')));"
     assert run(host, script)[0].body == b"v1"
 
 
-def test_requests_to_other_hosts_are_ours_to_make(host):
+def test_requests_to_other_hosts_go_through_the_server(host):
     script = module("""
       const found = await fetch("https://example.com/x", { method: "POST", body: "hi", headers: { a: "b" } });
       let refused; try { await fetch("https://refused.example/"); } catch (error) { refused = String(error); }
@@ -90,20 +90,20 @@ def test_requests_to_other_hosts_are_ours_to_make(host):
 
 
 @pytest.mark.parametrize("body", [b"x" * 5 * 1024 * 1024, None])
-def test_as_much_as_a_script_may_be_sent(host, body):
+def test_the_size_of_events_is_limited(host, body):
     """A body of five megabytes, or ten that another host answers, do not fill the memory that it may have."""
     script = module("""
       const form = await request.formData();
       const found = form.get("fetch-body") ?? await (await fetch("https://example.com/")).text();
       return new Response(String(found.length));""")
     ran = Ran()
-    ran.fetch = lambda wanted: Got(wanted.url, 200, [], b"x" * 10 * 1024 * 1024)
+    ran.fetch = lambda wanted: HostResponse(wanted.url, 200, [], b"x" * 10 * 1024 * 1024)
     event = ScriptEvent(EVENT.event, EVENT.environment, body)
     answer = host.run("one", lambda: script, event, ran.fetch, ran.finished, seconds=60, wait=True)
     assert int(answer.body) == (len(body) if body else 10 * 1024 * 1024)
 
 
-def test_work_behind_the_answer_is_finished(host):
+def test_work_after_the_response_is_finished(host):
     script = module("""
       context.waitUntil((async () => { await new Promise(done => setTimeout(done, 50));
         console.log("later", { a: 1 }); await fetch("https://example.com/hook"); })());
@@ -112,7 +112,7 @@ def test_work_behind_the_answer_is_finished(host):
     assert answer.body == b"OK" and ran.logs == ["now", 'later {"a":1}'] and len(ran.wanted) == 1
 
 
-def test_a_process_stays_warm_and_keys_share_nothing(host):
+def test_a_process_is_reused_and_keys_share_no_state(host):
     script = "let count = 0; globalThis.seen ??= 0; " + module(
         "globalThis.seen++; return new Response(String(++count));"
     )
@@ -133,7 +133,7 @@ def spare_of(host, seconds=30):
     return host._spare
 
 
-def test_the_next_script_is_put_into_a_process_that_runs_already(host):
+def test_the_next_script_uses_a_prestarted_process(host):
     script = "let count = 0; " + module("return new Response(String(++count));")
     assert host._spare is None, "nothing runs before there is a script"
     run(host, script)
@@ -155,7 +155,7 @@ def test_closing_ends_every_process(host):
     assert all(process._process.returncode is not None for process in processes)
 
 
-def test_an_event_that_finds_no_room_is_told_so():
+def test_an_event_without_a_free_process_is_refused():
     host = Host(1)
     try:
         script = module(
@@ -191,7 +191,7 @@ def test_an_event_that_finds_no_room_is_told_so():
         ),
     ],
 )
-def test_scripts_that_misbehave_end_and_the_next_event_is_answered(host, body, says, seconds=4):
+def test_misbehaving_scripts_end_and_the_next_event_is_answered(host, body, says, seconds=4):
     began = time.monotonic()
     ran = Ran()
     with pytest.raises(ScriptFailed, match=says):
@@ -204,8 +204,8 @@ def test_scripts_that_misbehave_end_and_the_next_event_is_answered(host, body, s
 @pytest.mark.parametrize(
     ("body", "says"), [("for (;;) {}", "in time"), ("await new Promise(() => {});", "respond")]
 )
-def test_scripts_that_never_answer_end_and_the_next_event_is_answered(host, body, says):
-    test_scripts_that_misbehave_end_and_the_next_event_is_answered(host, body, says, seconds=1)
+def test_hanging_scripts_end_and_the_next_event_is_answered(host, body, says):
+    test_misbehaving_scripts_end_and_the_next_event_is_answered(host, body, says, seconds=1)
 
 
 ESCAPES = {
@@ -245,7 +245,7 @@ ESCAPES = {
 
 
 @pytest.mark.parametrize("name", ESCAPES)
-def test_no_way_out(host, name):
+def test_scripts_cannot_leave_the_sandbox(host, name):
     script = module(
         f"try {{ const found = await (async () => {{ {ESCAPES[name]} }})();"
         " return new Response('ESCAPED ' + found); } catch (error) { return new Response('refused'); }"
@@ -260,7 +260,7 @@ def test_no_way_out(host, name):
 @pytest.mark.skipif(
     not Path("/proc/self/fd").exists(), reason="Linux alone lists the open files of a process"
 )
-def test_modules_that_a_script_makes_up_are_on_no_disk(host):
+def test_modules_created_by_scripts_are_not_on_disk(host):
     imports = "for (const n of [1, 2, 3]) await import(`data:text/javascript,/*${n}*/`);"
     assert run(host, module(f"{imports} return new Response('OK');"))[0].body == b"OK"
     pid = host._warm["one"].process._process.pid
@@ -268,7 +268,7 @@ def test_modules_that_a_script_makes_up_are_on_no_disk(host):
     assert [name for name in opened if name.startswith("/") and not name.startswith("/dev/")] == []
 
 
-def test_a_forged_message_is_the_scripts_own_answer_and_no_more(host):
+def test_a_forged_message_only_affects_the_script(host):
     script = module("""
       const { writeSync } = await import("node:fs");
       try { writeSync(1, JSON.stringify({type: "response", id: 999, status: 200}) + "\\n"); } catch {}
@@ -304,7 +304,7 @@ def test_a_polluted_prototype_stays_in_its_process(host):
     assert run(host, clean, key="two")[0].body == b"null"
 
 
-def test_a_flood_of_requests_is_bounded(host):
+def test_a_flood_of_requests_is_limited(host):
     script = module("""
       let refused = 0;
       for (let i = 0; i < 150; i++) await fetch("https://example.com/").catch(() => refused++);
@@ -313,7 +313,7 @@ def test_a_flood_of_requests_is_bounded(host):
     assert (answer.body, len(ran.wanted)) == (b"50", 100)
 
 
-def test_a_long_log_is_cut_and_says_so(host):
+def test_a_long_log_is_truncated_with_a_note(host):
     script = module("for (let i = 0; i < 500; i++) console.log('line', i); return new Response('OK');")
     _, ran = run(host, script)
     assert len(ran.logs) == 201 and ran.logs[-1] == "300 more lines were omitted"

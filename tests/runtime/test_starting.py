@@ -38,7 +38,7 @@ def run(host, seconds=10.0, event=EVENT):
 
 
 @pytest.mark.parametrize("program", ["import time; time.sleep(60)", "raise SystemExit(1)"])
-def test_a_process_that_does_not_come_up_is_no_failure_of_the_script(monkeypatch, program):
+def test_a_process_that_fails_to_start_is_not_an_error_of_the_script(monkeypatch, program):
     monkeypatch.setattr(process, "START", 0.3)
     monkeypatch.setattr(process, "command", lambda: [sys.executable, "-c", program])
     host = Host(1)
@@ -48,7 +48,7 @@ def test_a_process_that_does_not_come_up_is_no_failure_of_the_script(monkeypatch
     host.close()
 
 
-def test_one_that_cannot_be_started_at_all_neither(monkeypatch):
+def test_a_missing_runtime_is_not_an_error_of_the_script(monkeypatch):
     monkeypatch.setattr(process, "command", lambda: ["/no/such/program"])
     host = Host(1)
     with pytest.raises(Unavailable, match="couldn't be started") as refused:
@@ -57,7 +57,7 @@ def test_one_that_cannot_be_started_at_all_neither(monkeypatch):
     host.close()
 
 
-def test_waiting_for_a_process_takes_nothing_from_the_time_of_a_script():
+def test_waiting_for_a_process_does_not_count_as_time_of_a_script():
     host = Host(1)
     run(host)
     answers = []
@@ -74,8 +74,8 @@ def test_waiting_for_a_process_takes_nothing_from_the_time_of_a_script():
     assert answers == [b"ok"] * 2
 
 
-def test_a_process_that_is_left_alone_does_not_run_for_ever(monkeypatch):
-    """As after a server was killed: nobody holds the deadline of an endless loop."""
+def test_an_orphaned_process_ends(monkeypatch):
+    """After a server was killed, no one enforces the deadline of an endless loop."""
     monkeypatch.setattr(process, "CPU", 1)
     left = process.ScriptProcess()
     try:

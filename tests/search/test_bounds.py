@@ -5,7 +5,7 @@ from octavo.core.document.reader import read
 from octavo.core.document.text import Section, sections
 
 
-def test_many_sections_are_found_as_few(monkeypatch):
+def test_many_sections_are_indexed_as_few(monkeypatch):
     monkeypatch.setattr(indexing, "_MAX_SECTIONS", 10)
     parts = sections(read("".join(f"## word{n}\n\ntext{n}\n\n" for n in range(95))))
     few = indexing._merge_sections(parts)

@@ -33,7 +33,7 @@ def airships(pages: int) -> dict[str, str]:
 @pytest.mark.parametrize(
     "query", ["airship captain ", "airship captain", "captain", "capta", "airship cptain", "airship captian"]
 )
-def test_all_pages_with_frequent_words_are_paged_through(world, tmp_path, query):
+def test_all_pages_with_frequent_words_are_paginated(world, tmp_path, query):
     pages = airships(40)
     space = make(world, tmp_path / "s", pages)
     found, first = all_pages(world, f"/spaces/{space}/search", query, 7)
@@ -43,7 +43,7 @@ def test_all_pages_with_frequent_words_are_paged_through(world, tmp_path, query)
     assert all(item["sections"] for item in found)
 
 
-def test_a_rare_word_beside_frequent_ones_decides(world, tmp_path):
+def test_a_rare_word_decides_among_frequent_ones(world, tmp_path):
     space = make(world, tmp_path / "s", {**airships(40), "Galley": "A captain of an airship eats porridge."})
     for query in ("captain airship porridge", "captain airship poridge", "porridge capt"):
         assert [
@@ -52,7 +52,7 @@ def test_a_rare_word_beside_frequent_ones_decides(world, tmp_path):
         ][:1] == ["Galley"]
 
 
-def test_frequent_words_that_are_never_together_fill_up(world, tmp_path):
+def test_results_are_filled_up_for_frequent_words_that_never_co_occur(world, tmp_path):
     texts = {f"Left {n}": "An anchor, a balloon and a compass." for n in range(20)}
     texts |= {f"Right {n}": "A dynamo." for n in range(20)}
     space = make(world, tmp_path / "s", texts)
@@ -112,7 +112,7 @@ def rows_read(world, monkeypatch, work: Callable[[Transaction], object]) -> int:
 @pytest.mark.parametrize(
     "query", ["airship captain steers ", "airship captain steers", "airship cptain steers "]
 )
-def test_frequent_words_cost_no_more_in_a_larger_space(world, tmp_path, monkeypatch, query):
+def test_frequent_words_take_no_longer_in_a_larger_space(world, tmp_path, monkeypatch, query):
     small = make(world, tmp_path / "small", airships(20))
     large = make(world, tmp_path / "large", airships(160))
     costs = [
@@ -123,7 +123,7 @@ def test_frequent_words_cost_no_more_in_a_larger_space(world, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("world", ["sqlite"], indirect=True)
-def test_no_list_of_a_frequent_word_is_read_to_rank_by_it(world, tmp_path, monkeypatch):
+def test_ranking_does_not_read_the_list_of_a_frequent_word(world, tmp_path, monkeypatch):
     """FTS5 counts all rows of each word that it ranks by."""
     space = make(world, tmp_path / "s", {**airships(40), "Galley": "A captain of an airship eats porridge."})
     ranked: list[str] = []

@@ -43,7 +43,7 @@ def grow(world: World, space: str) -> None:
 
 
 @pytest.mark.parametrize("frequent", [1000, 6])
-def test_a_search_looks_at_no_other_space(
+def test_a_search_reads_no_other_space(
     _postgresql_once: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frequent: int
 ) -> None:
     """``frequent``: number of pages from which a word counts as frequent."""

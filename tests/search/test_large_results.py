@@ -9,7 +9,7 @@ from octavo.content.search.function_words import function_words, split_question
 from octavo.content.search.querying import read_query, search_pages, snippet
 from octavo.content.search.tokens import WantedWords, WordMarker
 from octavo.kit.work.worker import Worker
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.organization.spaces.hooks import notify_transferred
 
 
@@ -20,7 +20,7 @@ def make(world, folder, pages: dict[str, str], place=None) -> str:
     for n, (title, text) in enumerate(pages.items()):
         (folder / f"p{n}.md").write_text(f"# {title}\n\n{text}\n")
     organization = (place or world.home)["organizationId"]
-    return bring(world.context, str(folder), organization_id=organization).outcome.space
+    return import_space(world.context, str(folder), organization_id=organization).outcome.space
 
 
 def search(world, space, query, **parameters):
@@ -84,7 +84,7 @@ def test_best_matches_come_first_among_many_partial_matches(world, tmp_path, mon
     assert (first["id"], first["pages"][0]["title"]) == (space, "Airships")
 
 
-def test_an_organization_of_many_spaces_is_paged_through(world, tmp_path, monkeypatch):
+def test_results_across_many_spaces_are_paginated(world, tmp_path, monkeypatch):
     spaces = {make(world, tmp_path / f"s{n}", {f"Airships {n}": "A zeppelin."}) for n in range(20)}
     elsewhere = make(world, tmp_path / "away", {"Airships": "A zeppelin."}, world.away)
     path = world.home.path("/orgs/{organizationId}/search")
@@ -101,9 +101,7 @@ def test_an_organization_of_many_spaces_is_paged_through(world, tmp_path, monkey
 
 
 @pytest.mark.parametrize("most_at_once", [staging.MOST_AT_ONCE, 0])
-def test_a_space_that_was_handed_over_is_found_by_its_new_organization(
-    world, tmp_path, monkeypatch, most_at_once
-):
+def test_a_transferred_space_is_found_by_its_new_organization(world, tmp_path, monkeypatch, most_at_once):
     monkeypatch.setattr(staging, "MOST_AT_ONCE", most_at_once)
     for n in range(17):
         make(world, tmp_path / f"s{n}", {f"Airships {n}": "A balloon."}, world.away)
@@ -144,7 +142,7 @@ NAMES = {
         ("App config path", "App config path"),
     ],
 )
-def test_exact_names_with_signs_come_first(world, tmp_path, query, first):
+def test_exact_names_with_symbols_come_first(world, tmp_path, query, first):
     assert titles(world, make(world, tmp_path / "s", NAMES), query)[:1] == [first]
 
 
@@ -169,11 +167,11 @@ ASKED = {
         ("どうやって設定を変更しますか", "設定"),
     ],
 )
-def test_how_something_is_asked_weighs_nothing(world, tmp_path, query, first):
+def test_question_words_have_no_weight(world, tmp_path, query, first):
     assert titles(world, make(world, tmp_path / "s", ASKED), query)[:1] == [first]
 
 
-def test_function_words_are_of_the_language_that_is_spoken():
+def test_function_words_depend_on_the_language():
     assert function_words("how do i change the slug".split()) == {"how", "do", "i", "the"}
     assert function_words(["man", "page"]) == set()
     assert function_words(["die", "cast"]) == set()
@@ -186,21 +184,21 @@ def test_function_words_are_of_the_language_that_is_spoken():
     assert split_question("ですか") == ["ですか"]
 
 
-def test_a_question_of_nothing_else_is_searched_as_it_stands(world, tmp_path):
+def test_a_query_of_only_function_words_is_searched_unchanged(world, tmp_path):
     assert titles(world, make(world, tmp_path / "s", {"How to": "Words.", "Other": "Words."}), "how to") == [
         "How to"
     ]
     assert [term.word for term in read_query('the "of the" slug').terms] == [None, "slug"]
 
 
-def test_chinese_marks_words_and_not_clauses():
+def test_chinese_highlights_words_instead_of_clauses():
     parts = snippet("每天晚上備份資料庫一次", WordMarker(WantedWords(frozenset(["備份", "資料", "料庫"]))))
     assert [part.text for part in parts if part.marked] == ["備份資料庫"] or [
         part.text for part in parts if part.marked
     ] == ["備份", "資料庫"]
 
 
-def test_results_are_the_same_whatever_stands_in_other_spaces(world, tmp_path):
+def test_other_spaces_do_not_affect_results(world, tmp_path):
     space = make(world, tmp_path / "s", MANY)
     queries = ("zeppelin", "part zeppelin", "zepelin", "somewhere named", "what zep")
 
@@ -217,7 +215,7 @@ def test_results_are_the_same_whatever_stands_in_other_spaces(world, tmp_path):
 
 
 @pytest.mark.parametrize("world", ["postgresql"], indirect=True)
-def test_texts_of_sections_are_read_only_where_they_match(world, tmp_path):
+def test_only_texts_of_matching_sections_are_read(world, tmp_path):
     """On SQLite the query fixes the join order; PostgreSQL plans by its statistics."""
     parts = {
         f"Page {n}": "\n\n".join(f"## Part {n} {k}\n\nWord w{n % 50}x and v{k}y." for k in range(40))
@@ -277,7 +275,7 @@ def test_a_prepared_statement_reads_no_list_of_all_sections(world, tmp_path):
     assert entries_read() - before < 1000
 
 
-def test_how_many_words_are_mistyped_makes_no_more_statements(world, tmp_path, monkeypatch):
+def test_the_number_of_mistyped_words_does_not_affect_the_number_of_statements(world, tmp_path, monkeypatch):
     """On PostgreSQL each statement is costly, regardless of its query."""
     words = ["harbour", "zeppelin", "lantern", "compass", "railway", "meadow"]
     space = make(world, tmp_path / "s", {"Airships": " ".join(words)})
@@ -297,7 +295,7 @@ def test_how_many_words_are_mistyped_makes_no_more_statements(world, tmp_path, m
         monkeypatch.undo()
 
 
-def test_a_heading_with_a_longer_name_is_behind_a_title_with_the_word(world, tmp_path):
+def test_a_title_with_the_word_ranks_above_a_longer_heading(world, tmp_path):
     space = make(
         world,
         tmp_path / "s",

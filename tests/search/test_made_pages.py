@@ -13,7 +13,7 @@ import pytest
 from octavo.content.revisions.deriving import check_derived
 from octavo.content.search import computed, store
 from octavo.content.search.computed import index_computed_pages
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from openapi.specs import processed
 from world import World
 
@@ -50,7 +50,9 @@ def space(world: World, tmp_path: Path) -> str:
         "* [Home](README.md)\n" + "".join(map(_COMPUTED.format, ("one", "two")))
     )
     (tmp_path / "README.md").write_text(_BLOCK)
-    brought = bring(world.context, str(tmp_path), organization_id=world.home["organizationId"], title="A")
+    brought = import_space(
+        world.context, str(tmp_path), organization_id=world.home["organizationId"], title="A"
+    )
     index_computed_pages(world.context, brought.outcome.space)
     ordered(world)
     return brought.outcome.space
@@ -95,13 +97,13 @@ def work(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
     return done
 
 
-def test_nothing_is_made_where_nothing_changed(world: World, space: str, work: dict[str, list[str]]) -> None:
+def test_unchanged_pages_are_not_rendered_again(world: World, space: str, work: dict[str, list[str]]) -> None:
     index_computed_pages(world.context, space)
     assert work == {"made": [], "written": []}
     assert ordered(world) == 0
 
 
-def test_a_change_of_one_specification_writes_the_pages_that_say_it(
+def test_a_changed_specification_writes_only_affected_pages(
     world: World, space: str, work: dict[str, list[str]]
 ) -> None:
     before = words(world, space)
@@ -112,11 +114,11 @@ def test_a_change_of_one_specification_writes_the_pages_that_say_it(
     assert {title for title in after if after[title] != before[title]} == {"Get 3"}
     assert "brand new" in after["Get 3"]
     assert work["written"] == ["Get 3"]
-    # Both specifications have pages with these titles: those of the other one were not computed again.
+    # Both specifications have pages with these titles: those of the other one weren't computed again.
     assert len(work["made"]) == len(set(work["made"]))
 
 
-def test_a_block_is_drawn_again_when_its_specification_changes(
+def test_a_block_is_rendered_again_when_its_specification_changes(
     world: World, space: str, work: dict[str, list[str]]
 ) -> None:
     assert "a thing" in words(world, space)["Home"]
@@ -147,7 +149,7 @@ def test_a_run_leaves_excess_work_to_the_next(
     assert all(f"said {n}" in after[f"Get {n}"] for n in range(9))
 
 
-def test_a_run_that_is_ended_goes_on_where_it_was(
+def test_an_interrupted_run_resumes(
     world: World, space: str, work: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(computed, "_AT_ONCE", 1)
@@ -196,7 +198,7 @@ def test_older_runs_do_not_overwrite_newer_rows(
     assert "newer" in words(world, space)["Get 1"] and ordered(world) == 0
 
 
-def test_pages_that_are_gone_leave_the_index(world: World, space: str) -> None:
+def test_deleted_pages_are_removed_from_the_index(world: World, space: str) -> None:
     assert "Get 5" in words(world, space)
     for name in ("one", "two"):
         processed(world, name, {"text": spec(name, 5)})
@@ -204,7 +206,7 @@ def test_pages_that_are_gone_leave_the_index(world: World, space: str) -> None:
     assert "Get 5" not in words(world, space)
 
 
-def test_a_new_version_of_octavo_makes_them_again(
+def test_a_new_version_of_octavo_renders_pages_again(
     world: World, space: str, work: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(computed, "version", lambda name: "99")
@@ -246,7 +248,7 @@ def test_an_identifier_finds_its_object_first(world: World, tmp_path: Path, grou
         "* [Home](README.md)\n" + _COMPUTED.format("chat").replace("by-operation", grouping)
     )
     (tmp_path / "README.md").write_text(_GUIDE)
-    space = bring(
+    space = import_space(
         world.context, str(tmp_path), organization_id=world.home["organizationId"], title="A"
     ).outcome.space
     index_computed_pages(world.context, space)

@@ -1,4 +1,4 @@
-"""Tests of search through the API and on sites: what is found, in what order, and what must not be revealed."""
+"""Tests of search through the API and on sites: results, their order, and hidden content."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from octavo.content.search import tokens
 from octavo.content.search.computed import index_long_pages
 from octavo.content.search.querying import SnippetPart, snippet
 from octavo.content.search.tokens import WantedWords, WordMarker, one_edit_away, words
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 
 PAGES = {
     "SUMMARY.md": (
@@ -39,7 +39,9 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 @pytest.fixture
 def space(world, tmp_path):
     folder = write(tmp_path / "source", PAGES)
-    return bring(world.context, str(folder), organization_id=world.home["organizationId"]).outcome.space
+    return import_space(
+        world.context, str(folder), organization_id=world.home["organizationId"]
+    ).outcome.space
 
 
 def titles(world, space, query, who="admin"):
@@ -78,11 +80,11 @@ def test_a_result_names_the_section_and_marks_its_path(world, space):
     assert "manifest" in item["sections"][0]["body"]
 
 
-def test_phrases_are_phrases(world, space):
+def test_phrases_match_as_a_whole(world, space):
     assert titles(world, space, '"archive the copy"') == []
 
 
-def test_a_long_text_is_found_by_its_new_words_once_a_job_ran(world, space):
+def test_a_long_text_is_found_by_new_words_after_a_job(world, space):
     """Editors do not wait for indexing."""
     pages = {
         page["title"]: page["id"] for page in world.get("admin", f"/spaces/{space}/content/pages")["pages"]
@@ -123,7 +125,7 @@ def test_a_long_text_is_found_by_its_new_words_once_a_job_ran(world, space):
 def test_the_index_is_current_immediately_and_forgets_deleted_pages(world, space, tmp_path):
     files = {**PAGES, "deploy.md": "# Deploying\n\nNow with zeppelins.\n"}
     folder = write(tmp_path / "source", files)
-    bring(world.context, str(folder), organization_id=world.home["organizationId"], space_id=space)
+    import_space(world.context, str(folder), organization_id=world.home["organizationId"], space_id=space)
     assert titles(world, space, "zeppelins") == ["Deploying"]
     assert titles(world, space, "kubernetes") == []
     with world.context.db.read() as tx:
@@ -133,7 +135,7 @@ def test_the_index_is_current_immediately_and_forgets_deleted_pages(world, space
         assert gone == 0
 
 
-def test_an_organization_is_searched_as_far_as_one_sees(world, space):
+def test_a_search_of_an_organization_only_covers_visible_spaces(world, space):
     path = world.home.path("/orgs/{organizationId}/search")
     seen = world.get("reader", path, params={"query": "kubernetes"})["items"]
     assert [item["id"] for item in seen] == [space]
@@ -144,7 +146,7 @@ def test_an_organization_is_searched_as_far_as_one_sees(world, space):
     assert world.get("admin", path, params={"query": "kubernetes"})["count"] == 1
 
 
-def test_pages_of_results(world, space):
+def test_results_are_paginated(world, space):
     first = world.get("admin", f"/spaces/{space}/search", params={"query": "the", "limit": 1})
     assert len(first["items"]) == 1
     if first["count"] > 1:
@@ -155,7 +157,7 @@ def test_pages_of_results(world, space):
         assert second["items"][0]["id"] != first["items"][0]["id"]
 
 
-def test_results_say_how_well_and_by_what_they_match(world, space):
+def test_results_contain_their_score_and_type_of_match(world, space):
     found = world.get("admin", f"/spaces/{space}/search", params={"query": "deploying"})["items"]
     assert [page["rank"] for page in found] == list(range(1, len(found) + 1))
     assert (found[0]["resultType"], found[0]["description"]) == ("page", "")
@@ -164,7 +166,7 @@ def test_results_say_how_well_and_by_what_they_match(world, space):
     assert (by_text["resultType"], by_text["sections"][0]["resultType"]) == ("section", "section")
 
 
-def test_ranks_go_on_over_the_pages_of_a_list_and_over_spaces(world, space):
+def test_ranks_are_consistent_across_pages_and_spaces(world, space):
     path = f"/spaces/{space}/search"
     whole = world.get("admin", path, params={"query": "the page or deploying archive widgets"})["items"]
     assert len(whole) > 1
@@ -229,7 +231,9 @@ RANKED = {
 @pytest.fixture
 def ranked(world, tmp_path):
     folder = write(tmp_path / "ranked", RANKED)
-    return bring(world.context, str(folder), organization_id=world.home["organizationId"]).outcome.space
+    return import_space(
+        world.context, str(folder), organization_id=world.home["organizationId"]
+    ).outcome.space
 
 
 @pytest.mark.parametrize(
@@ -262,12 +266,12 @@ def test_other_spaces_do_not_crowd_out_this_one(world, space, tmp_path):
     crowd = {f"p{n}.md": f"# Kubernetes {n}\n\nkubernetes manifest\n" for n in range(140)}
     crowd["SUMMARY.md"] = "".join(f"* [Kubernetes {n}](p{n}.md)\n" for n in range(140))
     folder = write(tmp_path / "crowd", crowd)
-    bring(world.context, str(folder), organization_id=world.home["organizationId"])
+    import_space(world.context, str(folder), organization_id=world.home["organizationId"])
     assert titles(world, space, "kubernetes manifest") == ["Deploying"]
     assert titles(world, space, "kuberntes manifest") == ["Deploying"]
 
 
-def test_words_on_nearly_every_page_are_left_out(world, space, monkeypatch):
+def test_words_on_nearly_every_page_are_ignored(world, space, monkeypatch):
     """A word without meaning is ignored next to other words, and found if it is the whole query."""
     monkeypatch.setattr("octavo.content.search.querying._MANY_PAGES", 1)
     monkeypatch.setattr("octavo.content.search.querying._EVERYWHERE", 0.0)
@@ -276,7 +280,7 @@ def test_words_on_nearly_every_page_are_left_out(world, space, monkeypatch):
     assert "Home" in titles(world, space, "to and")
 
 
-def test_pages_are_counted_as_they_come_and_go(world, space, tmp_path):
+def test_page_counts_follow_added_and_deleted_pages(world, space, tmp_path):
     def counted():
         with world.context.db.read() as tx:
             return tx.value("SELECT pages FROM search_words WHERE space_id = :s AND word = ''", s=space)
@@ -285,11 +289,11 @@ def test_pages_are_counted_as_they_come_and_go(world, space, tmp_path):
     files = {name: text for name, text in PAGES.items() if name != "ja.md"}
     files["SUMMARY.md"] = files["SUMMARY.md"].replace("* [日本](ja.md)\n", "")
     folder = write(tmp_path / "fewer", files)
-    bring(world.context, str(folder), organization_id=world.home["organizationId"], space_id=space)
+    import_space(world.context, str(folder), organization_id=world.home["organizationId"], space_id=space)
     assert counted() == len(PAGES) - 2
 
 
-def test_a_snippet_is_cut_around_its_match():
+def test_a_snippet_surrounds_its_match():
     body = f"{'before ' * 100}the Manifests lie {'after ' * 100}manifest"
     parts = snippet(body, WordMarker(WantedWords(frozenset(["manifest"]))))
     assert [part.text for part in parts if part.marked] == ["Manifests"]
@@ -300,7 +304,7 @@ def test_a_snippet_is_cut_around_its_match():
     )
 
 
-def test_words_of_identifiers():
+def test_identifiers_are_split_into_words():
     assert words("user.getById") == ["usergetbyid", "user", "getbyid", "get", "by", "id"]
     assert words("Café") == ["cafe"]
     assert words("user's Straße") == ["user", "strasse"]
@@ -309,18 +313,18 @@ def test_words_of_identifiers():
     assert "word" in one_edit_away("wrod")
 
 
-def test_a_word_that_comes_again_is_cut_once(monkeypatch):
+def test_a_repeated_word_is_split_once(monkeypatch):
     cut = []
     part = tokens._parts
     monkeypatch.setattr(tokens, "_parts", lambda token: cut.append(token) or part(token))
     tokens._known_words.cache_clear()
     first = words("user.getById and user.getById")
-    first.clear()  # Callers may do this.
+    first.clear()  # Callers are allowed to do this.
     assert words("user.getById") == ["usergetbyid", "user", "getbyid", "get", "by", "id"]
     assert cut == ["user.getById"]
 
 
-def test_runs_that_are_longer_than_words_are_not_kept():
+def test_overlong_words_are_not_indexed():
     tokens._known_words.cache_clear()
     assert words("long" * 100) == ["long" * 16]
     assert tokens._known_words.cache_info().currsize == 0
@@ -335,7 +339,9 @@ def test_a_phrase_in_quotation_marks_ranks_whole_matches_first(world, tmp_path):
     }
     summary = "".join(f"* [{text[2:].partition(chr(10))[0]}]({name})\n" for name, text in pages.items())
     folder = write(tmp_path / "phrases", {"SUMMARY.md": summary, **pages})
-    space = bring(world.context, str(folder), organization_id=world.home["organizationId"]).outcome.space
+    space = import_space(
+        world.context, str(folder), organization_id=world.home["organizationId"]
+    ).outcome.space
     assert titles(world, space, '"deploy key by key"') == ["Elsewhere"]
     assert titles(world, space, '"deploy key"')[0] == "Elsewhere"
     assert titles(world, space, "deploy key")[0] != "Elsewhere"
@@ -365,6 +371,8 @@ def test_articles_and_prefixes_do_not_hide_a_word(world, tmp_path, language):
     pages = {"README.md": f"# {other}\n\n{text}\n", "one.md": f"# {title}\n\n{text}\n"}
     pages |= {f"p{n}.md": f"# {other} {n}\n\n{word} {text}\n" for n in range(20)}
     folder = write(tmp_path / "source", pages)
-    space = bring(world.context, str(folder), organization_id=world.home["organizationId"]).outcome.space
+    space = import_space(
+        world.context, str(folder), organization_id=world.home["organizationId"]
+    ).outcome.space
     for query in (word, *forms):
         assert titles(world, space, query)[0] == title, query

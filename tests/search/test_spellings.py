@@ -12,7 +12,7 @@ import pytest
 from octavo.content.search import querying, store
 from octavo.content.search.querying import MAX_SEARCH, MAX_TERMS, search_pages, suggest
 from octavo.kit.db.database import Transaction
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from world import World
 
 from .test_search import PAGES, write
@@ -43,7 +43,7 @@ def unknown_words(count: int, length: int) -> str:
 
 @pytest.mark.parametrize(("count", "length"), [(1, 200), (4, 100), (16, 31), (MAX_TERMS, 15)])
 @pytest.mark.parametrize("spaces", [1, 16])
-def test_unknown_words_cost_no_more_than_a_few(
+def test_unknown_words_take_limited_time(
     world: World, looked_up: list[int], count: int, length: int, spaces: int
 ) -> None:
     text = unknown_words(count, length)
@@ -58,7 +58,9 @@ def test_unknown_words_cost_no_more_than_a_few(
 
 def test_one_typing_error_among_many_words_is_still_found(world: World, tmp_path: Path) -> None:
     folder = write(tmp_path / "source", PAGES)
-    space = bring(world.context, str(folder), organization_id=world.home["organizationId"]).outcome.space
+    space = import_space(
+        world.context, str(folder), organization_id=world.home["organizationId"]
+    ).outcome.space
     for query in (
         "kuberntes",
         "run the deploymnet with a manifest on kuberntes",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from octavo.content.search.tokens import WantedWords, WordMarker, words
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from world import World
 
 SAME = [
@@ -50,7 +50,9 @@ def test_search_finds_them(world: World, tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("# Home\n")
     for number, (_, written) in enumerate(SAME):
         (tmp_path / f"p{number}.md").write_text(f"# Page {number}\n\n{written}\n")
-    space = bring(world.context, str(tmp_path), organization_id=world.home["organizationId"]).outcome.space
+    space = import_space(
+        world.context, str(tmp_path), organization_id=world.home["organizationId"]
+    ).outcome.space
     for number, (asked, _) in enumerate(SAME):
         found = world.get("admin", f"/spaces/{space}/search", params={"query": asked})["items"]
         assert f"Page {number}" in [page["title"] for page in found], asked

@@ -19,7 +19,7 @@ def find(world, url, who="admin"):
     return answer.json() if answer.is_success else answer.status_code
 
 
-def test_addresses_of_the_application(world):
+def test_urls_of_the_application_are_resolved(world):
     home = world.home
     found = find(world, f"{URL}/s/{home['spaceId']}/{home['pagePath']}")
     assert (found["space"]["id"], found["page"]["id"]) == (home["spaceId"], home["pageId"])
@@ -41,7 +41,7 @@ def test_addresses_of_the_application(world):
     assert find(world, f"{URL}/s/{away['spaceId']}") == find(world, f"{URL}/c/{away['collectionId']}") == 404
 
 
-def test_addresses_of_sites(world, path):
+def test_urls_of_sites_are_resolved(world, path):
     home = world.home
     site = world.post("admin", f"{path}/publish")
     found = find(world, f"{site['urls']['published']}{home['pagePath']}")
@@ -52,7 +52,7 @@ def test_addresses_of_sites(world, path):
     assert find(world, site["urls"]["published"], "reader") == 404
 
 
-def test_a_site_has_a_host_name_of_its_own(world, path):
+def test_a_site_can_have_its_own_host_name(world, path):
     body = {"hostname": "Docs.Home.test"}
     assert world.call("admin", "PATCH", path, json=body).json()["hostname"] == "docs.home.test"
     theirs = world.away.path("/orgs/{organizationId}/sites/{siteId}")
@@ -87,7 +87,7 @@ def test_a_site_has_a_host_name_of_its_own(world, path):
         assert world.call("admin", "PATCH", path, json={"hostname": bad}).status_code == 400, bad
 
 
-def test_letters_of_a_host_name_are_those_of_dns(world, path):
+def test_host_names_use_dns_characters(world, path):
     """All spellings are one name, which only one site can have."""
     spelled = "docs.xn--bcher-kva.test"
     for given in ("docs.bücher.test", "Docs.BÜCHER.test.", spelled.upper()):
@@ -119,7 +119,7 @@ def test_cached_responses_are_separate_per_host(world):
         for name in ("one", "two"):
             answer = visitor.get("/", host=f"{name}.home.test")
             assert f"Start of {name}" in answer.text
-            # A header about the original request must not change what is cached.
+            # A header about the original request must not change the cached response.
             said = {
                 "x-forwarded-host": "evil.test",
                 "x-forwarded-proto": "https",
@@ -132,7 +132,7 @@ def test_cached_responses_are_separate_per_host(world):
             assert visitor.get("/", host=broken).status_code == 400, broken
 
 
-def test_a_check_compares_addresses(world):
+def test_a_check_compares_urls(world):
     settings = world.context.settings
     names = {
         "here.example.test": {"127.0.0.1"},

@@ -94,7 +94,7 @@ def test_a_draft_that_contains_others_hides_them(site: Site) -> None:
     assert site.see(home["pagePath"])[0] == 200
 
 
-def test_drafts_are_published_all_or_none(site: Site) -> None:
+def test_drafts_are_published_together_or_not_at_all(site: Site) -> None:
     home = site.world.home
     body = {"source": "/new", "draft": True, "destination": {"kind": "external", "url": "https://x.test/"}}
     redirect = site.call("POST", "redirects", 201, body)["id"]
@@ -109,7 +109,7 @@ def test_drafts_are_published_all_or_none(site: Site) -> None:
     assert site.see("new")[0] == 404 and "forum.test" not in site.see()[1]
 
 
-def test_external_links(site: Site) -> None:
+def test_a_site_can_have_external_links(site: Site) -> None:
     home = site.world.home
     body = {"title": "Ask", "url": "https://ask.test/", "parent": home["siteSectionGroupId"]}
     made = site.call("POST", "external-links", 201, {**body, "localizedTitle": {"de": "Fragen"}})
@@ -150,7 +150,7 @@ def test_a_site_space_starts_with_its_home_page(site: Site) -> None:
     assert site.call("PATCH", there, 200, {"pageId": page["id"]})["pageId"] == page["id"]
     assert f"<h1>{page['title']}" in site.see()[1] or page["title"] in site.see()[1]
     assert site.see()[1] != first
-    # Its own path leads to the start, and the first page has a path of its own.
+    # Its own path opens the home page, and the first page has a separate path.
     answer = site.visitor.get(f"{site.base}{page['path']}")
     assert (answer.status_code, answer.headers["location"]) == (307, site.base)
     assert site.see(pages[0]["path"])[0] == 200
@@ -218,7 +218,7 @@ def test_a_site_is_filled_with_a_structure_once(site: Site) -> None:
     assert site.world.call("admin", "POST", path).status_code == 409
 
 
-def test_a_minimal_answer_is_empty(site: Site) -> None:
+def test_a_minimal_response_is_empty(site: Site) -> None:
     home = site.world.home
     for path, body in (
         (f"sections/{home['siteSectionId']}", {"title": "Renamed"}),

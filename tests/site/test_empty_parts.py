@@ -1,4 +1,4 @@
-"""Tests of empty parts of a site: readers do not see them, and members who preview it are told."""
+"""Tests of empty parts of a site: readers don't see them, and members who preview it see a note."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from octavo.operations.admin.docs_sites import bring_source
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.docs_sites import import_as_site_or_space
+from octavo.operations.admin.import_export import import_space
 from visiting import Visitor
 
 pytestmark = pytest.mark.sqlite_first
@@ -41,7 +41,7 @@ class Site:
         for name in ("guide", "soon", "later", "v2", "v1"):
             self.write(name, PAGE if name in full else NOTHING)
         (folder / "docs.yaml").write_text(DOCS)
-        made = bring_source(
+        made = import_as_site_or_space(
             world.context, str(folder), organization_id=world.home["organizationId"], publish=True
         )
         self.id: str = made.site
@@ -58,13 +58,13 @@ class Site:
 
     def fill(self, name: str, files: dict[str, str]) -> None:
         self.write(name, files)
-        bring(self.world.context, str(self.folder / name), space_id=self.spaces[name], whole=True)
+        import_space(self.world.context, str(self.folder / name), space_id=self.spaces[name], whole=True)
 
     def get(self, path: str = "", **headers: str) -> Any:
         return self.visitor.get(self.base + path, **headers)
 
     def tabs(self, path: str = "", **headers: str) -> list[str]:
-        """Return where the tabs of a page lead, below the site."""
+        """Return the targets of the tabs on a page, below the site."""
         text = self.get(path, **headers).text
         nav = re.search(r'<nav class="sections".*?</nav>', text, re.DOTALL)
         return [href.removeprefix(self.base) for href in re.findall(r'href="([^"]+)"', nav[0])] if nav else []
@@ -75,8 +75,8 @@ def site(world: Any, tmp_path: Path) -> Site:
     return Site(world, tmp_path, ("guide", "v1"))
 
 
-def test_no_tab_leads_to_nothing(site: Site) -> None:
-    # The default variant of the API has no page, so its tab leads to the variant that has one.
+def test_no_tab_is_empty(site: Site) -> None:
+    # The default variant of the API has no page, so its tab opens the variant that has one.
     assert site.tabs() == ["", "api/v1/"]
     assert all(site.get(tab).status_code == 200 for tab in site.tabs())
     assert "Gathered" not in site.get().text and "Version two" not in site.get("api/v1/").text
@@ -84,7 +84,7 @@ def test_no_tab_leads_to_nothing(site: Site) -> None:
     assert site.get("api/").headers["location"] == f"{site.base}api/v1/"
 
 
-def test_a_tab_comes_with_the_first_page_and_goes_with_the_last(site: Site) -> None:
+def test_a_tab_appears_with_the_first_page_and_disappears_with_the_last(site: Site) -> None:
     assert site.tabs() == ["", "api/v1/"]
     site.fill("soon", PAGE)
     assert site.tabs() == ["", "soon/", "api/v1/"]
@@ -100,7 +100,7 @@ def test_a_tab_comes_with_the_first_page_and_goes_with_the_last(site: Site) -> N
     assert site.get().headers["location"] == f"{site.base}api/"
 
 
-def test_renderers_are_shown_the_same(site: Site) -> None:
+def test_renderers_see_the_same_structure(site: Site) -> None:
     origin = site.world.context.settings.sites_url
     found = site.world.call("nobody", "POST", "/urls/published", json={"url": f"{origin}{site.base}"}).json()
     published = site.world.call(
@@ -125,7 +125,7 @@ def test_previews_of_empty_spaces_show_a_note(site: Site) -> None:
     assert "No pages yet" not in site.get("soon/nowhere", cookie=cookie).text
 
 
-def test_a_site_without_any_page_says_so(world: Any, tmp_path: Path) -> None:
+def test_a_site_without_pages_shows_a_note(world: Any, tmp_path: Path) -> None:
     site = Site(world, tmp_path, ())
     assert site.get().status_code == 404 and "No pages yet" in site.get().text
     site.fill("v1", PAGE)

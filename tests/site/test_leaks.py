@@ -77,7 +77,8 @@ agents, which ``agents/test_site_agents.py`` asks."""
 
 
 class Case:
-    """Visitor of a generated site. ``seen``: what they may see; None: the site does not exist for them."""
+    """Visitor of a generated site. ``seen``: the content that they can see; None: the site doesn't exist for
+    them."""
 
     def __init__(
         self, site: SiteWorld, visitor: Visitor, audience: str, guest: Guest, adaptive: bool
@@ -137,7 +138,7 @@ class Case:
     # --- the reader -------------------------------------------------------------------------------------
 
     def places(self) -> Iterator[tuple[str, Shown | None, MadePage | None]]:
-        """Yield the paths of everything, including what they cannot see."""
+        """Yield the paths of everything, including hidden content."""
         for path in (
             "",
             "robots.txt",
@@ -232,7 +233,7 @@ class Case:
         return "; ".join(found)
 
     def check_what_is_seen(self, seen: Answer) -> None:
-        """Check that every page that they may see is shown."""
+        """Check that every visible page is shown."""
         for shown in self.random.sample(seen.shown, min(2, len(seen.shown))):
             base = seen.base(shown)
             self.check_image(seen, shown)
@@ -281,7 +282,7 @@ class Case:
             assert words_of(entries) - words_of(feed) == news, feed
 
     def check_image(self, seen: Answer, shown: Shown) -> None:
-        """An image contains the title, so it exists only if the page is visible."""
+        """Check that an image, which contains the title, exists only if the page is visible."""
         page = self.random.choice(shown.space.pages)
         image = self.get(f"{seen.base(shown)}~image/{page.id}.png")
         assert image.status_code == (200 if seen.sees(page) else 404), page.path
@@ -427,7 +428,7 @@ class Case:
         assert {section.title for section in seen.sections} <= said and "visitor.claims" not in profile.text
         for space in self.site.spaces:
             got = read(f"/spaces/{space.id}")
-            # A token cannot be of a site through a space that the site shows to nobody.
+            # A token can't belong to a site through a space that the site shows to no one.
             assert got.status_code in ((200,) if space.id in seen.spaces else (401, 404)), got.text
             if got.status_code == 200:
                 self.check_space(seen, space, read, got.json())
@@ -529,7 +530,7 @@ def run(world: World, seed: int, cases: int) -> None:
 
 
 def check_tags(case: Case, kept: dict[str, tuple[str, bytes]]) -> None:
-    """The ETag of one visitor must not validate for another who sees something else."""
+    """Check that the ETag of one visitor does not validate for another who sees something else."""
     shown = case.seen.shown[:1] if case.seen is not None else []
     for path in ["llms.txt", *(case.seen.base(one) for one in shown if case.seen is not None)]:
         answer = case.get(path)
@@ -541,15 +542,15 @@ def check_tags(case: Case, kept: dict[str, tuple[str, bytes]]) -> None:
             kept[path] = (answer.headers["etag"], answer.content)
 
 
-def test_every_route_of_sites_is_asked() -> None:
+def test_every_route_of_sites_is_tested() -> None:
     assert {route.name for route in ROUTES} <= READ | ASKED_ELSEWHERE
 
 
-def test_nothing_reaches_whom_it_is_not_for(world: World) -> None:
+def test_hidden_content_reaches_no_unauthorized_visitor(world: World) -> None:
     run(world, 1, 2)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 130))
-def test_many_more_sites(sqlite_world: World, seed: int) -> None:
+def test_hidden_content_stays_hidden_on_many_more_sites(sqlite_world: World, seed: int) -> None:
     run(sqlite_world, seed, 20)

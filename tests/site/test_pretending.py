@@ -197,7 +197,7 @@ def test_the_deciding_condition_is_named(site):
     assert [one["hiddenBy"]["reason"] for one in site.list({}, siteSpace=parts["Next"]["id"])] == ["draft"]
 
 
-def test_claims_that_the_schema_does_not_know_are_named(site):
+def test_claims_that_are_not_in_the_schema_are_listed(site):
     given = {"plan": "gold", "seats": 2, "role": "x", "unsigned": {"beta": "yes", "plan": "pro"}}
     listing = site.ask(given).json()
     assert listing["claims"] == {"seats": 2, "unsigned": {}}
@@ -209,7 +209,7 @@ def test_claims_that_the_schema_does_not_know_are_named(site):
     assert listing["enabled"] is False and listing["ignored"] == []
 
 
-def test_parts_of_the_list_neither_skip_nor_repeat(site):
+def test_pages_of_the_list_neither_skip_nor_repeat(site):
     whole = site.list({})
     for limit in (1, 2, 3):
         assert site.list({}, limit=limit) == whole
@@ -240,7 +240,7 @@ def test_parts_of_the_list_neither_skip_nor_repeat(site):
     ],
     ids=lambda query: str(query)[:20],
 )
-def test_bad_questions_are_refused(site, query):
+def test_invalid_requests_are_refused(site, query):
     answer = site.world.call("admin", "GET", f"{site.path}/publishing/preview/content", params=query)
     assert answer.status_code == 400 and next(iter(query)) in answer.json()["error"]["message"]
 

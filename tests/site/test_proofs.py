@@ -1,5 +1,5 @@
-"""Tests of verifying host names and paths: they are used by their verified owners, and nobody can block
-others from theirs."""
+"""Tests of verifying host names and paths: their verified owners use them, and no one can block others from
+theirs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_host_names_of_others_require_verification(world: World, names: NameServ
 
 
 @pytest.mark.parametrize("way", ["null", "removed", "deleted", "another"])
-def test_a_name_that_was_given_up_is_not_had_by_its_old_record(
+def test_an_old_dns_record_does_not_verify_a_released_name(
     world: World, names: NameServer, leads_here: set[str], way: str
 ) -> None:
     leads_here.update((NAME, "other.owner.test"))
@@ -96,7 +96,7 @@ def test_a_name_that_was_given_up_is_not_had_by_its_old_record(
 
 
 @pytest.mark.parametrize("way", ["record", "leads here", "domain", "operator", "setting"])
-def test_a_name_counts_once_it_is_proved(
+def test_a_name_takes_effect_once_it_is_verified(
     world: World, names: NameServer, leads_here: set[str], way: str
 ) -> None:
     publish(world)
@@ -127,7 +127,7 @@ def test_a_name_counts_once_it_is_proved(
     assert answers(world) is (way != "operator")
 
 
-def test_the_record_of_one_organization_proves_nothing_of_another(world: World, names: NameServer) -> None:
+def test_the_dns_record_of_one_organization_does_not_verify_another(world: World, names: NameServer) -> None:
     (record,) = give(world, hostname=NAME).json()["unverified"]
     other = world.post("stranger", "/orgs", {"title": "Third"})["id"]
     site = world.post("stranger", f"/orgs/{other}/sites", {"title": "Third"})["id"]
@@ -138,7 +138,7 @@ def test_the_record_of_one_organization_proves_nothing_of_another(world: World, 
 
 
 @pytest.mark.sqlite_first
-def test_name_servers_that_say_nothing_prove_nothing(
+def test_silent_name_servers_verify_nothing(
     world: World, names: NameServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("octavo.kit.net.names._SECONDS", 0.2)
@@ -147,7 +147,9 @@ def test_name_servers_that_say_nothing_prove_nothing(
 
 
 @pytest.mark.parametrize("path", ["/docs/second", "/docs/second/third", "/docs", "/other"])
-def test_paths_at_another_organizations_host(world: World, names: NameServer, path: str) -> None:
+def test_paths_at_the_host_of_another_organization_are_refused(
+    world: World, names: NameServer, path: str
+) -> None:
     assert "unverified" not in give(world, "admin", proxy=f"{NAME}/docs").json()
     answer = give(world, proxy=f"{NAME}{path}")
     nested = path.startswith("/docs")
@@ -167,7 +169,7 @@ def test_paths_at_another_organizations_host(world: World, names: NameServer, pa
         assert Visitor(world.context).get(f"/~proxied/{world.away['siteId']}/").status_code == 200
 
 
-def test_a_path_above_another_organizations_path(world: World, names: NameServer) -> None:
+def test_a_path_above_that_of_another_organization_is_refused(world: World, names: NameServer) -> None:
     give(world, "admin", proxy=f"{NAME}/docs/second")
     assert give(world, proxy=f"{NAME}/docs").status_code == 409
     assert give(world, proxy=f"{NAME}/doc").status_code == 200
@@ -183,8 +185,8 @@ def test_a_host_name_has_three_parts(sqlite_world: World, name: str) -> None:
     assert give(sqlite_world, "admin", hostname=name).status_code == 400
 
 
-def test_cookies_of_a_proxied_site_are_of_no_other(world: World) -> None:
-    """A site can name any path as its own; on the sites domain another site may be at that path."""
+def test_cookies_of_a_proxied_site_are_not_shared(world: World) -> None:
+    """A site can claim any path; on the sites domain, another site can be at that path."""
     theirs = publish(world, "admin")
     path = theirs.partition("://")[2].partition("/")[2].strip("/")
     trust(world.context, world.away["organizationId"])

@@ -27,7 +27,7 @@ def make(world, *spaces):
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("role", ["read", "comment", "edit", "review"])
-def test_a_site_is_made_over_spaces_that_one_administers(world, closed, role):
+def test_a_site_is_created_with_spaces_that_the_caller_administers(world, closed, role):
     give(world, closed, role)
     before = world.digest()
     answer = make(world, world.home["spaceId"], closed)
@@ -37,7 +37,7 @@ def test_a_site_is_made_over_spaces_that_one_administers(world, closed, role):
     assert make(world, world.home["spaceId"], closed).status_code == 201
 
 
-def test_a_space_that_is_not_seen_is_not_there(world, closed):
+def test_a_hidden_space_is_not_found(world, closed):
     give(world, closed, None)
     answer = make(world, closed)
     assert answer.status_code == 404
@@ -45,7 +45,7 @@ def test_a_space_that_is_not_seen_is_not_there(world, closed):
     assert answer.text.replace(closed, "") == unknown.text.replace("x" * 20, "")
 
 
-def test_the_right_counts_when_the_site_is_published(world, closed):
+def test_permission_is_checked_when_a_site_is_published(world, closed):
     give(world, closed, "create")
     site = make(world, world.home["spaceId"], closed).json()["id"]
     publish = f"{sites(world)}/{site}/publish"
@@ -59,13 +59,13 @@ def test_the_right_counts_when_the_site_is_published(world, closed):
     assert world.call("creator", "POST", publish).status_code == 200
 
 
-def test_the_list_of_sites_tells_nothing_of_a_space_that_is_not_seen(world, closed):
+def test_the_list_of_sites_does_not_reveal_hidden_spaces(world, closed):
     world.post("admin", sites(world), {"title": "Docs", "spaces": [closed]})
     found = [world.get(who, sites(world), params={"space": closed})["count"] for who in ("creator", "reader")]
     assert found == [1, 0]
 
 
-def test_a_space_is_on_a_site_once(world):
+def test_a_space_is_only_once_on_a_site(world):
     space = world.home["spaceId"]
     answer = world.call("admin", "POST", sites(world), json={"title": "Twice", "spaces": [space, space]})
     assert answer.status_code == 400, answer.text
@@ -83,7 +83,7 @@ def test_spaces_in_the_trash_are_not_counted(world):
     assert world.get("admin", f"{sites(world)}/{site['id']}")["siteSpaces"] == 2
 
 
-def test_an_organization_begins_with_a_site(world):
+def test_an_organization_starts_with_a_site(world):
     plain = world.post("stranger", "/orgs", {"title": "Plain"})
     assert "defaultContent" not in plain
     assert world.get("stranger", f"/orgs/{plain['id']}/sites")["items"] == []

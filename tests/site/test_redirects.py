@@ -153,7 +153,7 @@ def test_permanent_redirects_of_public_sites(world: World, path: str) -> None:
     assert answer.status_code == 200 and visitor.get(f"{base}gone").status_code == 307
 
 
-def test_wildcards_carry_what_they_matched(world: World, path: str) -> None:
+def test_wildcards_insert_the_matched_text(world: World, path: str) -> None:
     base = _below(world.post("admin", f"{path}/publish")["urls"]["published"])
     page = world.home["pagePath"]
     visitor = Visitor(world.context)
@@ -176,7 +176,7 @@ def test_wildcards_carry_what_they_matched(world: World, path: str) -> None:
     assert found["target"] == "https://x.test/keys?a=b#c" and found["redirect"]["captureWildcard"]
 
 
-def test_redirects_that_lead_to_themselves(world: World, path: str) -> None:
+def test_redirects_to_themselves_and_loops_are_refused(world: World, path: str) -> None:
     shown = {one["id"]: one for one in world.get("admin", f"{path}/site-spaces")["items"]}
     other = shown[world.home["otherSiteSpaceId"]]
     way, there = other["path"], {"kind": "site-space", "siteSpaceId": other["id"]}
@@ -190,7 +190,7 @@ def test_redirects_that_lead_to_themselves(world: World, path: str) -> None:
         assert "point to itself" in str(_make(world, path, source, destination, 400))
     for source, destination in ((f"/{way}/*", there), (f"/{way[:3]}*", there)):
         assert "in a loop" in str(_make(world, path, source, destination, 400, captureWildcard=True))
-    # Without what was matched, they lead to a page.
+    # Without the matched part, they have a page as target.
     _make(world, path, f"/{way}/*", there)
     made = _make(world, path, f"/{name}/*", there, captureWildcard=True)
     closing = world.call("admin", "PATCH", f"{path}/redirects/{made['id']}", json={"destination": section})
@@ -204,7 +204,7 @@ def test_redirects_that_lead_to_themselves(world: World, path: str) -> None:
     assert "captureWildcard" in str(_make(world, path, "/x", there, 400, captureWildcard=True))
 
 
-def test_five_hundred_redirects_of_which_a_hundred_are_wrong(world: World, path: str) -> None:
+def test_invalid_rows_of_a_redirect_table_are_reported(world: World, path: str) -> None:
     page = {"kind": "site-page", "siteSpaceId": world.home["siteSpaceId"], "pageId": world.home["pageId"]}
     wrong = [
         {"source": "no path", "destination": page},
@@ -263,7 +263,9 @@ def test_a_path_of_a_space_is_found_once(world: World, path: str) -> None:
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("is_named", [True, False])
-def test_files_of_other_platforms(world: World, path: str, name: str, is_named: bool) -> None:
+def test_redirect_files_of_other_platforms_are_read(
+    world: World, path: str, name: str, is_named: bool
+) -> None:
     text = FILES[name].replace("PAGE", world.home["pagePath"])
     body = {"text": text, **({"name": name} if is_named else {})}
     answer = world.call("admin", "POST", f"{path}/redirects/import", json=body)
@@ -308,7 +310,7 @@ def test_files_of_other_platforms(world: World, path: str, name: str, is_named: 
         ("csv", "source;destination\n/a/;/b\n", ["/a /b"]),
     ],
 )
-def test_forms_of_files(format: Format, text: str, expected: list[str]) -> None:
+def test_redirect_files_have_several_formats(format: Format, text: str, expected: list[str]) -> None:
     read = read_redirects(format, text)
     assert [f"{one.source} {one.destination}" for one in read if not one.problem] == expected
 

@@ -12,7 +12,7 @@ import pytest
 
 from octavo.cli.main import main
 from octavo.errors import BadRequest
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.site_checks import (
     CheckLimits,
     PageReport,
@@ -43,7 +43,9 @@ def site_of(world: World, source: Path, files: dict[str, str]) -> str:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes(content.encode("latin-1"))
     organization = world.home["organizationId"]
-    brought = bring(world.context, str(source), organization_id=organization, title=source.name, publish=True)
+    brought = import_space(
+        world.context, str(source), organization_id=organization, title=source.name, publish=True
+    )
     with world.context.db.read() as tx:
         site = find_site_of_space(tx, brought.outcome.space)
     assert site is not None
@@ -57,7 +59,7 @@ def rules(report: Report) -> dict[str, list[tuple[str, str]]]:
     }
 
 
-def test_a_site_of_ours_is_sound_until_a_page_is_not(world: World, tmp_path: Path) -> None:
+def test_a_sound_site_has_no_problems_until_a_page_breaks(world: World, tmp_path: Path) -> None:
     report = check_site(world.context, site_of(world, tmp_path / "sound", SOUND), CheckLimits())
     assert (rules(report), report.pages) == ({}, 3), "with the hidden page, without that for members"
     wrong = SOUND | {
@@ -74,7 +76,7 @@ def test_a_site_of_ours_is_sound_until_a_page_is_not(world: World, tmp_path: Pat
     assert report.external_left > 0 and bounded.problems == 1
 
 
-def test_findings_are_reported_with_what_visitors_see(world: World, tmp_path: Path) -> None:
+def test_findings_are_reported_together_with_visible_problems(world: World, tmp_path: Path) -> None:
     files = SOUND | {"guide/deep.md": "# Deep\n\n## There\n\nTODO: write.\n"}
     report = check_site(world.context, site_of(world, tmp_path / "todo", files), CheckLimits())
     assert rules(report) == {

@@ -17,7 +17,7 @@ from lxml import html
 
 from octavo.errors import BadRequest
 from octavo.operations.admin import static_export
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from octavo.operations.admin.static_export import MANIFEST, export_site
 from octavo.sites.site.store import find_site_of_space
 from tools import ROOT
@@ -45,7 +45,9 @@ def site_of(world: World, source: Path, files: dict[str, str | bytes] | None = N
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     organization = world.home["organizationId"]
-    brought = bring(world.context, str(source), organization_id=organization, title="Handbook", publish=True)
+    brought = import_space(
+        world.context, str(source), organization_id=organization, title="Handbook", publish=True
+    )
     with world.context.db.read() as tx:
         site = find_site_of_space(tx, brought.outcome.space)
     assert site is not None
@@ -75,7 +77,8 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def crawl(start: str, live: tuple[str, ...]) -> dict[str, str]:
-    """Return every page by path, following all links. Nothing may be missing, redirect, or depend on a server."""
+    """Return every page by path, following all links. No page can be missing, redirect, or depend on a
+    server."""
     host = urlsplit(start).netloc
     pages: dict[str, str] = {}
     waiting, known = [start], {start}
@@ -132,9 +135,7 @@ def live(world: World) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("base", ["/", "/manual/", "https://docs.example.org/manual/"])
-def test_an_export_is_whole_wherever_it_is_served(
-    world: World, tmp_path: Path, live: tuple[str, ...], base: str
-) -> None:
+def test_an_export_works_at_any_url(world: World, tmp_path: Path, live: tuple[str, ...], base: str) -> None:
     site = site_of(world, tmp_path / "source", FILES)
     path = urlsplit(base).path
     out = tmp_path / "www" / path.strip("/")
@@ -162,7 +163,7 @@ def test_an_export_is_whole_wherever_it_is_served(
         assert f"Sitemap: {base}sitemap.xml" in (out / "robots.txt").read_text()
 
 
-def test_the_policy_of_a_page_lets_its_own_style_through(world: World, tmp_path: Path) -> None:
+def test_the_policy_of_a_page_allows_its_own_style(world: World, tmp_path: Path) -> None:
     site = site_of(world, tmp_path / "source", FILES)
     export_site(world.context, site, tmp_path / "www", base="/manual/")
     document = html.document_fromstring((tmp_path / "www" / "index.html").read_bytes())
@@ -172,20 +173,22 @@ def test_the_policy_of_a_page_lets_its_own_style_through(world: World, tmp_path:
     assert "/manual/~assets/" in styles[0] and '"/~assets' not in styles[0]
 
 
-def test_sections_variants_and_redirects(world: World, tmp_path: Path, live: tuple[str, ...]) -> None:
+def test_sections_variants_and_redirects_are_exported(
+    world: World, tmp_path: Path, live: tuple[str, ...]
+) -> None:
     home = world.home
     sites = home.path("/orgs/{organizationId}/sites/{siteId}")
     below = {"source": "/gone/*", "destination": {"kind": "site-space", "siteSpaceId": home["siteSpaceId"]}}
     world.post("admin", f"{sites}/redirects", below)
     world.call("admin", "PATCH", sites, json={"visibility": "public"})
     world.post("admin", f"{sites}/publish")
-    # The second section and the second variant of the first show the same empty space, so nothing leads
+    # The second section and the second variant of the first show the same empty space, so there is no link
     # there.
     empty = export_site(world.context, home["siteId"], tmp_path / "www")
     assert (empty.broken, empty.left_out) == ([], ["/gone/*"])
     site_of(world, tmp_path / "source", FILES)
     shown = world.get("admin", home.path("/collections/{collectionId}/spaces"))["items"][0]["id"]
-    bring(world.context, str(tmp_path / "source"), space_id=shown)
+    import_space(world.context, str(tmp_path / "source"), space_id=shown)
     done = export_site(world.context, home["siteId"], tmp_path / "www")
     with served(tmp_path / "www") as address:
         pages = crawl(f"{address}/", live)
@@ -197,7 +200,7 @@ def test_sections_variants_and_redirects(world: World, tmp_path: Path, live: tup
 
 
 @pytest.mark.slow
-def test_the_manual(world: World, tmp_path: Path, live: tuple[str, ...]) -> None:
+def test_the_manual_is_exported(world: World, tmp_path: Path, live: tuple[str, ...]) -> None:
     site = site_of(world, ROOT / "docs")
     done = export_site(world.context, site, tmp_path / "www")
     assert done.broken == []
@@ -222,7 +225,7 @@ def test_a_second_run_writes_changed_files_and_deletes_removed_ones(world: World
     (source / "SUMMARY.md").write_text("* [Home](README.md)\n* [Guide](guide/README.md)\n")
     (source / "README.md").write_text("# Home\n")
     (source / "guide" / "deep.md").unlink()
-    bring(world.context, str(source), space_id=space)
+    import_space(world.context, str(source), space_id=space)
     changed = export_site(world.context, site, out)
     assert changed.removed and not (out / "guide" / "deep").exists() and not (out / "hidden").exists()
     assert (out / "CNAME").read_text() == "docs.example.org\n"
@@ -230,7 +233,7 @@ def test_a_second_run_writes_changed_files_and_deletes_removed_ones(world: World
     assert set(json.loads((out / MANIFEST).read_text())["files"]) == set(snapshot(out)) - {"CNAME", MANIFEST}
 
 
-def test_an_interrupted_run_leaves_the_former_export(
+def test_an_interrupted_run_keeps_the_previous_export(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "www"

@@ -64,7 +64,7 @@ def site(world):
 
 
 @pytest.mark.sqlite_first
-def test_a_site_begins_with_its_default_section_and_variant(site):
+def test_a_site_starts_with_its_default_section_and_variant(site):
     first = site.make("site-spaces", {"spaceId": site.space("Guide")})
     assert (first["default"], first["path"]) == (True, "guide")
     assert site.get("structure") == {"type": "siteSpaces", "structure": [first]}
@@ -82,7 +82,7 @@ def test_a_site_begins_with_its_default_section_and_variant(site):
     assert site.bases()["API v1"] == "api/api-v1/"
 
 
-def test_addresses_that_are_left_lead_on(site):
+def test_former_urls_redirect_to_current_ones(site):
     guide, api = site.section("Guide"), site.section("API")
     site.change(f"sections/{api['id']}", {"path": "Reference"})
     assert site.bases() == {"Guide": "", "API": "reference/"}
@@ -98,7 +98,7 @@ def test_addresses_that_are_left_lead_on(site):
 
 @pytest.mark.sqlite_first
 def test_pages_of_the_former_default_redirect(site):
-    """Another part now starts at the root of the site, and at that of a section."""
+    """Another part now starts at the root of the site, and at the root of a section."""
     visitor = Visitor(site.world.context)
     old, new = site.section("Old"), site.section("New")
     site.make("site-spaces", {"spaceId": site.space("New v2"), "sectionId": new["id"]})
@@ -132,7 +132,7 @@ def test_pages_of_the_former_default_redirect(site):
 
 
 @pytest.mark.sqlite_first
-def test_a_space_is_named_by_the_address_that_was_asked_for(site):
+def test_the_url_of_a_space_uses_the_requested_host(site):
     guide, api = site.section("Guide"), site.section("API")
     for title in ("Guide", "API"):
         fill(site, title)
@@ -175,7 +175,7 @@ def fill(site, title):
     site.world.post("admin", f"/spaces/{space}/change-requests/{change}/merge")
 
 
-def test_paths_are_one_segment_that_nothing_else_has(site):
+def test_paths_are_one_unique_segment(site):
     api = site.section("API")
     other = site.section("Other")
     for path in ("a/b", "~search", "../x", "robots.txt", "x.md", "a b", "", "<b>", "%2e"):
@@ -188,7 +188,7 @@ def test_paths_are_one_segment_that_nothing_else_has(site):
     assert site.section("Other")["path"] == "other-1"
 
 
-def test_groups_nest_and_dissolve(site):
+def test_groups_are_nested_and_ungrouped(site):
     one, two = site.section("One"), site.section("Two")
     outer = site.make("section-groups", {"title": "Outer", "sections": [two["id"]]})
     inner = site.make("section-groups", {"title": "Inner", "parent": outer["id"], "sections": [one["id"]]})
@@ -208,7 +208,7 @@ def test_groups_nest_and_dissolve(site):
     assert [node["title"] for node in site.get("structure")["structure"]] == ["Two", "Inner", "One"]
 
 
-def test_groups_lie_so_deep_and_no_deeper(site):
+def test_the_depth_of_groups_is_limited(site):
     parent = None
     for depth in range(4):
         parent = site.make("section-groups", {"title": f"G{depth}", "parent": parent})["id"]
@@ -227,7 +227,7 @@ def sort(site, kind, item, where, to, target):
     return site.call("PATCH", "structure/sort", body)
 
 
-def test_things_are_sorted_among_their_like(site):
+def test_entries_are_sorted_among_siblings(site):
     one, two, three = (site.section(title)["id"] for title in ("One", "Two", "Three"))
     assert sort(site, "site-section", three, "before", "site-section", one).status_code == 200
 
@@ -256,7 +256,7 @@ def test_things_are_sorted_among_their_like(site):
 
 
 @pytest.mark.sqlite_first
-def test_defaults_pass_on(site):
+def test_a_deleted_default_is_replaced(site):
     one, two = site.section("One"), site.section("Two")
     site.make("site-spaces", {"spaceId": site.space("One B"), "sectionId": one["id"]})
     first = one["siteSpaces"][0]["id"]
@@ -294,7 +294,7 @@ def test_lists_are_read_in_pages_while_they_change(site):
     assert site.get("sections?limit=0")["items"] == []
 
 
-def test_spaces_that_the_caller_does_not_see_are_left_out(site, world):
+def test_hidden_spaces_are_omitted(site, world):
     site.section("Open")
     closed = site.section("Closed")
     space = closed["siteSpaces"][0]["space"]["id"]
@@ -310,7 +310,7 @@ def test_spaces_that_the_caller_does_not_see_are_left_out(site, world):
     assert site.call("POST", "sections", {"spaceId": space}, who="creator").status_code == 404
 
 
-def test_a_space_says_where_it_is_published(site, world):
+def test_a_space_lists_sites_that_publish_it(site, world):
     site.section("First")
     section = site.section("Second")
     space = section["siteSpaces"][0]["space"]["id"]
@@ -325,7 +325,7 @@ def test_a_space_says_where_it_is_published(site, world):
     assert (found["visibility"], found["urls"]["published"].endswith("/handy/second/")) == ("unlisted", True)
 
 
-def test_basenames_are_taken_once(site, world):
+def test_basenames_are_unique(site, world):
     other = world.post("admin", world.home.path("/orgs/{organizationId}/sites"), {"title": "Other"})[
         "basename"
     ]
@@ -334,7 +334,7 @@ def test_basenames_are_taken_once(site, world):
         assert world.call("admin", "PATCH", site.path, json={"basename": name}).status_code == 400, name
 
 
-def test_conditions_that_do_not_parse_are_refused(site):
+def test_unparsable_conditions_are_refused(site):
     section = site.section("One")
     for condition in ("visitor.claims.", "a b", "(", "x" * 1025):
         answer = site.call("PATCH", f"sections/{section['id']}", {"condition": condition})
@@ -345,7 +345,7 @@ def test_conditions_that_do_not_parse_are_refused(site):
     assert "condition" not in site.change(f"sections/{section['id']}", {"condition": None})
 
 
-def test_a_large_structure_takes_few_statements(site, world, monkeypatch):
+def test_a_large_structure_needs_few_statements(site, world, monkeypatch):
     space = site.space("Many")
     with world.context.db.write() as tx:
         for n in range(50):
@@ -379,7 +379,7 @@ def test_a_large_structure_takes_few_statements(site, world, monkeypatch):
     assert len(counted) < 20, "\n".join(counted)
 
 
-def test_an_organization_names_no_site_that_is_gone(site):
+def test_an_organization_does_not_reference_a_deleted_site(site):
     organization = site.world.home.path("/orgs/{organizationId}")
     pointer = {"defaultContent": {"type": "site", "site": site.id}}
     assert site.world.call("admin", "PATCH", organization, json=pointer).status_code == 200

@@ -15,7 +15,7 @@ SITES = {
 }
 
 
-def test_addresses_of_proxies_are_kept(bare_url):
+def test_proxy_urls_are_kept(bare_url):
     everything = load_migrations("octavo.operations.migrations")
     database = open_database(bare_url)
     try:

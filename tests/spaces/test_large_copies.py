@@ -1,4 +1,4 @@
-"""A large space is copied in short transactions, and nobody sees the copy until the last of them."""
+"""A large space is copied in short transactions, and no one sees the copy before the last of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from httpx import Response
 
 from octavo.content.revisions import staging
 from octavo.content.revisions.deriving import check_derived
-from octavo.content.revisions.store import FOREVER
+from octavo.content.revisions.states import FOREVER
 from octavo.kit.db import turns
 from octavo.kit.work.worker import Worker
 from octavo.operations.admin.backup import verify_installation
@@ -176,7 +176,7 @@ def rows_of_space(world: World, space: str) -> dict[str, list[Any]]:
     return found
 
 
-def test_a_copy_in_batches_equals_one_made_at_once(
+def test_a_copy_in_batches_equals_one_in_a_single_transaction(
     world: World, space: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_once = copy(world, space)
@@ -376,7 +376,7 @@ def test_a_copy_that_fails_leaves_nothing(world: World, space: str) -> None:
 @pytest.mark.sqlite_first
 @pytest.mark.usefixtures("in_batches")
 @pytest.mark.parametrize("what", ["deleted", "deleted with its collection", "transferred"])
-def test_a_source_that_goes_meanwhile_is_not_copied(world: World, space: str, what: str) -> None:
+def test_a_source_deleted_in_the_meantime_is_not_copied(world: World, space: str, what: str) -> None:
     [(spaces,)] = rows_of(world, "SELECT count(*) FROM spaces")
     world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/sites/{siteId}"))
     # A space that others depend on can't be transferred.
@@ -401,7 +401,7 @@ def test_a_source_that_goes_meanwhile_is_not_copied(world: World, space: str, wh
 
 @pytest.mark.sqlite_first
 @pytest.mark.usefixtures("in_batches")
-def test_a_translation_of_a_large_space_begins_with_such_a_copy(world: World, space: str) -> None:
+def test_a_translation_of_a_large_space_starts_with_a_copy_in_batches(world: World, space: str) -> None:
     begun: list[str] = []
     body = {"source": {"space": space, "language": "en"}, "language": "fr"}
     path = world.home.path("/orgs/{organizationId}/translations")

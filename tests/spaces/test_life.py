@@ -35,7 +35,7 @@ def run_jobs(world: World) -> None:
 # --- duplicating ----------------------------------------------------------------------------------------
 
 
-def test_a_copy_holds_everything_and_shares_texts(world: World) -> None:
+def test_a_copy_contains_everything_and_shares_texts(world: World) -> None:
     home = world.home
     world.post(
         "admin", home.path("/spaces/{spaceId}/permissions"), {"role": "edit", "users": [home["scimUserId"]]}
@@ -73,7 +73,7 @@ def without_places(content: Any) -> Any:
     return [without_places(item) for item in content] if isinstance(content, list) else content
 
 
-def test_original_and_copy_are_edited_and_found_apart(world: World) -> None:
+def test_original_and_copy_are_edited_and_found_separately(world: World) -> None:
     home = world.home
     copy = world.post("admin", home.path("/spaces/{spaceId}/duplicate"))["id"]
 
@@ -119,7 +119,7 @@ def listed(world: World, place: Place) -> list[str]:
     return [title for _, title in sorted(rows)]
 
 
-def test_spaces_and_collections_stand_in_one_order(world: World) -> None:
+def test_spaces_and_collections_share_one_order(world: World) -> None:
     home = world.home
     assert listed(world, home) == ["Guides", "Handbook"]
     move = home.path("/spaces/{spaceId}/move")
@@ -143,7 +143,7 @@ def test_spaces_and_collections_stand_in_one_order(world: World) -> None:
     assert moved["parent"] == inner["id"]
 
 
-def test_equal_ranks_are_parted(world: World) -> None:
+def test_equal_ranks_are_separated(world: World) -> None:
     home = world.home
     for title in ("One", "Two", "Three"):
         world.post("admin", home.path("/orgs/{organizationId}/spaces"), {"title": title})
@@ -166,7 +166,7 @@ def test_equal_ranks_are_parted(world: World) -> None:
 # --- deleting and restoring -----------------------------------------------------------------------------
 
 
-def test_a_deleted_space_is_unseen_and_can_come_back(world: World) -> None:
+def test_a_deleted_space_is_hidden_and_can_be_restored(world: World) -> None:
     home = world.home
     path = home.path("/spaces/{spaceId}")
     assert world.call("admin", "DELETE", path).status_code == 205
@@ -191,7 +191,7 @@ def test_spaces_cannot_be_restored_after_seven_days(world: World) -> None:
     assert world.get("admin", home.path("/orgs/{organizationId}/trash/spaces"))["items"] == []
 
 
-def test_an_administrator_does_not_wait_for_the_seven_days(world: World) -> None:
+def test_an_administrator_can_delete_a_space_permanently_before_seven_days(world: World) -> None:
     home = world.home
     path = home.path("/orgs/{organizationId}/trash/spaces/{spaceId}")
     assert world.call("admin", "DELETE", path).status_code == 204, "it is not in the trash"

@@ -30,7 +30,7 @@ def titles(world, path, who="admin", **query):
 
 
 @pytest.mark.parametrize("who", ["admin", "reader"])
-def test_a_move_shows(world, place, who):
+def test_a_moved_space_is_shown_at_its_new_position(world, place, who):
     collection, spaces = place
     path = f"/collections/{collection}/spaces"
     assert titles(world, path, who) == list("ABCDE")

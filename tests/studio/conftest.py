@@ -19,8 +19,8 @@ PASSWORD = "correct horse battery"
 
 
 class App(Administrator):
-    """The app at ``url``. ``trouble``: what its pages were refused or threw, all of them together.
-    ``elsewhere``: a port that nobody listens at, which it may fetch from."""
+    """The app at ``url``. ``trouble``: refused requests and errors of all its pages. ``elsewhere``: an unused
+    port from which it can fetch."""
 
     def __init__(self, served: Any, browser: Any, settings: dict[str, str], elsewhere: int) -> None:
         super().__init__(served)
@@ -42,7 +42,7 @@ class App(Administrator):
         page.context.close()
 
     def colleague(self, name: str, role: str = "edit", organization: str = "") -> httpx.Client:
-        """The API as called by another member of the organization, or of another one."""
+        """Return the API client of another member of the organization, or of another one."""
         made = octavo_here(
             *("token", "create", "--email", f"{name.lower()}@example.com"),
             *("--org", organization or self.organization, "--role", role),
@@ -55,7 +55,8 @@ class App(Administrator):
         return httpx.Client(base_url=f"{self.url}/v1", headers=headers, timeout=60)
 
     def watch(self, context: Any) -> Any:
-        """A page of this context. What a policy refuses and what a script throws is trouble."""
+        """Open a page in this context. Requests that a policy refuses and errors of scripts are added to
+        ``trouble``."""
         page = context.new_page()
         page.on("pageerror", lambda error: self.trouble.append(f"{page.url}: {error.stack}"))
         page.on(
@@ -70,12 +71,12 @@ class App(Administrator):
 
     def _go(self, page: Any, path: str) -> Any:
         page.goto(f"{self.url}{path}")
-        # Where nobody moved it yet, the pointer lies on the left edge, from where the navigation comes out.
+        # At first, the pointer is at the left edge, where the navigation slides out.
         page.mouse.move(page.viewport_size["width"] - 2, page.viewport_size["height"] - 2)
         return page
 
     def open(self, path: str, **options: Any) -> Any:
-        """A page in a new context, signed in, at an address of the app."""
+        """Open the app at a path in a new context, signed in."""
         context = self.browser.new_context(
             storage_state=self.state,
             **{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options},
@@ -92,7 +93,7 @@ class App(Administrator):
         return self._go(self.watch(context), path)
 
     def fill_space(self, title: str, pages: list[Any], **more: Any) -> str:
-        """A space with these pages: a title, or a title and what is below it."""
+        """Create a space with these pages: a title, or a title and its subpages."""
         space = self.create_space(title, **more)
         for page in pages:
             self._insert(space, page, None)
@@ -113,7 +114,7 @@ class App(Administrator):
             self._insert(space, one, made["changes"][0]["page"]["id"])
 
     def titles(self, space: str, base: str = "content") -> list[Any]:
-        """The titles of a space's pages, as ``fill_space`` takes them."""
+        """Return the titles of a space's pages, in the form of ``fill_space``."""
 
         def shown(pages: list[dict[str, Any]]) -> list[Any]:
             return [
@@ -125,7 +126,7 @@ class App(Administrator):
 
 @contextmanager
 def opened(folder: Path, browser: Any, **settings: str) -> Iterator[App]:
-    """The app of a new installation."""
+    """Yield the app of a new installation."""
     missing = find_missing()
     if missing is not None:
         absent(missing)

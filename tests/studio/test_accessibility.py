@@ -142,7 +142,7 @@ SCREENS = (
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 @pytest.mark.parametrize("name", SCREENS)
-def test_rules(app, screens, name, size, scheme):
+def test_screens_follow_accessibility_rules(app, screens, name, size, scheme):
     page = app.open(screens[name], viewport=size, color_scheme=scheme)
     page.locator("main h1").first.wait_for()
     page.wait_for_load_state("networkidle")
@@ -152,7 +152,7 @@ def test_rules(app, screens, name, size, scheme):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_rules_for_openings(app, screens, scheme):
+def test_opened_parts_follow_accessibility_rules(app, screens, scheme):
     page = app.open(screens["page"], color_scheme=scheme)
     page.get_by_role("tree").wait_for()
     page.keyboard.press("Control+k")

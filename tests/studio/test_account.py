@@ -1,4 +1,4 @@
-"""Somebody's own account in a browser: name, second factor, sessions, tokens, signing out."""
+"""The own account in a browser: name, two-factor authentication, sessions, tokens, and signing out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def code_of(secret: str) -> str:
     return f"{(struct.unpack('>I', digest[at : at + 4])[0] & 0x7FFFFFFF) % 1_000_000:06}"
 
 
-def test_a_name_a_second_factor_sessions_and_tokens(app):
+def test_name_two_factor_authentication_sessions_and_tokens_are_managed(app):
     page = app.open("/~/account")
     expect(page.get_by_role("heading", name="Your account", level=1)).to_have_count(1)
     page.get_by_label("Name", exact=True).fill("Ines O.")
@@ -64,12 +64,12 @@ def test_a_name_a_second_factor_sessions_and_tokens(app):
     page.context.close()
 
 
-def test_signing_out_warns_of_text_that_only_this_browser_has(app):
+def test_signing_out_warns_of_text_that_is_only_in_this_browser(app):
     member = app.call("GET", "/user")["id"]
     found = app.call("GET", f"/orgs/{app.organization}/members/{member}")
     assert found["lastSeenAt"]
     page = app.open("/")
-    # A session of its own: the one that the other tests share goes on.
+    # A separate session: the one that the other tests share continues.
     page.context.clear_cookies()
     who = {"email": "ines.okafor@example.com", "password": PASSWORD, "cookie": True}
     page.context.request.post(f"{app.url}/v1/sign-in", data=who, headers={"origin": app.url})
@@ -111,7 +111,7 @@ def test_signing_out_warns_of_text_that_only_this_browser_has(app):
 
 
 @pytest.mark.slow
-def test_a_passkey_is_made_and_signs_in(app):
+def test_a_passkey_is_created_and_signs_in(app):
     # Browsers bind passkeys to names: the same server, by its other one.
     there = app.url.replace("127.0.0.1", "localhost")
     context = app.browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 
-def test_people_are_invited_and_given_another_role(app):
+def test_people_are_invited_and_get_another_role(app):
     page = app.open(f"/o/{app.organization}/~/members")
     expect(page.get_by_role("heading", name="Members and access", level=1)).to_have_count(1)
     for name in ("Members", "Guests", "Teams", "Invitations", "Sign-in"):
@@ -44,7 +44,7 @@ def test_people_are_invited_and_given_another_role(app):
 
 
 @pytest.mark.slow
-def test_a_team_is_made_and_deleted(app):
+def test_a_team_is_created_and_deleted(app):
     page = app.open(f"/o/{app.organization}/~/members/teams")
     page.get_by_role("button", name="New team").click()
     dialog = page.get_by_role("dialog", name="New team")
@@ -71,7 +71,7 @@ def test_an_email_domain_shows_its_dns_record(app):
 
 
 @pytest.mark.slow
-def test_explaining_access_and_viewing_as_a_person(app):
+def test_access_is_explained_and_previewed_as_a_person(app):
     collection = app.call("POST", f"/orgs/{app.organization}/collections", {"title": "Operations"})["id"]
     space = app.create_space("Runbooks", parent=collection)
     app.create_space("Handbook")
@@ -118,10 +118,17 @@ def test_explaining_access_and_viewing_as_a_person(app):
 def test_server_administrators_see_contents_and_failures(app):
     page = app.open("/~/installation")
     expect(page.get_by_role("heading", name="Server administration", level=1)).to_have_count(1)
+    found = page.get_by_role("list", name="Results")
+    expect(found.get_by_role("listitem").filter(has_text="Database")).to_contain_text(
+        "Working", timeout=20_000
+    )
+    expect(page.get_by_role("heading", name="Octavo is working")).to_be_visible()
     page.get_by_role("button", name="Send me a test email").click()
     expect(page.get_by_role("alert")).to_have_text(
         "This server can't send email: OCTAVO_SMTP_URL is not set."
     )
+    for card in ("Health", "Jobs", "Version", "Storage", "Last good backup", "Announcement"):
+        expect(page.get_by_role("region", name=card, exact=True)).to_be_visible()
     page.get_by_role("tab", name="Organizations").click()
     page.get_by_role("searchbox", name="Find an organization").fill("nothing like it")
     page.get_by_text("No results for “nothing like it”").wait_for()
@@ -133,16 +140,38 @@ def test_server_administrators_see_contents_and_failures(app):
     page.get_by_role("tab", name="Jobs").click()
     page.get_by_role("button", name="Failed").click()
     page.get_by_text("No failed jobs").wait_for()
-    page.get_by_role("tab", name="Health").click()
-    found = page.get_by_role("list", name="Results")
-    expect(found.get_by_role("listitem").filter(has_text="Database")).to_contain_text(
-        "Working", timeout=20_000
-    )
+    page.context.close()
+
+
+def test_server_administrators_merge_accounts_and_add_administrators(app):
+    for name in ("Noor", "Noor Private"):
+        app.colleague(name, "edit")
+    page = app.open("/~/installation/people")
+    people = page.get_by_role("list", name="People")
+    people.get_by_role("button", name="Actions for Noor Private").click()
+    page.get_by_role("menuitem", name="Merge into another account").click()
+    dialog = page.get_by_role("dialog", name="Merge account of Noor Private")
+    field = dialog.get_by_label("Email address of the account to keep")
+    field.fill("nobody@example.com")
+    dialog.get_by_role("button", name="Merge accounts").click()
+    expect(field).to_have_accessible_description(re.compile("No account has this email address"))
+    kept = app.colleague("Noor").get("/user").json()["email"]
+    field.fill(kept)
+    dialog.get_by_role("button", name="Merge accounts").click()
+    expect(people.get_by_text("Noor Private")).to_have_count(0)
+
+    page.get_by_role("tab", name="Organizations").click()
+    page.get_by_role("button", name="Actions for").first.click()
+    page.get_by_role("menuitem", name="Add administrator").click()
+    dialog = page.get_by_role("dialog", name="Add administrator")
+    dialog.get_by_label("Email address").fill(kept)
+    dialog.get_by_role("button", name="Add administrator").click()
+    expect(page.get_by_role("region", name="Notifications")).to_contain_text("Noor is an administrator now")
     page.context.close()
 
 
 @pytest.mark.slow
-def test_people_come_into_a_team_by_a_link_and_through_a_provider(app):
+def test_people_join_a_team_by_a_link_and_through_a_provider(app):
     app.colleague("Tomas")
     app.call("PUT", f"/orgs/{app.organization}/teams", {"title": "Platform"})
     page = app.open(f"/o/{app.organization}/~/members/teams")

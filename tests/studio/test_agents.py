@@ -43,7 +43,7 @@ class Asking:
         self.path = f"/oauth/authorize?{urlencode(asked)}"
 
     def open(self, **options):
-        """The page, in a browser that has the program wait at the address of its answers."""
+        """Open the page in a browser for which the app waits at its redirect URL."""
         page = self.app.open("/portal.css", **options)
         page.context.route(f"{BACK}**", lambda route: route.fulfill(body="The program goes on."))
         page.goto(f"{self.app.url}{self.path}")
@@ -74,7 +74,7 @@ def answer(page):
 
 
 @pytest.mark.slow
-def test_an_agent_is_let_in_and_ended_by_keyboard(app):
+def test_an_agent_is_connected_and_disconnected_by_keyboard(app):
     asking = Asking(app, "A program with quite a long name that nobody would shorten")
     page = asking.open()
     expect(page.get_by_role("main")).to_contain_text("It gets access to")
@@ -131,7 +131,7 @@ def test_an_agent_is_let_in_and_ended_by_keyboard(app):
     page.context.close()
 
 
-def test_an_app_that_asks_for_the_api_gets_it_in_the_organization_that_is_chosen(app):
+def test_an_app_gets_api_access_to_the_selected_organization(app):
     asking = Asking(app, "Command line")
     asking.path = (
         asking.path.partition("&resource=")[0] + "&scope=user%3Aread+space%3Aread+change-request%3Amerge"
@@ -158,7 +158,7 @@ def test_declined_consent_returns_without_a_code(app):
 
 
 @pytest.mark.slow
-def test_signed_out_people_are_told_where_to_sign_in(app):
+def test_signed_out_people_see_where_to_sign_in(app):
     asking = Asking(app, "Pen")
     page = app.watch(app.browser.new_context())
     page.goto(f"{app.url}{asking.path}")
@@ -173,7 +173,7 @@ def test_signed_out_people_are_told_where_to_sign_in(app):
 
 @pytest.fixture(scope="module")
 def read(app):
-    """The insights of a site that programs read, searched and rated."""
+    """Return the insights of a site that programs read, searched, and rated."""
     space = app.fill_space("Rocks", ["Granite"])
     site = app.call("POST", f"/orgs/{app.organization}/sites", {"title": "Rocks", "spaces": [space]})["id"]
     path = f"/orgs/{app.organization}/sites/{site}"
@@ -212,7 +212,7 @@ def read(app):
 
 
 @pytest.mark.slow
-def test_insights_tell_of_programs_apart(app, read):
+def test_insights_list_programs_separately(app, read):
     page = app.open(read)
 
     def rows(table):
@@ -241,8 +241,8 @@ def test_insights_tell_of_programs_apart(app, read):
 
 
 @pytest.mark.slow
-def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app):
-    """Somebody's assistant does not find a thing. An agent hears of it and drafts; people ask for more,
+def test_a_content_gap_is_filled_by_an_agent_and_undone(app):
+    """An assistant doesn't find something. An agent learns of it and drafts a page; people request changes,
     correct it, merge it, and undo the agent's day in one step."""
     space = app.fill_space("Weights", ["Granite"])
     site = app.call("POST", f"/orgs/{app.organization}/sites", {"title": "Weights", "spaces": [space]})["id"]
@@ -311,7 +311,7 @@ def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app)
     }
     assert work("edit_change_request", **at, changes=[more], base_revision=made["revision"])
 
-    # Ines corrects what is wrong, and merges.
+    # Ines corrects the mistakes, and merges.
     writer = app.open(f"/s/{space}/~/changes/{change['number']}/basalt")
     body = writer.get_by_role("textbox", name="Page content")
     body.get_by_text("two tonnes").click()

@@ -21,7 +21,7 @@ def row(page, title):
     return tree(page).get_by_role("treeitem", name=title, exact=True)
 
 
-def test_the_address_of_the_first_start_is_used_up(app):
+def test_the_url_of_the_first_start_works_once(app):
     page = app.watch(app.browser.new_context())
     page.goto(app.first_address)
     page.get_by_role("heading", name="This link has already been used").wait_for()
@@ -76,7 +76,7 @@ def test_signed_out_people_sign_in_and_return(app):
 
 
 @pytest.mark.slow
-def test_the_names_on_every_screen(app):
+def test_every_screen_has_its_names(app):
     space = app.fill_space("Names", PAGES)
     for path in (
         "/",
@@ -121,7 +121,7 @@ def test_the_main_navigation_is_reached_from_a_space(app):
     page.context.close()
 
 
-def test_a_page_is_read_and_its_space_walked_by_keyboard(app):
+def test_a_page_is_read_and_its_space_navigated_by_keyboard(app):
     space = app.fill_space("Reading", PAGES)
     page = app.open(f"/s/{space}")
     expect(page.get_by_role("heading", name="Start", level=1)).to_be_visible()
@@ -139,7 +139,7 @@ def test_a_page_is_read_and_its_space_walked_by_keyboard(app):
     assert page.url == f"{app.url}/s/{space}/guides/install"
     expect(row(page, "Install")).to_have_attribute("aria-current", "page")
     expect(row(page, "Guides")).to_have_attribute("aria-expanded", "true")
-    # Typing jumps, across what is folded up or not.
+    # Typing jumps to any loaded title, collapsed or not.
     tree(page).focus()
     page.keyboard.type("ref")
     page.keyboard.press("Enter")
@@ -149,7 +149,7 @@ def test_a_page_is_read_and_its_space_walked_by_keyboard(app):
     page.context.close()
 
 
-def test_the_tree_is_changed_by_keyboard_and_taken_back(app):
+def test_the_tree_is_edited_by_keyboard_and_undone(app):
     space = app.fill_space("Tree", PAGES)
     page = app.open(f"/s/{space}")
     row(page, "Start").wait_for()
@@ -180,7 +180,7 @@ def test_the_tree_is_changed_by_keyboard_and_taken_back(app):
 
 
 @pytest.mark.slow
-def test_pages_are_made_deleted_and_brought_back_with_all_below(app):
+def test_pages_are_created_deleted_and_restored_with_subpages(app):
     space = app.fill_space("Bringing back", PAGES)
     page = app.open(f"/s/{space}")
     row(page, "Guides").wait_for()
@@ -216,7 +216,7 @@ def test_a_page_is_dragged_into_another(app):
 
 
 @pytest.mark.slow
-def test_in_a_locked_space_the_tree_begins_a_draft(app):
+def test_editing_the_tree_of_a_locked_space_creates_a_draft(app):
     space = app.fill_space("Locked", PAGES)
     app.call("PATCH", f"/spaces/{space}", {"editMode": "locked"})
     page = app.open(f"/s/{space}/reference")
@@ -234,7 +234,7 @@ def test_in_a_locked_space_the_tree_begins_a_draft(app):
     page.context.close()
 
 
-def test_a_phone_names_the_space_and_leads_to_the_parts_of_a_page(app):
+def test_a_phone_shows_the_space_and_the_parts_of_a_page(app):
     space = app.fill_space("Pocket", ["Small"])
     page = app.open(f"/s/{space}/small", viewport={"width": 390, "height": 500})
     path = page.get_by_role("navigation", name="Path")
@@ -263,7 +263,7 @@ def test_a_page_shows_its_last_editor(app):
     page.context.close()
 
 
-def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
+def test_editing_creates_a_draft_which_is_named_reviewed_and_merged(app):
     space = app.fill_space("Drafts", PAGES)
     page = app.open(f"/s/{space}/reference")
     page.get_by_role("heading", name="Reference", level=1).wait_for()
@@ -277,7 +277,7 @@ def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
     change = f"/spaces/{space}/change-requests/1"
     until(lambda: app.call("GET", change)["subject"] == "Better words")
     page.get_by_role("button", name="New page", exact=True).click()
-    # Whoever types goes on with its name.
+    # A person who types continues with its name.
     expect(page.get_by_role("textbox", name="Title")).to_be_focused()
     page.keyboard.type("Tides and ports")
     expect(row(page, "Tides and ports")).to_have_attribute("aria-current", "page")
@@ -296,7 +296,7 @@ def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
     page.get_by_text("Merged “Better words”").wait_for()
     assert app.call("GET", change)["status"] == "merged"
     expect(row(page, "Added")).to_be_visible()
-    # Who edits again begins another one.
+    # Editing again starts another one.
     page.get_by_role("button", name="Edit", exact=True).click()
     page.wait_for_url(re.compile(r"/~/changes/2/"))
     page.context.close()
@@ -347,7 +347,7 @@ def test_everything_is_found_from_the_palette(app):
     page.context.close()
 
 
-def test_an_empty_organization_offers_three_beginnings(app):
+def test_an_empty_organization_offers_three_ways_to_start(app):
     made = app.call("POST", "/orgs", {"title": "Empty one"})["id"]
     page = app.open("/")
     page.get_by_role("button", name=re.compile("^Organization:")).click()
@@ -365,7 +365,7 @@ def test_an_empty_organization_offers_three_beginnings(app):
     expect(page).to_have_url(re.compile(f"/s/{space}/~/changes/1/rooms-and-rules$"))
     expect(page.get_by_role("button", name="Request review")).to_be_visible()
     assert app.titles(space) == []
-    # What is in a draft alone is found there again.
+    # Text that is only in a draft is found there again.
     expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
     page.get_by_role("link", name="Back to my work").click()
     page.get_by_role("link", name="Rooms and rules").first.click()
@@ -374,7 +374,7 @@ def test_an_empty_organization_offers_three_beginnings(app):
     page.context.close()
 
 
-def test_a_first_start_shows_how_to_begin_beside_the_manual(app):
+def test_a_first_start_shows_how_to_start_next_to_the_manual(app):
     made = app.call("POST", "/orgs", {"title": "Just begun"})["id"]
     app.call("POST", f"/orgs/{made}/spaces", {"title": "The manual"})
     page = app.open_as(app.colleague("Noa", "admin", made), "/")
@@ -387,7 +387,7 @@ def test_a_first_start_shows_how_to_begin_beside_the_manual(app):
     page.context.close()
 
 
-def test_an_empty_space_is_named_and_begun(app):
+def test_an_empty_space_is_named_and_started(app):
     space = app.create_space("Nothing yet")
     page = app.open(f"/s/{space}")
     expect(page.get_by_role("heading", name="Welcome to your documentation", level=1)).to_be_visible()
@@ -444,7 +444,7 @@ def test_history_shows_and_reverts_changes(app):
     page.context.close()
 
 
-def test_addresses_that_the_api_gives_lead_to_their_screens(app):
+def test_app_urls_in_api_responses_open_their_screens(app):
     page = app.open(app.call("GET", f"/orgs/{app.organization}")["urls"]["app"].removeprefix(app.url))
     expect(page.get_by_role("link", name="My work")).to_have_attribute("aria-current", "page")
     page.goto(f"{app.url}/~/integrations/slack")
@@ -464,7 +464,7 @@ def test_missing_pages_show_not_found(app):
 @pytest.mark.parametrize(
     "status", [503, *(pytest.param(status, marks=pytest.mark.slow) for status in (429, 500))]
 )
-def test_a_server_in_trouble_is_told_in_its_words_and_asked_again(app, status):
+def test_errors_of_the_server_are_shown_and_can_be_retried(app, status):
     page = app.browser.new_context(storage_state=app.state).new_page()
     answer = {"error": {"code": status, "message": "Too much is waiting just now."}}
     page.route("**/v1/user", lambda route: route.fulfill(status=status, json=answer))
@@ -521,7 +521,7 @@ def test_losing_edit_permission_keeps_the_written_text(app):
     page.context.close()
 
 
-def test_words_of_a_page_are_commented_on(app):
+def test_selected_text_can_be_commented_on(app):
     space = app.fill_space("Remarks", ["Deploying"])
     page = app.open(f"/s/{space}/deploying")
     page.get_by_text("About Deploying.").dblclick(position={"x": 20, "y": 10})
@@ -582,7 +582,7 @@ def test_all_comments_of_a_space_are_in_one_place(app):
     page.context.close()
 
 
-def test_an_edit_that_a_reviewer_suggests_is_taken_in_with_one_press(app):
+def test_a_suggested_edit_is_applied_with_one_click(app):
     space = app.fill_space("Suggested", ["Start"], editMode="live")
     page = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
     path = f"/spaces/{space}/change-requests"
@@ -608,7 +608,7 @@ def test_an_edit_that_a_reviewer_suggests_is_taken_in_with_one_press(app):
     shown.context.close()
 
 
-def test_the_documentation_is_asked(app):
+def test_questions_about_the_documentation_are_answered(app):
     space = app.fill_space("Answers", ["Rate limits", "More answers"])
     app.call(
         "POST",
@@ -626,7 +626,7 @@ def test_the_documentation_is_asked(app):
     until(lambda: app.call("GET", f"/spaces/{space}/search?query=sixty")["items"])
     page = app.open(f"/s/{space}")
     page.keyboard.press("Control+k")
-    # What is named whole comes before pages that have the word.
+    # A complete name comes before pages that contain the word.
     page.get_by_role("combobox").fill("answers")
     page.get_by_role("option", name=re.compile("More answers")).wait_for()
     expect(page.get_by_role("option").first).to_have_accessible_name("Answers")

@@ -1,4 +1,4 @@
-"""Settings of blocks in the side panel, images resized in place, and links that find what they lead to."""
+"""Settings of blocks in the side panel, images resized in place, and links that find their targets."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Draft:
 
 def _go_behind(page: Any, words: str) -> None:
     page.get_by_text(words, exact=True).click()
-    # Browsers tell where the caret is a moment after a click, and nobody types sooner.
+    # Browsers report the position of the caret a moment after a click, and people type later than that.
     page.wait_for_timeout(60)
     page.keyboard.press("End")
     page.wait_for_timeout(60)
@@ -173,7 +173,7 @@ def test_a_mention_finds_headings_of_this_page_and_pages(app):
     page.context.close()
 
 
-def test_formulas_and_diagrams_are_drawn_while_they_are_written(app):
+def test_formulas_and_diagrams_are_rendered_while_typing(app):
     draft = Draft(app)
     page = draft.open()
     _go_behind(page, "Behind.")

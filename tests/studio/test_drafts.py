@@ -1,4 +1,4 @@
-"""Which draft an edit goes to, reviews that are requested, and what is asked before a merge."""
+"""Drafts that receive an edit, review requests, and confirmations before a merge."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _page(app: App, space: str, title: str) -> str:
     return str(next(page["id"] for page in pages if page["title"] == title))
 
 
-def test_edit_begins_at_once_where_there_is_no_choice_and_leaves_no_empty_draft(app: App) -> None:
+def test_editing_starts_immediately_and_leaves_no_empty_draft(app: App) -> None:
     space = app.fill_space("At once", ["Start", "Other"])
     page = app.open(f"/s/{space}/start")
     page.get_by_role("heading", name="Start", level=1).wait_for()
@@ -78,7 +78,7 @@ def test_edit_offers_drafts_of_the_page_by_keyboard(app: App) -> None:
     page.context.close()
 
 
-def test_review_is_requested_with_suggestions_and_says_who_left(app: App) -> None:
+def test_review_requests_suggest_reviewers_and_name_former_members(app: App) -> None:
     space = app.fill_space("Asked", ["Start"])
     start = _page(app, space, "Start")
     ravi = app.colleague("Ravi", "review")
@@ -109,7 +109,7 @@ def test_review_is_requested_with_suggestions_and_says_who_left(app: App) -> Non
     page.context.close()
 
 
-def test_merge_asks_once_where_something_stands_against_it(app: App) -> None:
+def test_merging_asks_for_confirmation_once_if_a_rule_is_not_met(app: App) -> None:
     space = app.fill_space("Against", ["Start"])
     start = _page(app, space, "Start")
     path = f"/spaces/{space}/change-requests"

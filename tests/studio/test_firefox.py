@@ -69,7 +69,7 @@ def _words(admin: Administrator, path: str, page: str) -> str:
     return str(admin.call("GET", f"{path}/content/page/{page}?format=markdown")["markdown"])
 
 
-def test_a_page_is_read_written_reviewed_and_merged(served: Served, window: Firefox) -> None:
+def test_a_page_is_read_edited_reviewed_and_merged(served: Served, window: Firefox) -> None:
     admin = Administrator(served)
     space = admin.create_space("Outbox")
     admin.merge_page(space, BEFORE)

@@ -1,5 +1,7 @@
-"""Git sync of a space in a browser, walked by role and name. The repository is a folder that nobody may name here: what
-the server says of it is shown at its field."""
+"""Git sync of a space in a browser, operated by role and name.
+
+The repository is a folder that isn't allowed here: the error of the server is shown at its field.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,7 @@ def test_a_collection_and_a_site_are_connected_and_disconnected(app):
         page.context.close()
 
 
-def test_a_repository_is_one_of_the_ways_in(app):
+def test_a_space_can_be_created_from_a_repository(app):
     made = app.call("POST", "/orgs", {"title": "Moving in"})["id"]
     page = app.open(f"/o/{made}/~/changes")
     page.get_by_role("link", name="My work", exact=True).click()

@@ -13,7 +13,7 @@ from .test_accessibility import check
 pytestmark = pytest.mark.slow
 
 
-def test_notifications_are_read_answered_and_done(app: App) -> None:
+def test_notifications_are_read_replied_to_and_done(app: App) -> None:
     space = app.fill_space("Told", ["Start"])
     page = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
     me = app.call("GET", "/user")
@@ -65,7 +65,7 @@ def test_notifications_are_read_answered_and_done(app: App) -> None:
     check(shown)
     dialog.get_by_role("button", name="Done").click()
     assert app.call("GET", "/user/notification-settings")["channels"]["replied"] == "digest"
-    # On a phone the list gives way to what is chosen.
+    # On a phone, the selected item replaces the list.
     shown.set_viewport_size({"width": 390, "height": 844})
     row.get_by_role("button", name=re.compile("replied")).click()
     expect(thread).to_be_visible()
@@ -76,7 +76,7 @@ def test_notifications_are_read_answered_and_done(app: App) -> None:
     shown.context.close()
 
 
-def test_many_change_requests_are_closed_and_opened_again(app: App) -> None:
+def test_many_change_requests_are_archived_and_reopened(app: App) -> None:
     space = app.fill_space("Closing", ["Start"])
     for subject in ("One", "Two", "Three"):
         made = app.call("POST", f"/spaces/{space}/change-requests", {"subject": subject})

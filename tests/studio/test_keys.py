@@ -16,7 +16,8 @@ OWN = ("/seen", "/presence", "/user/", "/views")
 
 
 def draft(app: Any, title: str) -> tuple[str, dict[str, Any], str]:
-    """A space with a change request of one edited page: the space, the change request, the page's id."""
+    """Create a space with a change request of one edited page; return the space, the change request, and the
+    id of the page."""
     space = app.fill_space(title, ["One", "Two", "Three"])
     change = app.call("POST", f"/spaces/{space}/change-requests", {"subject": "Words"})
     page = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
@@ -44,7 +45,7 @@ def test_single_letter_shortcuts_do_not_change_shared_content(app: Any, view: st
         page.evaluate("document.activeElement.blur()")
         page.keyboard.press(letter)
         page.wait_for_timeout(60)
-        # What is typed next goes into the field of a dialog, and Enter sends none.
+        # Text typed next goes into the field of a dialog, and Enter submits none.
         page.keyboard.press("Enter" if page.locator("dialog[open]").count() else "Escape")
         page.wait_for_timeout(60)
         page.keyboard.press("Escape")
@@ -55,7 +56,7 @@ def test_single_letter_shortcuts_do_not_change_shared_content(app: Any, view: st
 
 
 def conflicting(app: Any, title: str, text: str = "{} words.\n") -> tuple[str, str]:
-    """A change request with one conflict, in this text: its screen, and its path in the API."""
+    """Create a change request with one conflict in this text; return its screen and its path in the API."""
     space = app.fill_space(title, ["One"])
     page = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
 
@@ -86,7 +87,7 @@ def test_no_single_key_resolves_a_conflict(app: Any) -> None:
         page.keyboard.press("Escape")
     expect(card.get_by_role("button", name="Keep theirs")).to_be_visible()
     assert [one for one in sent if "/conflicts/" in one] == []
-    # A key picks, and what is picked is taken with a modifier.
+    # A key selects, and a modifier confirms the selection.
     page.keyboard.press("3")
     expect(card.get_by_role("status")).to_have_text("Selected: Theirs")
     page.keyboard.press("2")
@@ -127,7 +128,7 @@ def test_both_sides_of_a_conflict_in_a_quote_stay_in_the_quote(app: Any) -> None
     page.context.close()
 
 
-def test_a_review_is_asked_of_people_with_a_note(app: Any) -> None:
+def test_a_review_is_requested_from_people_with_a_note(app: Any) -> None:
     space, change, _ = draft(app, "Asked")
     app.colleague("Ravi", "review")
     page = app.open(f"/s/{space}/~/changes/{change['number']}/one")
@@ -146,7 +147,7 @@ def test_a_review_is_asked_of_people_with_a_note(app: Any) -> None:
     )
     me = app.call("GET", "/user")["displayName"]
     expect(dialog.get_by_role("option", name=me)).to_have_count(0)
-    # Nothing lies below the list, and a press beside it finds what was there.
+    # There is nothing below the list, and a click next to it finds the same as before.
     note = dialog.locator("label", has_text="Note")
     listed, label = dialog.get_by_role("listbox").bounding_box(), note.bounding_box()
     assert listed["y"] + listed["height"] <= label["y"]
@@ -173,7 +174,7 @@ def test_a_review_is_asked_of_people_with_a_note(app: Any) -> None:
 
 
 @pytest.mark.parametrize("clicked", [True, False])
-def test_a_page_that_was_moved_in_the_tree_keeps_the_focus(app: Any, clicked: bool) -> None:
+def test_a_page_moved_in_the_tree_keeps_focus(app: Any, clicked: bool) -> None:
     space = app.fill_space("Moved by keys", ["One", "Two", "Three"])
     page = app.open(f"/s/{space}/one")
     tree = page.get_by_role("tree", name="Pages")
@@ -185,7 +186,7 @@ def test_a_page_that_was_moved_in_the_tree_keeps_the_focus(app: Any, clicked: bo
     for key, titles in (*moves, ("ArrowRight", ["Two", "Three", "One"])):
         page.keyboard.press(f"Alt+Shift+{key}")
         expect(tree.get_by_role("treeitem")).to_have_text(titles)
-        # The change request that this began, and the new path of the page, have another address.
+        # The new change request, and the new path of the page, have another URL.
         page.wait_for_timeout(1_000)
         expect(tree).to_be_focused()
         expect(tree.get_by_role("treeitem", name="One")).to_have_attribute("aria-selected", "true")

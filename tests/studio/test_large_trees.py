@@ -1,4 +1,4 @@
-"""The tree of a large space: what is asked for follows what is shown."""
+"""The tree of a large space: only visible parts are requested."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BESIDE = 60 * 1024
 
 @pytest.fixture(scope="module")
 def space(app: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A space with all its pages on one level, below one page."""
+    """Create a space with all its pages on one level, under one page."""
     folder = tmp_path_factory.mktemp("large")
     lines = ["# Contents", "", "* [All](all.md)"]
     (folder / "all.md").write_text("# All\n")
@@ -69,7 +69,7 @@ def row(page: Any, title: str) -> Any:
 
 
 @pytest.mark.slow
-def test_opening_a_page_sends_little_and_shows_where_it_is(app: Any, space: str) -> None:
+def test_opening_a_page_loads_little_and_shows_its_position(app: Any, space: str) -> None:
     page = app.open("/")
     asked = Asked(page)
     page.goto(f"{app.url}/s/{space}/all/p1500")
@@ -84,7 +84,7 @@ def test_opening_a_page_sends_little_and_shows_where_it_is(app: Any, space: str)
     assert len(asked.tree()) <= 4
     assert page.get_by_role("treeitem").count() < 100
 
-    # What lies far away is asked for when somebody goes there, and nothing between.
+    # Distant parts are requested when the person scrolls there, and nothing in between.
     page.get_by_role("tree", name="Pages").focus()
     page.keyboard.press("End")
     last = row(page, f"Page {PAGES - 1}")
@@ -98,7 +98,7 @@ def test_opening_a_page_sends_little_and_shows_where_it_is(app: Any, space: str)
     expect(row(page, "Page 0")).to_have_attribute("aria-selected", "true")
     page.keyboard.press("a")
     expect(row(page, "All")).to_have_attribute("aria-selected", "true")
-    # Over the edge of what was asked for first.
+    # Beyond the part that was requested first.
     page.keyboard.press("ArrowDown")
     for n in range(15, 120, 15):
         page.keyboard.press("PageDown")
@@ -112,7 +112,7 @@ def test_opening_a_page_sends_little_and_shows_where_it_is(app: Any, space: str)
 
 
 @pytest.mark.slow
-def test_own_and_foreign_changes_show_in_the_visible_part(app: Any, space: str) -> None:
+def test_own_and_foreign_changes_appear_in_the_visible_part(app: Any, space: str) -> None:
     app.call("PATCH", f"/spaces/{space}", {"editMode": "live"})
     page = app.open(f"/s/{space}/all/p2000")
     expect(row(page, "Page 2000")).to_have_attribute("aria-posinset", "2001")

@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import expect
 
 
-def test_maintenance_keeps_what_is_written_and_saves_it_afterwards(app):
+def test_text_written_during_maintenance_is_saved_afterwards(app):
     space = app.fill_space("Maintained", ["Guide"])
     writer = app.open(f"/s/{space}/guide")
     writer.get_by_role("button", name="Edit", exact=True).click()

@@ -1,4 +1,4 @@
-"""Spaces of another server are listed, chosen and brought in by the app."""
+"""Spaces of another server are listed, selected, and imported in the app."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .test_accessibility import PHONE, WIDE, check
 
 @contextmanager
 def elsewhere(app):
-    """The API of the app at another address, as that of a server elsewhere."""
+    """Serve the API of the app at another URL, like that of a server elsewhere."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -49,7 +49,7 @@ def find(dialog, address, token):
     dialog.get_by_role("button", name="Show available content").click()
 
 
-def test_chosen_spaces_come_into_new_ones(app):
+def test_selected_spaces_are_imported_into_new_ones(app):
     app.fill_space("Handbook", ["Welcome", "Rules"])
     app.fill_space("Recipes", ["Bread"])
     token = app.client.headers["authorization"].removeprefix("Bearer ")
@@ -77,7 +77,7 @@ def test_chosen_spaces_come_into_new_ones(app):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_one_space_comes_into_one_that_is_there(app, size):
+def test_a_space_is_imported_into_an_existing_one(app, size):
     app.fill_space("Garden", ["Trees"])
     token = app.client.headers["authorization"].removeprefix("Bearer ")
     space = app.create_space("Goes here")
@@ -95,7 +95,7 @@ def test_one_space_comes_into_one_that_is_there(app, size):
 
 
 def versions():
-    """A project of Docusaurus with two versions, as an archive."""
+    """Return a Docusaurus project with two versions, as an archive."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as zipped:
         for name, said in {
@@ -137,7 +137,7 @@ def test_versions_become_variants_and_the_import_is_undone(app):
     page.get_by_role("link", name="Import newer version").click()
     expect(page.get_by_role("checkbox", name="Include all versions and languages")).to_be_checked()
     page.go_back()
-    # Where there is room for one action, the others are behind a button beside it.
+    # If there is room for one action, the others are behind a button next to it.
     page.set_viewport_size(PHONE)
     page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("menuitem", name="Revert import").click()

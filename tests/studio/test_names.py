@@ -106,7 +106,7 @@ def find_twins(page: Any) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def addresses(app: App) -> dict[str, str]:
-    """Where each screen is."""
+    """Return the URL of each screen."""
     space = app.fill_space("Names", ["Start", ("Guides", ["Install"])])
     start = app.call("GET", f"/spaces/{space}/content/pages")["pages"][0]["id"]
     noa = app.colleague("Noa")
@@ -161,7 +161,7 @@ def _named(where: Any, role: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_a_screen_has_its_names(app: App, addresses: dict[str, str], screen: str) -> None:
+def test_a_screen_has_its_accessible_names(app: App, addresses: dict[str, str], screen: str) -> None:
     page = app.open(addresses[screen])
     for role, name in (*EVERYWHERE, *SCREENS[screen]):
         _named(page, role, name)
@@ -179,7 +179,7 @@ def test_a_screen_has_its_names(app: App, addresses: dict[str, str], screen: str
     page.context.close()
 
 
-def test_search_and_edit_have_their_keys(app: App, addresses: dict[str, str]) -> None:
+def test_search_and_edit_have_shortcuts(app: App, addresses: dict[str, str]) -> None:
     page = app.open(addresses["page"])
     page.get_by_role("button", name="Edit", exact=True).wait_for()
     page.get_by_role("button", name="Search or jump to").click()
@@ -240,7 +240,7 @@ def test_the_editor_shows_save_status_and_other_editors(app: App, addresses: dic
     page.context.close()
 
 
-def test_a_review_and_a_conflict_have_their_names(app: App, addresses: dict[str, str]) -> None:
+def test_a_review_and_a_conflict_have_accessible_names(app: App, addresses: dict[str, str]) -> None:
     page = app.open(addresses["review"])
     page.get_by_role("button", name="Finish review", exact=True).click()
     for name in ("Approve", "Request changes", "Comment"):
@@ -254,7 +254,7 @@ def test_a_review_and_a_conflict_have_their_names(app: App, addresses: dict[str,
     page.context.close()
 
 
-def test_a_comment_has_its_names(app: App, addresses: dict[str, str]) -> None:
+def test_a_comment_has_accessible_names(app: App, addresses: dict[str, str]) -> None:
     page = app.open(addresses["page"])
     page.get_by_role("button", name="Comment", exact=True).click()
     page.get_by_role("textbox", name="Write a comment", exact=True).fill("Who keeps this?")

@@ -24,7 +24,7 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
         yield found
 
 
-def test_from_nothing_to_a_private_site(app: App, provider: Provider) -> None:
+def test_a_new_organization_publishes_a_private_site(app: App, provider: Provider) -> None:
     page = app.open(f"/o/{app.organization}/~/members/teams")
     for title in ("Writers", "Support"):
         page.get_by_role("button", name="New team").click()
@@ -32,7 +32,7 @@ def test_from_nothing_to_a_private_site(app: App, provider: Provider) -> None:
         page.get_by_role("button", name="Create team").click()
         expect(page.get_by_role("list", name="Teams").get_by_text(title)).to_be_visible()
 
-    # The provider is told of Octavo first, and Octavo of the provider afterwards.
+    # The provider gets the data of Octavo first, and Octavo those of the provider afterward.
     page.get_by_role("tab", name="Sign-in").click()
     expect(page.get_by_role("region", name="OpenID Connect")).to_contain_text("Not set up")
     page.get_by_role("button", name="Add identity provider").click()

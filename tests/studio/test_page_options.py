@@ -34,7 +34,7 @@ def open_options(page):
     return page.get_by_role("dialog", name="Page options")
 
 
-def test_every_field_that_edits_set_has_its_control(app, space):
+def test_every_editable_field_has_a_control(app, space):
     page = app.open(f"/s/{space}/guides")
     dialog = open_options(page)
     expect(dialog.get_by_label("Title", exact=True).first).to_be_visible()
@@ -49,7 +49,7 @@ def test_every_field_that_edits_set_has_its_control(app, space):
     page.context.close()
 
 
-def test_options_are_saved_refused_at_their_field_and_undone(app, space):
+def test_options_are_saved_validated_at_their_field_and_undone(app, space):
     page = app.open(f"/s/{space}/guides/install")
     dialog = open_options(page)
     path = dialog.get_by_label("Path", exact=True)

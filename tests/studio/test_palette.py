@@ -27,7 +27,7 @@ def test_screens_and_actions_are_found_by_name(app: App) -> None:
     page.context.close()
 
 
-def test_text_of_the_draft_and_pages_opened_lately_are_found(app: App) -> None:
+def test_text_of_the_draft_and_recent_pages_are_found(app: App) -> None:
     space = app.fill_space("Drafted", ["Start", "Other"])
     number = app.call("POST", f"/spaces/{space}/change-requests", {"subject": "Turbines"})["number"]
     change = {"operation": "insert_page", "title": "Gear", "document": {"markdown": "A flywheel turns."}}

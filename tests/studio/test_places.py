@@ -27,9 +27,9 @@ _NAMED = re.compile(r"\$?\{[^}]*\}")
 
 
 def _pattern(text: str) -> str:
-    """A path as it is written in a template: what is put into it may be anything."""
+    """Return a pattern for a path in a template, whose placeholders match anything."""
     return "".join(
-        # What is escaped is one part of a path.
+        # An escaped value is one segment of the path.
         ("[^/]+" if "encodeURIComponent" in part else ".+") if _NAMED.fullmatch(part) else re.escape(part)
         for part in re.split(r"(\$\{[^}]*\})", text)
     )
@@ -37,7 +37,7 @@ def _pattern(text: str) -> str:
 
 @cache
 def called() -> dict[str, frozenset[str]]:
-    """The operations that the app and the portal call, each with the files that do."""
+    """Return the operations that the app and the portal call, each with its files."""
     asked: set[tuple[str, str, str]] = set()
     sources = [
         path for folder in (STUDIO, SHARED) for path in folder.rglob("*") if path.suffix in (".ts", ".svelte")
@@ -51,7 +51,7 @@ def called() -> dict[str, frozenset[str]]:
                 asked |= {(method, re.escape(one), path.name) for one in _PATH.findall(text)}
             else:
                 asked.add((method, re.escape(plain) if plain else _pattern(template), path.name))
-        # Streams, files and what is sent while a page closes go by an address.
+        # Streams, files, and data sent while a page closes use a URL.
         asked |= {
             ("[A-Z]+", _NAMED.sub("\0", one).replace("\0", ".+"), path.name) for one in _ADDRESS.findall(text)
         }
@@ -121,19 +121,19 @@ def _for_programs(operation_id: str) -> bool:
     return any(re.fullmatch(pattern, operation_id) for pattern in PROGRAMS.values())
 
 
-def test_every_operation_has_its_place() -> None:
+def test_every_operation_is_used_or_listed() -> None:
     homeless = set(TABLE) - set(called())
     assert {id for id in homeless if not _for_programs(id)} == set()
 
 
-def test_each_kind_of_program_calls_something() -> None:
+def test_every_kind_of_client_uses_an_operation() -> None:
     for who, pattern in PROGRAMS.items():
         assert any(re.fullmatch(pattern, id) for id in TABLE), who
         placed = {id for id in called() if re.fullmatch(pattern, id)}
         assert placed == set(), f"{who}: screens call these as well"
 
 
-def test_edits_of_content_go_out_at_one_place() -> None:
+def test_edits_of_content_are_sent_in_one_place() -> None:
     """Calls from elsewhere would skip the outcome of each change, which `changeContent` checks."""
     edits = ("updateSpaceContent", "updateChangeRequestContent")
     assert {place for id in edits for place in called()[id]} == {"changing.ts"}
@@ -142,8 +142,8 @@ def test_edits_of_content_go_out_at_one_place() -> None:
 _COMPONENTS = [path for path in STUDIO.rglob("*.svelte") if path.parent.name != "editor"]
 
 
-def test_components_call_operations_by_their_names() -> None:
-    """The modules in `web/studio/api` say where an operation is; a component says what it wants of it."""
+def test_components_call_operations_through_named_functions() -> None:
+    """Modules in `web/studio/api` know the URL of an operation; components only name it."""
     calling = {
         path.name for path in _COMPONENTS if re.search(r"\b(api|operation)\.[A-Z]+\(", path.read_text())
     }
@@ -186,7 +186,7 @@ _SHOWN_IN_PART = {
 """Long lists that are asked for in one page, with what keeps them from being cut short."""
 
 
-def test_long_lists_are_asked_for_to_their_end() -> None:
+def test_long_lists_are_loaded_completely() -> None:
     cut = set()
     for folder in (STUDIO, SHARED):
         for path in folder.rglob("*"):
@@ -205,10 +205,9 @@ _MODULE = re.compile(r"<script module.*?</script>", re.DOTALL)
 
 
 def test_cached_resources_load_by_a_function_of_their_key() -> None:
-    """
-    A resource outlives the screen that made it. If how it is loaded read what that screen shows, it would be loaded
-    for whatever the screen showed last: the look of one variant would appear as that of another, and be saved so.
-    """
+    """A resource outlives the screen that created it. If its loader read the state of that screen, it would
+    load the data of the last screen: the customization of one variant would appear as that of another, and be
+    saved for it."""
     asking = {
         path.name
         for path in STUDIO.rglob("*.svelte")

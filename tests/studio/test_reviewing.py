@@ -30,7 +30,7 @@ Untouched three.
 
 
 def _change(app: App, space: str, subject: str, *changes: dict[str, Any]) -> str:
-    """The path of a new change request with these changes."""
+    """Create a change request with these changes, and return its path."""
     path = f"/spaces/{space}/change-requests"
     made = f"{path}/{app.call('POST', path, {'subject': subject})['number']}"
     app.call("POST", f"{made}/content", {"changes": list(changes)})
@@ -38,7 +38,7 @@ def _change(app: App, space: str, subject: str, *changes: dict[str, Any]) -> str
 
 
 def _fill(app: App) -> tuple[str, str]:
-    """A space with one page, and the id of that."""
+    """Create a space with one page, and return the id of the page."""
     space = app.create_space("Outbox")
     page = {"operation": "insert_page", "title": "Outbox", "document": {"markdown": BEFORE}}
     app.call("POST", f"{_change(app, space, 'Begin', page)}/merge")
@@ -53,7 +53,7 @@ def _words(app: App, space: str, page: str) -> str:
     return str(app.call("GET", f"/spaces/{space}/content/page/{page}?format=markdown")["markdown"])
 
 
-def test_words_are_marked_in_the_page(app: App) -> None:
+def test_changed_words_are_highlighted_in_the_page(app: App) -> None:
     space, page = _fill(app)
     after = BEFORE.replace("same table", "same transaction").replace("| b    | second |", "| b    | other |")
     after = after.replace("The outbox cannot be turned off.\n\n", "") + "\nLast words.\n"
@@ -93,14 +93,14 @@ def test_words_are_marked_in_the_page(app: App) -> None:
     mark = shown.get_by_role("checkbox", name="Viewed: Outbox")
     expect(mark).to_be_checked()
     expect(shown.get_by_text("1 of 2 viewed")).to_be_visible()
-    # It goes out when the page changes again, and that of the other page does not appear.
+    # It is removed when the page changes again, and the mark of the other page doesn't appear.
     app.call("POST", f"{change}/content", {"changes": [_edit(page, f"{after}\nMore.\n")]})
     shown.reload()
     expect(mark).not_to_be_checked()
     shown.context.close()
 
 
-def test_pages_keep_their_direction_in_an_interface_from_right_to_left(app: App) -> None:
+def test_pages_keep_their_direction_in_a_right_to_left_interface(app: App) -> None:
     space, page = _fill(app)
     change = _change(app, space, "Batches", _edit(page, BEFORE.replace("same table", "same transaction")))
     number = change.rpartition("/")[2]
@@ -111,7 +111,7 @@ def test_pages_keep_their_direction_in_an_interface_from_right_to_left(app: App)
     expect(shown.locator("html")).to_have_attribute("dir", "rtl")
 
 
-def test_a_new_page_without_text_says_so(app: App) -> None:
+def test_a_new_page_without_text_shows_a_note(app: App) -> None:
     """And the button to the next page stays within the sheet, however long the title of that is."""
     space, _ = _fill(app)
     empty = {"operation": "insert_page", "document": {"markdown": ""}}
@@ -124,7 +124,7 @@ def test_a_new_page_without_text_says_so(app: App) -> None:
     shown.context.close()
 
 
-def test_conflicts_are_settled_undone_and_merged(app: App) -> None:
+def test_conflicts_are_resolved_undone_and_merged(app: App) -> None:
     space, page = _fill(app)
     mine = BEFORE.replace("cannot", "can never").replace("first ", "mine").replace("same table", "own table")
     theirs = (
@@ -155,7 +155,7 @@ def test_conflicts_are_settled_undone_and_merged(app: App) -> None:
     description.get_by_role("button", name="Use this version").click()
     off = shown.get_by_role("region", name=re.compile("can never"))
     off.get_by_role("button", name="Keep both").click()
-    # The two that are left, from the keyboard: what is not there yet is chosen next.
+    # The two remaining ones, by keyboard: the next unresolved one is selected.
     for key in ("3", "ControlOrMeta+Enter"):
         shown.keyboard.press(key)
     expect(shown.get_by_role("button", name="Merge · 1 left")).to_be_visible()

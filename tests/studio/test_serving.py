@@ -1,4 +1,4 @@
-"""The app's one page at its addresses, the files it loads, and what is said where it was not built."""
+"""The page of the app at its URLs, the files that it loads, and the message if it wasn't built."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADDRESSES = ("/s/abc/guides/start", "/s/abc/~/changes/4/guides", "/o/abc", "/c/a
 
 @pytest.fixture
 def built(tmp_path, monkeypatch):
-    """A folder for an app of one page and one script, with the compressed forms that a build leaves beside them."""
+    """Create a folder for an app of one page and one script, with the compressed files that a build adds."""
     (tmp_path / "assets").mkdir()
     (tmp_path / "index.html").write_bytes(b"<!doctype html><title>Octavo</title>")
     (tmp_path / "assets" / "index-1a2b.js").write_bytes(SCRIPT)
@@ -46,7 +46,7 @@ def ask(world, path, **headers):
 
 
 @pytest.mark.parametrize("address", ["/", *ADDRESSES])
-def test_every_address_of_the_app_is_answered_with_its_page(world, built, address):
+def test_every_url_of_the_app_returns_its_page(world, built, address):
     page = ask(world, address, **PAGE)
     assert page.status_code == 200 and b"<title>Octavo" in page.content
     policy = page.headers["content-security-policy"]
@@ -57,14 +57,14 @@ def test_every_address_of_the_app_is_answered_with_its_page(world, built, addres
     assert ask(world, address, **again).status_code == 304
 
 
-def test_programs_are_told_about_the_api_at_the_root(world, built):
+def test_the_root_describes_the_api_to_programs(world, built):
     told = ask(world, "/", accept="application/json")
     assert told.json()["name"] == "Octavo"
     assert "accept" in told.headers["vary"].lower()
 
 
 @pytest.mark.parametrize("coding", ["br", "gzip"])
-def test_files_are_immutable_and_sent_as_they_were_compressed(world, built, coding):
+def test_files_are_immutable_and_sent_precompressed(world, built, coding):
     file = ask(world, "/assets/index-1a2b.js", **{"accept-encoding": coding})
     assert file.content == SCRIPT
     assert file.headers["content-encoding"] == coding
@@ -90,7 +90,7 @@ def test_without_the_app_its_urls_name_the_missing_build(world, tmp_path, monkey
     assert ask(world, "/v1/", **PAGE).status_code == 200
 
 
-def test_without_the_app_the_root_leads_on(world, tmp_path, monkeypatch):
+def test_without_the_app_the_root_redirects(world, tmp_path, monkeypatch):
     monkeypatch.setattr(serving, "SHELL", tmp_path / "index.html")
     page = ask(world, "/", **PAGE)
     links = etree.HTML(page.text).xpath("//a/@href")

@@ -22,7 +22,7 @@ SECTIONS = (
 )
 
 
-def test_the_sections_have_addresses_and_the_name_changes(app):
+def test_sections_have_urls_and_the_name_can_be_changed(app):
     page = app.open(f"/o/{app.organization}/~/settings")
     nav = page.get_by_role("navigation", name="Settings")
     expect(nav.get_by_role("link")).to_have_text(SECTIONS)
@@ -44,7 +44,7 @@ def test_the_sections_have_addresses_and_the_name_changes(app):
     page.context.close()
 
 
-def test_a_token_is_shown_once_and_taken_back(app):
+def test_a_token_is_shown_once_and_revoked(app):
     page = app.open(f"/o/{app.organization}/~/tokens")
     asked = []
 
@@ -89,7 +89,7 @@ def test_a_token_is_shown_once_and_taken_back(app):
     page.context.close()
 
 
-def test_the_log_is_filtered_and_the_trash_gives_back(app):
+def test_the_log_is_filtered_and_deleted_spaces_are_restored(app):
     kept = app.create_space("Kept")
     lost = app.create_space("Lost")
     for space in (kept, lost):
@@ -163,7 +163,7 @@ def test_an_api_specification_reports_breaking_changes(app):
 
 
 @pytest.mark.slow
-def test_a_webhook_is_tested_and_its_message_sent_again(app):
+def test_a_webhook_is_tested_and_its_message_redelivered(app):
     page = app.open(f"/o/{app.organization}/~/webhooks")
     page.get_by_role("button", name="New webhook").click()
     dialog = page.get_by_role("dialog", name="New webhook")
@@ -232,7 +232,7 @@ def test_conversations_become_a_change_request(app, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_space_is_translated_and_words_are_kept(app):
+def test_a_space_is_translated_with_a_glossary(app):
     app.fill_space("Source", ["Start"])
     page = app.open(f"/o/{app.organization}/~/translations")
     page.get_by_role("button", name="New translation").click()
@@ -333,7 +333,7 @@ def test_an_integration_lists_its_permissions_and_is_installed(app):
     page.context.close()
 
 
-def test_an_integration_of_ones_own_comes_from_a_file_or_is_written_here(app, tmp_path):
+def test_a_custom_integration_is_uploaded_or_written_in_the_app(app, tmp_path):
     page = app.open(f"/o/{app.organization}/~/integrations")
     packed = tmp_path / "clock.integration.json"
 
@@ -393,7 +393,7 @@ def test_an_integration_of_ones_own_comes_from_a_file_or_is_written_here(app, tm
     page.context.close()
 
 
-def test_one_that_comes_along_is_installed_by_a_press(app):
+def test_a_built_in_integration_is_installed_with_one_click(app):
     page = app.open(f"/o/{app.organization}/~/integrations")
     page.get_by_role("link", name="Slack notifications").click()
     panel = page.get_by_role("complementary", name="Integration", exact=True)
@@ -445,7 +445,7 @@ headers, body });
 """
 
 
-def test_an_integration_draws_its_own_configuration(app):
+def test_an_integration_renders_its_own_configuration(app):
     app.call(
         "POST",
         "/integrations/form",
@@ -474,7 +474,7 @@ def test_an_integration_draws_its_own_configuration(app):
     page.context.close()
 
 
-def test_two_administrators_change_one_form(app):
+def test_two_administrators_edit_one_form(app):
     """Changes by others while a form is open are kept in fields that the form did not edit."""
     path = f"/orgs/{app.organization}"
     page = app.open(f"/o/{app.organization}/~/settings")
@@ -492,7 +492,7 @@ def test_two_administrators_change_one_form(app):
 
 
 @pytest.mark.slow
-def test_rights_that_are_taken_while_a_form_is_open(app):
+def test_losing_permission_while_a_form_is_open_is_reported(app):
     """The form keeps its input, and the server reports why it is not saved."""
     tomas = app.colleague("Tomas", role="admin")
     member = f"/orgs/{app.organization}/members/{tomas.get('/user').json()['id']}"
@@ -509,7 +509,7 @@ def test_rights_that_are_taken_while_a_form_is_open(app):
 
 
 @pytest.mark.slow
-def test_the_last_administrator_does_not_leave(app):
+def test_the_last_administrator_cannot_leave(app):
     page = app.open(f"/o/{app.organization}/~/members")
     page.get_by_role("button", name="Actions for Ines Okafor").click()
     page.get_by_role("menuitem", name="Leave organization").click()

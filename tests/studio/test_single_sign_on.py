@@ -28,7 +28,7 @@ def names() -> Iterator[NameServer]:
 
 @pytest.fixture(scope="module")
 def port() -> int:
-    """Where the provider runs, once it does."""
+    """Return the port of the provider, once it runs."""
     (found,) = free_ports(1)
     return found
 
@@ -61,7 +61,7 @@ def app(
         yield found
 
 
-def test_a_provider_that_is_down(app: App) -> None:
+def test_an_unavailable_provider_is_reported(app: App) -> None:
     page = app.watch(app.browser.new_context())
     page.goto(f"{app.url}/sign-in")
     page.get_by_label("E-mail").first.fill("mei@harbour.example")
@@ -73,7 +73,7 @@ def test_a_provider_that_is_down(app: App) -> None:
     page.context.close()
 
 
-def test_from_the_sign_in_tab_to_a_member(app: App, names: NameServer, port: int) -> None:
+def test_a_provider_is_added_and_a_member_signs_in(app: App, names: NameServer, port: int) -> None:
     page = app.open(f"/o/{app.organization}/~/members/sign-in")
     page.get_by_label("Email domains").fill("harbour.example")
     page.get_by_label("Role for people who join on their own").select_option("Editor")

@@ -19,7 +19,7 @@ MARK = b'<svg xmlns="http://www.w3.org/2000/svg" width="80" height="20"><rect wi
 
 @pytest.fixture(scope="module")
 def site(app):
-    """The path in the API of a site with three sections, and its address in the app."""
+    """Return the path in the API of a site with three sections, and its URL in the app."""
     guides, api, news = (app.fill_space(title, ["Start"]) for title in ("Guides", "Reference", "News"))
     sites = f"/orgs/{app.organization}/sites"
     made = app.call("POST", sites, {"title": "Tides", "spaces": [guides]})["id"]
@@ -28,7 +28,7 @@ def site(app):
     return f"{sites}/{made}", f"/o/{app.organization}/sites/{made}"
 
 
-def test_a_site_is_made_published_and_closed(app):
+def test_a_site_is_created_published_and_unpublished(app):
     app.fill_space("Handbook", ["Start"])
     page = app.open("/")
     page.get_by_role("button", name="New site").click()
@@ -52,7 +52,7 @@ def test_a_site_is_made_published_and_closed(app):
     page.context.close()
 
 
-def test_sections_are_moved_by_key_and_by_drag_renamed_and_undone(app, site):
+def test_sections_are_moved_by_key_and_drag_renamed_and_undone(app, site):
     path, address = site
     page = app.open(f"{address}/~/structure")
     tree = page.get_by_role("tree", name="Sections and variants")
@@ -93,11 +93,11 @@ def test_sections_are_moved_by_key_and_by_drag_renamed_and_undone(app, site):
     page.context.close()
 
 
-def test_a_look_is_seen_before_it_is_applied(app, site):
+def test_customization_is_previewed_before_saving(app, site):
     path, address = site
     page = app.open(f"{address}/~/look")
     shown = page.frame_locator("iframe[title='Site preview']")
-    # What nobody changes is not asked for again and again.
+    # Unchanged data isn't requested again.
     page.wait_for_load_state("networkidle")
     expect(shown.locator("html.theme-bold")).to_have_count(0)
     page.get_by_role("radio", name="Bold").check(force=True)
@@ -125,9 +125,9 @@ def test_a_look_is_seen_before_it_is_applied(app, site):
 
 
 @pytest.mark.slow
-def test_a_space_of_a_site_looks_otherwise_and_as_the_site_again(app, site):
+def test_a_space_overrides_and_resets_customization(app, site):
     path, address = site
-    # What is shown beside the form is the home of the site, wherever its section was moved.
+    # The preview next to the form shows the home page of the site, wherever its section was moved.
     sections = app.call("GET", f"{path}/structure")["structure"]
     one = next(section for section in sections if section["title"] == "Guides")["siteSpaces"][0]
     of_space = f"{path}/site-spaces/{one['id']}/customization"
@@ -167,7 +167,7 @@ def test_a_space_of_a_site_looks_otherwise_and_as_the_site_again(app, site):
 
 
 @pytest.mark.slow
-def test_an_audience_has_share_links_and_claims(app, site):
+def test_an_audience_can_have_share_links_and_claims(app, site):
     path, address = site
     page = app.open(f"{address}/~/audience")
     page.get_by_role("radio", name="Share links").check()
@@ -210,7 +210,7 @@ def test_an_audience_has_share_links_and_claims(app, site):
 
 
 @pytest.mark.slow
-def test_insights_are_charts_that_are_tables(app, site):
+def test_insights_are_charts_with_tables(app, site):
     path, address = site
     location = {
         "siteSection": None,
@@ -244,7 +244,7 @@ def test_insights_are_charts_that_are_tables(app, site):
     expect(page.get_by_role("table", name="Page views").first.get_by_role("row")).to_have_count(31)
     expect(page.get_by_role("table", name="Searches without a click")).to_contain_text("tide tables")
     expect(page.get_by_role("table", name="Visitor languages")).to_contain_text("German")
-    # What was looked for in vain stands beside one's work, and is a draft after one press.
+    # Failed searches are listed in My work, and become a draft with one click.
     page.goto(app.url)
     beside = page.get_by_role("complementary", name="Recent pages")
     expect(beside.get_by_role("heading", name="Searches without results")).to_be_visible()
@@ -256,7 +256,7 @@ def test_insights_are_charts_that_are_tables(app, site):
 
 
 @pytest.mark.slow
-def test_a_page_says_how_it_is_read(app, site):
+def test_a_page_shows_its_insights(app, site):
     path, _ = site
     app.call("POST", f"{path}/publish")
     place = app.call("GET", f"{path}/site-spaces")["items"][0]
@@ -320,7 +320,7 @@ def test_redirects_are_added_and_imported(app, site):
 
 
 @pytest.mark.slow
-def test_people_get_a_role_at_a_site(app, site):
+def test_people_get_a_role_for_a_site(app, site):
     path, address = site
     app.colleague("Sanna", "read")
     page = app.open(f"{address}/~/members")
@@ -343,7 +343,7 @@ def test_people_get_a_role_at_a_site(app, site):
     page.context.close()
 
 
-def test_a_channel_says_which_app_it_needs(app, site):
+def test_a_channel_shows_the_required_app(app, site):
     path, address = site
     page = app.open(f"{address}/~/settings")
     page.get_by_role("button", name="Add channel").click()

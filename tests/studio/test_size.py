@@ -30,7 +30,7 @@ def test_the_shell_is_small(loaded: dict[str, list[str]], ending: str, most: int
     assert 0 < sum(sizes.values()) <= most, sizes
 
 
-def test_no_other_host_is_named(loaded: dict[str, list[str]]) -> None:
+def test_no_other_host_is_requested(loaded: dict[str, list[str]]) -> None:
     assert "http" not in re.sub(r"http://www\.w3\.org/\S+", "", SHELL.read_text())
 
 

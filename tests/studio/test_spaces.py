@@ -40,7 +40,7 @@ def test_a_space_is_renamed_and_locked(app, space):
 
 
 @pytest.mark.slow
-def test_a_role_is_given_says_where_it_comes_from_and_is_taken_back(app, space):
+def test_a_role_is_granted_explained_and_revoked(app, space):
     members = f"/orgs/{app.organization}"
     app.call("POST", f"{members}/invites", {"emails": ["mei@example.com"], "role": "read"})
     team = app.call("PUT", f"{members}/teams", {"title": "Maintainers"})["id"]
@@ -76,7 +76,7 @@ def test_a_role_is_given_says_where_it_comes_from_and_is_taken_back(app, space):
 
 
 @pytest.mark.slow
-def test_rules_before_a_merge(app, space):
+def test_merge_rules_are_set(app, space):
     page = app.open(f"/s/{space}/~/settings/merging")
     page.get_by_label("Custom rules for this space").check()
     page.get_by_role("group", name="Merge requirements").get_by_label("Has a subject").check()
@@ -95,7 +95,7 @@ def test_rules_before_a_merge(app, space):
 
 
 @pytest.mark.slow
-def test_a_space_is_fetched_moved_deleted_and_brought_back(app, space):
+def test_a_space_is_exported_moved_deleted_and_restored(app, space):
     collection = app.call("POST", f"/orgs/{app.organization}/collections", {"title": "Handbook"})["id"]
     page = app.open(f"/s/{space}/~/settings/export")
     with page.expect_download() as fetched:
@@ -142,7 +142,7 @@ def test_a_collection_is_named_and_deleted(app):
 
 
 @pytest.mark.slow
-def test_an_archive_is_imported_and_its_problems_lead_to_their_pages(app, tmp_path):
+def test_problems_of_an_imported_archive_link_to_their_pages(app, tmp_path):
     space = app.fill_space("Imported", ["Start"])
     with zipfile.ZipFile(tmp_path / "docs.zip", "w") as packed:
         packed.writestr("README.md", "# Home\n\n![Gone](images/gone.png)\n")
@@ -168,7 +168,7 @@ def test_an_archive_is_imported_and_its_problems_lead_to_their_pages(app, tmp_pa
     page.context.close()
 
 
-def test_a_project_is_looked_at_and_then_imported(app):
+def test_a_project_is_previewed_and_imported(app):
     space = app.fill_space("Looked at", ["Start"])
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as files:
@@ -194,7 +194,7 @@ def test_a_project_is_looked_at_and_then_imported(app):
 
 
 @pytest.mark.slow
-def test_files_are_sent_renamed_and_deleted(app):
+def test_files_are_uploaded_renamed_and_deleted(app):
     space = app.fill_space("Files", ["Start"])
     page = app.open(f"/s/{space}/~/files")
     page.get_by_text("No files yet").wait_for()
@@ -216,7 +216,7 @@ def test_files_are_sent_renamed_and_deleted(app):
     page.get_by_role("button", name="Delete file").click()
     page.get_by_text("No files yet").wait_for()
 
-    # A large one comes in parts; the connection ends within the second of them.
+    # A large file is sent in parts; the connection breaks during the second one.
     sent = []
 
     def cut(route):
@@ -257,7 +257,7 @@ def test_variables_of_a_locked_space_are_set_in_a_draft(app):
 
 
 @pytest.mark.slow
-def test_a_reusable_content_is_made_written_and_shows_where_it_is_used(app):
+def test_reusable_content_is_created_edited_and_lists_its_uses(app):
     space = app.fill_space("Reused", ["Start"])
     page = app.open(f"/s/{space}/~/reusable")
     page.get_by_role("button", name="New reusable content").first.click()

@@ -38,7 +38,7 @@ def app(request: Any, tmp_path_factory: pytest.TempPathFactory, browser: Any) ->
 
 
 def _fill(app: App, title: str) -> tuple[str, str]:
-    """A locked space with one page, and the id of that."""
+    """Create a locked space with one page, and return the id of the page."""
     space = app.create_space(title, editMode="live")
     page = {"operation": "insert_page", "title": "Outbox", "document": {"markdown": TEXT}}
     made = app.call("POST", f"/spaces/{space}/content", {"changes": [page]})
@@ -50,7 +50,7 @@ def _words(app: App, space: str, page: str) -> str:
     return str(app.call("GET", f"/spaces/{space}/content/page/{page}?format=markdown")["markdown"])
 
 
-def test_an_edit_is_suggested_taken_in_taken_out_and_merged(app: App) -> None:
+def test_an_edit_is_suggested_applied_undone_and_merged(app: App) -> None:
     """Mei writes, Ravi suggests and reviews: by pointer."""
     space, page = _fill(app, "Suggested")
     mei, ravi = app.colleague("Mei"), app.colleague("Ravi", "review")
@@ -114,8 +114,8 @@ def test_an_edit_is_suggested_taken_in_taken_out_and_merged(app: App) -> None:
     reader.context.close()
 
 
-def test_blocks_are_edited_and_taken_back_in_the_review_by_keyboard(app: App) -> None:
-    """And a suggestion that is out of date is said to be so, and declined."""
+def test_blocks_are_edited_and_reverted_in_the_review_by_keyboard(app: App) -> None:
+    """An outdated suggestion is marked and declined."""
     space, page = _fill(app, "By keyboard")
     mei, ravi = app.colleague("Mei"), app.colleague("Ravi", "review")
     change = f"/spaces/{space}/change-requests"
@@ -147,7 +147,7 @@ def test_blocks_are_edited_and_taken_back_in_the_review_by_keyboard(app: App) ->
     writer.keyboard.press("Control+Enter")
     first = writer.get_by_role("region", name=re.compile("^Change 1 of 4"))
     expect(first.locator("ins")).to_have_text(["transaction. Always"])
-    # The suggestion was for what the block said before.
+    # The suggestion was for the previous text of the block.
     outdated = writer.get_by_role("main").get_by_role("article", name=re.compile("^Thread by"))
     expect(outdated).to_contain_text("This block was edited in the meantime")
     outdated.get_by_role("button", name="Accept").click()
@@ -178,7 +178,7 @@ def test_blocks_are_edited_and_taken_back_in_the_review_by_keyboard(app: App) ->
     reader.context.close()
 
 
-def test_three_write_the_same_and_one_settles_it_and_goes_back(app: App) -> None:
+def test_three_people_edit_one_line_and_one_resolves_and_reverts_it(app: App) -> None:
     space, page = _fill(app, "Three")
     mei, ravi = app.colleague("Mei"), app.colleague("Ravi", "review")
 
@@ -206,7 +206,7 @@ def test_three_write_the_same_and_one_settles_it_and_goes_back(app: App) -> None
     expect(reviewer.get_by_role("button", name="Merge · 1 left")).to_be_visible()
     reviewer.keyboard.press("2")
     reviewer.keyboard.press("ControlOrMeta+Enter")
-    # Meanwhile the third is merged, and the settlement holds.
+    # In the meantime, the third is merged, and the resolution is kept.
     boss.goto(f"{app.url}/s/{space}/~/changes/{third}/~/review")
     boss.get_by_role("button", name="Merge", exact=True).click()
     expect(boss.get_by_text("Merged “May not”")).to_be_visible()
@@ -238,7 +238,7 @@ def test_three_write_the_same_and_one_settles_it_and_goes_back(app: App) -> None
         one.context.close()
 
 
-def test_seen_marks_are_of_each_reviewer_and_go_out_with_an_edit(app: App) -> None:
+def test_viewed_marks_belong_to_each_reviewer_and_end_with_an_edit(app: App) -> None:
     space, page = _fill(app, "Seen")
     mei, ravi = app.colleague("Mei"), app.colleague("Ravi", "review")
     path = f"/spaces/{space}/change-requests"

@@ -1,4 +1,4 @@
-"""Cells of tables chosen, pasted, cleared, and moved in a browser; the file has what is shown."""
+"""Cells of tables selected, pasted, cleared, and moved in a browser; the file contains what is shown."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Sheet:
         return page
 
     def rows(self) -> list[list[str]]:
-        """The cells of the first table of the saved file, its head first."""
+        """Return the cells of the first table of the saved file, the header row first."""
         markdown = str(self.app.call("GET", self.content)["markdown"])
         lines = [line for line in markdown.splitlines() if line.startswith("|")]
         cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
@@ -87,7 +87,7 @@ def _paste(page: Any, **kinds: str) -> None:
     )
 
 
-def test_cells_are_chosen_by_mouse_copied_cleared_and_restored(app):
+def test_cells_are_selected_by_mouse_copied_cleared_and_restored(app):
     sheet = Sheet(app)
     page = sheet.open()
     _drag(page, "1", "b")
@@ -103,7 +103,7 @@ def test_cells_are_chosen_by_mouse_copied_cleared_and_restored(app):
     page.context.close()
 
 
-def test_cells_are_chosen_by_keyboard_and_rows_and_columns_move(app):
+def test_cells_are_selected_by_keyboard_and_rows_and_columns_moved(app):
     sheet = Sheet(app)
     page = sheet.open()
     _cell(page, "two").click()
@@ -144,7 +144,7 @@ SHEETS = (
     ],
     ids=["text", "Sheets", "Excel"],
 )
-def test_a_paste_of_cells_fills_cells_and_adds_rows_and_columns(app, kinds, cells):
+def test_pasted_cells_fill_cells_and_add_rows_and_columns(app, kinds, cells):
     sheet = Sheet(app)
     page = sheet.open()
     _cell(page, "c").click()
@@ -163,7 +163,7 @@ def test_a_paste_of_cells_fills_cells_and_adds_rows_and_columns(app, kinds, cell
     page.context.close()
 
 
-def test_cells_pasted_outside_of_a_table_become_one(app):
+def test_cells_pasted_outside_a_table_become_a_table(app):
     sheet = Sheet(app, "# Page\n\nBefore.\n")
     page = sheet.open()
     page.get_by_text("Before.").click()
@@ -174,7 +174,7 @@ def test_cells_pasted_outside_of_a_table_become_one(app):
     page.context.close()
 
 
-def test_menus_sort_rows_and_insert_beside_them(app):
+def test_menus_sort_and_insert_rows(app):
     sheet = Sheet(app)
     page = sheet.open()
     _cell(page, "Size").hover()
@@ -190,7 +190,7 @@ def test_menus_sort_rows_and_insert_beside_them(app):
     page.context.close()
 
 
-def test_cells_that_two_people_change_at_once_are_both_kept(app):
+def test_cells_edited_by_two_people_at_once_are_both_kept(app):
     sheet = Sheet(app)
     ines, max_ = sheet.open(), sheet.open()
     _drag(ines, "one", "1")
@@ -208,7 +208,7 @@ def test_cells_that_two_people_change_at_once_are_both_kept(app):
 
 
 @pytest.mark.slow
-def test_3000_rows_are_pasted_chosen_and_cleared(app):
+def test_3000_rows_are_pasted_selected_and_cleared(app):
     sheet = Sheet(app)
     page = sheet.open()
     _cell(page, "c").click()

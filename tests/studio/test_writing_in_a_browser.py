@@ -1,5 +1,5 @@
-"""Pages written in a real browser, against a running server: what is typed arrives as Markdown, and every other byte
-of the file stays as it was."""
+"""Pages edited in a real browser, with a running server: typed text is saved as Markdown, and every other
+byte of the file is kept."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Desk:
         self.changes = f"/spaces/{self.space}/change-requests"
 
     def change(self, markdown: str = PAGE) -> int:
-        """The number of a new change request with a page at ``page``."""
+        """Create a change request with a page at ``page``, and return its number."""
         made = self.admin.call("POST", self.changes, {"subject": "Words"})
         page = {
             "operation": "insert_page",
@@ -162,14 +162,14 @@ class Desk:
         return str(found["markdown"])
 
     def open(self, change: int) -> Any:
-        """The textbox of the page's text."""
+        """Return the textbox of the page's text."""
         page = self.context.new_page()
         page.on("console", lambda told: self.said.append(told.text) if told.type == "error" else None)
         page.on("pageerror", lambda error: self.said.append(str(error)))
         page.goto(f"{self.url}/s/{self.space}/~/changes/{change}/page")
         text = page.get_by_role("textbox", name="Page content")
         text.wait_for(timeout=30_000)
-        # What opens a page goes on for a moment, and nobody types as fast as this browser.
+        # Opening a page takes a moment, and no person types as fast as this browser.
         page.wait_for_timeout(400)
         return text
 
@@ -177,7 +177,7 @@ class Desk:
         """Return the Markdown once it is right, or the current one after a timeout."""
         until = time.monotonic() + PATIENCE
         while not right(found := self.markdown(change, path)) and time.monotonic() < until:
-            # Routes of the browser are answered meanwhile.
+            # Routes of the browser are handled in the meantime.
             self.context.pages[-1].wait_for_timeout(100)
         return found
 
@@ -228,7 +228,7 @@ def _written(desk: Desk, typed: Callable[[Any], None], expected: str) -> None:
     text = desk.open(change)
     try:
         text.get_by_text("Before.").click()
-        # Browsers tell where the caret is a moment after a click, and nobody types sooner.
+        # Browsers report the position of the caret a moment after a click, and people type later than that.
         text.page.wait_for_timeout(60)
         text.page.keyboard.press("End")
         text.page.wait_for_timeout(60)
@@ -243,12 +243,12 @@ def _written(desk: Desk, typed: Callable[[Any], None], expected: str) -> None:
 
 
 def _keys(*keys: str) -> Callable[[Any], None]:
-    """Types texts; what is in angle brackets is a key."""
+    """Type texts; names in angle brackets are keys."""
 
     def run(text: Any) -> None:
         for key in keys:
             if key == "<wait>":
-                # What is typed after a pause is undone by itself.
+                # Text typed after a pause is a separate undo step.
                 text.page.wait_for_timeout(800)
             elif key.startswith("<"):
                 text.page.keyboard.press(key.strip("<>"))
@@ -410,8 +410,8 @@ def _type(text: Any, block: str, words: str) -> None:
     text.page.keyboard.type(words)
 
 
-def test_the_ends_of_a_long_page_are_one_key_away(desk):
-    """They are not laid out yet while somebody reads the other end, so the browser would not find them."""
+def test_the_ends_of_a_long_page_are_reached_with_one_key(desk):
+    """They aren't laid out yet while the other end is visible, so the browser wouldn't find them."""
     many = [f"Paragraph {n} with [a link](https://example.com/{n})." for n in range(120)]
     change, text = _new(desk, *many)
     keyboard = text.page.keyboard
@@ -470,7 +470,7 @@ def test_text_of_crashed_tabs_merges_with_edits_of_others(desk):
     desk.said.clear()
 
 
-def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
+def test_a_save_with_a_lost_response_is_not_repeated(desk):
     change, text = _new(desk, "One.", "Two.")
     lost = []
 
@@ -490,7 +490,7 @@ def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
     text.page.get_by_text("Offline, saved locally").wait_for()
     text.page.keyboard.type(" More.")
     text.page.wait_for_timeout(300)
-    # Another tab takes it up, which has to find out how much of it arrived.
+    # Another tab continues it, and has to find out how much of it arrived.
     text.page.close(run_before_unload=False)
     assert lost == [200]
     text = desk.open(change)
@@ -508,7 +508,7 @@ def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
     desk.said.clear()
 
 
-def test_leaving_is_not_blocked_when_the_text_is_stored(desk):
+def test_stored_text_does_not_block_leaving(desk):
     change, text = _new(desk, "One.")
     page = text.page
     page.route(STEPS, lambda route: None if route.request.method == "POST" else route.continue_())
@@ -537,7 +537,7 @@ def test_leaving_is_not_blocked_when_the_text_is_stored(desk):
     desk.said.clear()
 
 
-def test_a_network_that_comes_back_is_enough(desk):
+def test_a_restored_network_resumes_saving(desk):
     change, text = _new(desk, "One.")
     desk.context.set_offline(True)
     _type(text, "One.", " Two.")
@@ -550,7 +550,7 @@ def test_a_network_that_comes_back_is_enough(desk):
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503])
-def test_a_server_that_fails_gets_the_text_later(desk, status):
+def test_text_is_saved_after_the_server_recovers(desk, status):
     change, text = _new(desk, "One.")
     failures = []
 
@@ -574,7 +574,7 @@ def test_a_server_that_fails_gets_the_text_later(desk, status):
     desk.said.clear()
 
 
-def test_a_foreign_page_instead_of_an_answer_is_an_error(desk):
+def test_a_foreign_page_instead_of_a_response_is_an_error(desk):
     change, text = _new(desk, "One.")
     answered = []
 
@@ -593,7 +593,7 @@ def test_a_foreign_page_instead_of_an_answer_is_an_error(desk):
     desk.said.clear()
 
 
-def test_clocks_that_are_wrong_lose_nothing(desk):
+def test_wrong_clocks_lose_nothing(desk):
     # What a page's clock says, all pages of its context say.
     context = desk.context.browser.new_context(
         extra_http_headers={"authorization": desk.admin.client.headers["authorization"]}
@@ -610,7 +610,7 @@ def test_clocks_that_are_wrong_lose_nothing(desk):
     expect(_status(text)).to_have_text("Saved")
     whole = "# Page\n\nOne. Behind. Ahead.\n\n"
     assert desk.until(change, lambda found: found == whole) == whole
-    # What was kept with a clock ahead is taken up with one behind.
+    # Text stored with a clock that is ahead is continued with one that is behind.
     desk.context.set_offline(True)
     page.keyboard.type(" Kept.")
     page.get_by_text("Offline, saved locally").wait_for()
@@ -623,7 +623,7 @@ def test_clocks_that_are_wrong_lose_nothing(desk):
     context.close()
 
 
-def test_a_page_that_is_deleted_while_it_is_written_keeps_the_text(desk):
+def test_a_page_deleted_while_editing_keeps_the_text(desk):
     change, text = _new(desk, "One.")
     page = text.page
     content = f"{desk.changes}/{change}/content"
@@ -632,7 +632,7 @@ def test_a_page_that_is_deleted_while_it_is_written_keeps_the_text(desk):
     expect(_status(text)).to_have_text("Saved")
     desk.admin.call("POST", content, {"changes": [{"operation": "delete_page", "page": made}]})
     page.keyboard.type(" Three.")
-    # What was written since stays here, where it can be copied.
+    # Text written since then is kept, and can be copied.
     expect(page.get_by_role("alert").filter(has_text="This page was deleted by someone else")).to_be_visible()
     left = page.get_by_role("alert").filter(has_text="Your latest changes")
     expect(left.get_by_role("button", name="Continue in a new change request")).to_have_count(0)
@@ -675,7 +675,7 @@ def test_two_editors_of_one_page_lose_nothing(desk):
     _type(second, "Three.", " Second.")
     found = desk.until(change, lambda found: "First" in found and "Second" in found)
     assert found == "# Page\n\nOne. First.\n\nTwo.\n\nThree. Second.\n\n"
-    # Each sees what the other one wrote, and goes on on top of it.
+    # Each sees the text of the other, and continues after it.
     _type(second, "Two.", " Again.")
     second.get_by_text("One. First.").wait_for()
     first.page.evaluate("dispatchEvent(new Event('focus'))")
@@ -735,7 +735,7 @@ def _key(desk: Desk, change: int, words: str) -> str:
 
 
 def _set(desk: Desk, change: int, words: str, markdown: str) -> None:
-    """Somebody else writes the block with these words anew."""
+    """Have another person rewrite the block with these words."""
     blocks = [{"block": _key(desk, change, words), "document": {"markdown": markdown}}]
     page = desk.admin.call("GET", f"{desk.changes}/{change}/content/path/page")["id"]
     edit = {"operation": "update_blocks", "page": page, "set": blocks}
@@ -758,7 +758,8 @@ def test_two_editors_of_one_paragraph_lose_nothing(desk):
 
 
 def _behind(text: Any, other: Any, words: str, theirs: str) -> None:
-    """Has the next save of ``text`` arrive after the other window saved ``theirs``, which it has not seen then."""
+    """Make the next save of ``text`` arrive after the other window saved ``theirs``, which it hasn't seen
+    then."""
     held: list[Any] = []
 
     def hold(route: Any) -> None:
@@ -782,7 +783,7 @@ def _behind(text: Any, other: Any, words: str, theirs: str) -> None:
     text.page.unroute(STEPS)
 
 
-def test_words_that_a_late_save_meets_on_the_server_are_taken_in(desk):
+def test_a_late_save_merges_newer_text_of_the_server(desk):
     change, first = _new(desk, "One.", "* two\n* three\n* four", "Last.")
     second = desk.open(change)
     for text, place in ((first, "two"), (second, "four")):
@@ -803,7 +804,7 @@ def test_words_that_a_late_save_meets_on_the_server_are_taken_in(desk):
     assert desk.said == []
 
 
-def test_words_that_a_late_save_finds_changed_are_beside_the_others(desk):
+def test_a_late_save_keeps_both_versions_of_changed_text(desk):
     change, first = _new(desk, "Some words.", "Other words.")
     second = desk.open(change)
     _type(second, "Some", "")
@@ -815,7 +816,7 @@ def test_words_that_a_late_save_finds_changed_are_beside_the_others(desk):
     whole = "# Page\n\nSome words. Theirs. Mine. Again.\n\nOther words.\n\n"
     assert desk.until(change, lambda found: found == whole) == whole
     assert desk.admin.call("GET", f"{desk.changes}/{change}")["conflicts"] == 0
-    # A paragraph that the other one deletes meanwhile comes back with what was written in it.
+    # A paragraph that the other person deletes in the meantime returns with the text written in it.
     _type(first, "Other", "")
     second.get_by_text("Other").click()
     _behind(first, second, " Late.", "\b")
@@ -825,16 +826,16 @@ def test_words_that_a_late_save_finds_changed_are_beside_the_others(desk):
     assert desk.until(change, lambda found: found == whole) == whole
     first.page.close()
     second.page.close()
-    # What is behind is answered with what came in between.
+    # A client that is behind gets the steps in between.
     assert [told for told in desk.said if "409" not in told] == []
     desk.said.clear()
 
 
-def test_a_page_at_the_path_that_another_one_had_is_the_one_that_is_written(desk):
+def test_a_page_at_the_former_path_of_another_is_edited_itself(desk):
     change, text = _new(desk, "Words.")
     page = text.page
     title = page.get_by_role("textbox", name="Title")
-    # Where nobody moved it yet, the pointer lies on the left edge, from where the navigation comes out.
+    # At first, the pointer is at the left edge, where the navigation slides out.
     page.mouse.move(1438, 898)
     for name in ("First", "Second", "Third"):
         page.get_by_role("button", name="New page", exact=True).click()
@@ -857,7 +858,7 @@ def test_a_page_at_the_path_that_another_one_had_is_the_one_that_is_written(desk
 
 
 def _paste(text: Any, **kinds: str) -> None:
-    """Pastes what another program put on the clipboard, by kind of text."""
+    """Paste what another app put on the clipboard, by type."""
     text.page.evaluate(
         """(kinds) => {
           const data = new DataTransfer();
@@ -1024,11 +1025,11 @@ def _paste_from_vscode(text: Any, mode: str, code: str) -> None:
         ("plaintext", "one\ntwo\n", "one\\\ntwo"),
     ],
 )
-def test_code_of_vscode_has_its_language(desk, mode, code, expected):
+def test_code_from_vs_code_keeps_its_language(desk, mode, code, expected):
     _written(desk, lambda text: _paste_from_vscode(text, mode, code), expected)
 
 
-def test_images_without_a_url_are_uploaded_or_told(desk):
+def test_images_without_a_url_are_uploaded_or_reported(desk):
     pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
     change, text = _new(desk, "Before.")
     _type(text, "Before.", "")
@@ -1067,7 +1068,7 @@ def test_the_url_of_a_video_can_be_embedded(desk, keys, expected):
     _written(desk, typed, expected)
 
 
-def test_an_address_over_chosen_words_makes_them_a_link(desk):
+def test_pasting_a_url_over_selected_text_creates_a_link(desk):
     def typed(text: Any) -> None:
         text.page.keyboard.type("one two")
         text.page.keyboard.press("Control+Shift+ArrowLeft")
@@ -1077,7 +1078,7 @@ def test_an_address_over_chosen_words_makes_them_a_link(desk):
     _written(desk, typed, "one [two](https://example.com/a)")
 
 
-def test_a_click_on_a_link_puts_the_caret_into_it(desk):
+def test_a_click_on_a_link_places_the_caret_in_it(desk):
     change = desk.change("# Page\n\nOne [linked](other.md) word.\n")
     other = {
         "operation": "insert_page",
@@ -1095,7 +1096,7 @@ def test_a_click_on_a_link_puts_the_caret_into_it(desk):
     assert text.page.url == before
 
 
-def test_blocks_are_cut_and_pasted_as_they_are(desk):
+def test_blocks_are_cut_and_pasted_unchanged(desk):
     def typed(text: Any) -> None:
         _keys("/hint", "<Enter>", "one", "<Escape>", "<Escape>", "<Control+x>")(text)
         text.get_by_text("Before.").click()
@@ -1113,7 +1114,7 @@ def test_edits_during_a_merge_continue_in_another_change_request(desk):
     _type(text, "Two.", " Late.")
     page.wait_for_timeout(1_500)
     desk.admin.call("POST", f"{desk.changes}/{change}/merge")
-    # What somebody else changes in the space until then is not undone by it.
+    # Undo keeps changes that other people make to the space in the meantime.
     other = desk.admin.call("POST", desk.changes, {"subject": "Other words"})["number"]
     _set(desk, other, "Two.", "Two of theirs.")
     desk.admin.call("POST", f"{desk.changes}/{other}/merge")
@@ -1165,7 +1166,7 @@ def test_variables_and_reusable_contents_are_found_and_inserted(desk):
     assert desk.said == []
 
 
-def test_a_reusable_content_is_written_where_it_is_shown(desk):
+def test_reusable_content_is_edited_in_place(desk):
     change, text = _new(desk, "One.", "Two.")
     page = text.page
     content = f"{desk.changes}/{change}/content"
@@ -1208,7 +1209,7 @@ def test_a_reusable_content_is_written_where_it_is_shown(desk):
     expect(block.get_by_text("Unsaved changes")).to_be_visible()
     expect(block.get_by_text("Saved", exact=True)).to_be_visible()
     assert shown() == source.replace("words.", "words. Now")
-    # What is written there without a network is there after the tab was closed, and the page itself is untouched.
+    # Text written there while offline exists after the tab was closed, and the page itself is unchanged.
     desk.context.set_offline(True)
     page.keyboard.type(" later")
     expect(block.get_by_text("Offline, saved locally")).to_be_visible()
@@ -1226,7 +1227,7 @@ def test_a_reusable_content_is_written_where_it_is_shown(desk):
     desk.said.clear()
 
 
-def test_an_empty_page_begins_with_a_template(desk):
+def test_an_empty_page_can_start_with_a_template(desk):
     change, text = _new(desk)
     page = text.page
     begin = text.get_by_role("group", name="Start with")
@@ -1268,7 +1269,7 @@ def test_an_empty_page_begins_with_a_template(desk):
     assert desk.said == []
 
 
-def test_the_markdown_of_a_page_is_written_as_it_is(desk):
+def test_the_markdown_of_a_page_can_be_edited(desk):
     change, text = _new(desk, "* One", "|a|b|\n|-|-|\n|c|d|")
     page = text.page
     before = desk.markdown(change)
@@ -1295,7 +1296,7 @@ def test_the_markdown_of_a_page_is_written_as_it_is(desk):
     desk.said.clear()
 
 
-def test_words_are_found_and_replaced_everywhere(desk):
+def test_text_is_found_and_replaced_on_the_page(desk):
     def typed(text: Any) -> None:
         text.page.keyboard.type("One cat, two Cats.")
         text.page.keyboard.press("Control+f")
@@ -1308,7 +1309,7 @@ def test_words_are_found_and_replaced_everywhere(desk):
     _written(desk, typed, "One dog, two dogs.")
 
 
-def test_words_have_a_note_which_is_written_again(desk):
+def test_text_can_have_an_annotation_which_can_be_edited(desk):
     change, text = _new(desk, "One two.", "Behind.")
     page = text.page
     text.get_by_text("One two.").click()
@@ -1334,7 +1335,7 @@ def test_words_have_a_note_which_is_written_again(desk):
     page.close()
 
 
-def test_words_are_replaced_in_every_page_of_the_space_and_put_back(desk):
+def test_text_is_replaced_in_all_pages_of_a_space_and_restored(desk):
     desk.said.clear()
     change, text = _new(desk, "A **fox** and a Fox.", "Behind.")
     page = text.page
@@ -1352,7 +1353,7 @@ def test_words_are_replaced_in_every_page_of_the_space_and_put_back(desk):
     page.close()
 
 
-def test_a_page_gets_an_icon_by_its_name(desk):
+def test_a_page_icon_is_selected_by_name(desk):
     desk.said.clear()
     change, text = _new(desk, "Words.")
     page = text.page
@@ -1368,7 +1369,7 @@ def test_a_page_gets_an_icon_by_its_name(desk):
     page.close()
 
 
-def test_comments_stand_beside_their_words(desk):
+def test_comments_are_next_to_their_text(desk):
     desk.said.clear()
     change, text = _new(desk, "First words.", *(f"Line {number}." for number in range(40)), "Last words.")
     at = f"{desk.changes}/{change}"

@@ -1,7 +1,7 @@
-"""Several windows write in one page at random: no word that was typed is lost, and all of them end up equal.
+"""Several windows edit one page at random: no typed word is lost, and all of them end up equal.
 
-A run follows its seed in what it does, not in when the browsers do it; `OCTAVO_TEST_SEED` does again what one did, and
-`OCTAVO_TEST_ROUNDS` says how long.
+The actions of a run depend on its seed, but not their timing; `OCTAVO_TEST_SEED` repeats a run, and
+`OCTAVO_TEST_ROUNDS` sets its length.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from playwright.sync_api import expect
 
 from firefox import Firefox, firefox
 from octavo.delivery.studio.serving import find_missing
-from serving import Administrator, Served, octavo_here
+from serving import Administrator, Served, copy_first_start, octavo_here
 from settled import until
 from tools import absent
 
@@ -69,8 +69,9 @@ WHOLE = re.compile(r"(?<!\S)(?!q\d*(?!\S))\S+")
 _BLOCKS = """() => [...document.querySelectorAll('.ProseMirror :is(p, h2, h3)')]
     .filter((one) => one.checkVisibility() && !one.querySelector('p'))"""
 _LIST = f"() => ({_BLOCKS})().map((one) => one.textContent)"
-_PUT = f"""([number, from, to]) => {{
+_PUT = f"""([number, from, to, shown]) => {{
     const block = ({_BLOCKS})()[number];
+    if (shown !== null && block?.textContent !== shown) return false;
     const at = (wanted) => {{
       const texts = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
       let left = wanted;
@@ -82,6 +83,7 @@ _PUT = f"""([number, from, to]) => {{
     }};
     document.querySelector('.ProseMirror').focus();
     getSelection().setBaseAndExtent(...at(from), ...at(to));
+    return true;
 }}"""
 _CARET = f"""() => {{
     const node = getSelection().focusNode;
@@ -103,7 +105,11 @@ class Server:
     """Octavo on a database, which is killed and started again at its address."""
 
     def __init__(self, data: Path, database: str) -> None:
-        self.data, self.settings = data, {"OCTAVO_DATABASE_URL": database, "OCTAVO_RATE_LIMIT": "1000000"}
+        self.data, self.settings = data, {"OCTAVO_RATE_LIMIT": "1000000"}
+        if database.startswith("sqlite"):
+            copy_first_start(data)
+        else:
+            self.settings["OCTAVO_DATABASE_URL"] = database
         self.served = self.start()
         self.admin = Administrator(self.served)
 
@@ -171,12 +177,16 @@ class Window:
     def state(self) -> str:
         return str(self.run("() => document.querySelector('[role=status].state')?.className ?? ''"))
 
-    def select(self, block: int, start: int, end: int) -> None:
-        self.run(_PUT, [block, start, end])
+    def select(self, block: int, start: int, end: int, shown: str | None = None) -> bool:
+        """Select a part of a block. Return False if the block has no longer the text ``shown``, in which the
+        part was found: other windows edit it at any time."""
+        if not self.run(_PUT, [block, start, end, shown]):
+            return False
         self.pause(40)
+        return True
 
     def comment(self, remark: str) -> None:
-        """Comments on what is selected."""
+        """Comment on the selection."""
         self.page.get_by_role("toolbar", name="Text").get_by_role("button", name="Comment").click()
         self.page.get_by_role("textbox", name="Write a comment").fill(remark)
         self.page.get_by_role("button", name="Post").click()
@@ -265,18 +275,20 @@ class Desk:
                 window.pause(self.random.choice((50, 300, 1000)))
 
     def put(self, window: Window, *, after: str | None = None) -> int | None:
-        """The caret behind a word, at random or behind this one; gives the number of its block."""
-        blocks = window.blocks()
-        places = [
-            (number, found.end())
-            for number, text in enumerate(blocks)
-            for found in re.finditer(WHOLE if after is None else re.escape(after) + r"(?!\S)", text)
-        ]
-        if not places:
-            return None
-        block, at = self.random.choice(places)
-        window.select(block, at, at)
-        return block
+        """Place the caret behind a word, at random or behind this one; return the number of its block."""
+        wanted = WHOLE if after is None else re.escape(after) + r"(?!\S)"
+        while True:
+            blocks = window.blocks()
+            places = [
+                (number, found.end())
+                for number, text in enumerate(blocks)
+                for found in re.finditer(wanted, text)
+            ]
+            if not places:
+                return None
+            block, at = self.random.choice(places)
+            if window.select(block, at, at, blocks[block]):
+                return block
 
     def write(self, window: Window) -> None:
         word = f"q{len(self.typed)}z"
@@ -293,7 +305,7 @@ class Desk:
             self.write(window)
 
     def go_on(self, window: Window) -> None:
-        """Writes where the caret is, as whoever pauses does."""
+        """Write at the caret, like a person after a pause."""
         if window.last is None or window.last not in " ".join(window.blocks()):
             return self.type(window)
         self.write(window)
@@ -306,20 +318,24 @@ class Desk:
     def join(self, window: Window) -> None:
         blocks = window.blocks()
         block = self.random.randrange(len(blocks))
-        window.select(block, 0, 0)
+        if not window.select(block, 0, 0, blocks[block]):
+            return self.join(window)
         window.page.keyboard.press("Backspace")
         window.last = None
 
     def delete(self, window: Window) -> None:
-        """Takes out a few words that this window shows."""
+        """Delete a few words that this window shows."""
+        blocks = window.blocks()
         places = [
             (number, found.start(), found.end())
-            for number, text in enumerate(window.blocks())
+            for number, text in enumerate(blocks)
             for found in WORD.finditer(text)
         ]
         if not places:
             return
-        window.select(*self.random.choice(places))
+        block, start, end = self.random.choice(places)
+        if not window.select(block, start, end, blocks[block]):
+            return self.delete(window)
         selected = window.page.evaluate("getSelection().toString()")
         self.deleted.update(WORD.findall(selected))
         self.begun.update(re.findall(r"q\d+(?![\dz])", selected))
@@ -332,7 +348,7 @@ class Desk:
             window.last = None
 
     def cut(self, window: Window) -> None:
-        """The network of a browser goes, or comes back."""
+        """Disconnect or reconnect the network of a browser."""
         offline = not window.offline
         window.context.set_offline(offline)
         for each in self.windows:
@@ -340,7 +356,7 @@ class Desk:
                 each.offline = offline
 
     def crash(self, window: Window) -> None:
-        """The tab ends, and the page is opened again. What was typed is kept before that."""
+        """Crash the tab and open the page again. Typed text is stored before that."""
         if window.offline:
             return
         self.until(lambda: not self.unsaved(window) or self.is_kept(window), "what was typed is kept")
@@ -369,7 +385,8 @@ class Desk:
             self.windows[0].pause(100)
 
     def check_caret(self, window: Window) -> None:
-        """The caret is in the block of the word that was typed last, whatever came in since."""
+        """Check that the caret is in the block of the word that was typed last, regardless of edits by
+        others."""
         if window.last is None:
             return
         caret = window.run(_CARET)
@@ -379,7 +396,7 @@ class Desk:
             )
 
     def check(self) -> None:
-        """All windows say the same, as the server does, and each word is somewhere or was deleted."""
+        """Check that all windows and the server show the same, and that each word exists or was deleted."""
         for window in self.windows:
             if window.offline:
                 self.cut(window)
@@ -402,8 +419,8 @@ class Desk:
         first, *others = [
             [text.split() for text in window.blocks() if text.strip()] for window in self.windows
         ]
-        shown = {word for text in first for word in WORD.findall(" ".join(text))}
-        return all(each == first for each in others) and shown == set(WORD.findall(self.markdown()))
+        shown = sorted(word for text in first for word in WORD.findall(" ".join(text)))
+        return all(each == first for each in others) and shown == sorted(WORD.findall(self.markdown()))
 
     def tell(self, problem: str) -> str:
         shown = "\n".join(f"{each.name}, {each.state()}: {each.blocks()}" for each in self.windows)
@@ -442,18 +459,19 @@ def write_together(server: Server, browser: Any, rounds: int, kills: int) -> Non
             window.context.close()
 
 
-def test_a_page_is_written_in_three_windows_at_once(server: Server, browser: Any) -> None:
+def test_a_page_is_edited_in_three_windows_at_once(server: Server, browser: Any) -> None:
     write_together(server, browser, rounds=30, kills=1)
 
 
 @pytest.mark.slow
-def test_a_page_is_written_in_three_windows_for_long(server: Server, browser: Any) -> None:
+def test_a_page_is_edited_in_three_windows_for_a_long_time(server: Server, browser: Any) -> None:
     rounds = int(os.environ.get("OCTAVO_TEST_ROUNDS") or 300)
     for _ in range(0, rounds, 100):
         write_together(server, browser, rounds=100, kills=2)
 
 
-def test_letters_and_carets_are_on_the_other_screen_at_once(desk: Desk) -> None:
+@pytest.mark.sqlite_first
+def test_letters_and_carets_appear_on_the_other_screen_immediately(desk: Desk) -> None:
     first, second, _ = desk.windows
     first.select(0, 5, 5)
     first.page.keyboard.type(" hello")
@@ -462,14 +480,15 @@ def test_letters_and_carets_are_on_the_other_screen_at_once(desk: Desk) -> None:
     caret = second.page.locator(".caret")
     caret.wait_for(state="attached")
     assert caret.get_attribute("data-name") == "Admin"
-    # Nobody is told of each key.
+    # Screen readers don't announce each key.
     assert caret.get_attribute("aria-hidden") == "true"
     # Nothing cuts off the name, which stands above the line.
     block = second.page.locator(".ProseMirror > *", has=caret)
     assert block.evaluate("(block) => getComputedStyle(block).contentVisibility") == "visible"
 
 
-def test_undo_takes_back_what_one_wrote_oneself(desk: Desk) -> None:
+@pytest.mark.sqlite_first
+def test_undo_only_reverts_own_text(desk: Desk) -> None:
     first, second, _ = desk.windows
     first.select(0, 5, 5)
     first.page.keyboard.type(" mine")
@@ -483,7 +502,8 @@ def test_undo_takes_back_what_one_wrote_oneself(desk: Desk) -> None:
     desk.check()
 
 
-def test_a_deleted_paragraph_comes_back_with_what_was_typed_in_it_offline(desk: Desk) -> None:
+@pytest.mark.sqlite_first
+def test_a_deleted_paragraph_returns_with_text_typed_in_it_offline(desk: Desk) -> None:
     first, second, _ = desk.windows
     desk.cut(first)
     first.select(6, 5, 5)
@@ -503,7 +523,8 @@ def test_a_deleted_paragraph_comes_back_with_what_was_typed_in_it_offline(desk: 
     desk.check()
 
 
-def test_what_a_killed_tab_did_not_send_is_sent_by_the_next(desk: Desk) -> None:
+@pytest.mark.sqlite_first
+def test_unsent_text_of_a_killed_tab_is_sent_by_the_next(desk: Desk) -> None:
     first, second, _ = desk.windows
     desk.cut(first)
     first.select(0, 5, 5)
@@ -517,7 +538,8 @@ def test_what_a_killed_tab_did_not_send_is_sent_by_the_next(desk: Desk) -> None:
     desk.check()
 
 
-def test_others_are_named_and_followed(desk: Desk) -> None:
+@pytest.mark.sqlite_first
+def test_other_editors_are_shown_and_can_be_followed(desk: Desk) -> None:
     first, second, _ = desk.windows
     second.select(15, 5, 5)
     second.page.keyboard.type(" far")
@@ -552,6 +574,7 @@ def in_view(window: Window, place: str) -> bool:
     return found is not None and 0 < found["y"] < window.page.viewport_size["height"]
 
 
+@pytest.mark.sqlite_first
 def test_people_in_another_change_request_can_be_joined(desk: Desk, server: Server) -> None:
     server.call("POST", f"{desk.path}/merge")
     made = server.call("POST", f"/spaces/{desk.space}/change-requests", {"subject": "More words"})
@@ -573,7 +596,7 @@ def set_role(server: Server, desk: Desk, email: str, role: str) -> None:
     server.call("POST", f"/spaces/{desk.space}/permissions", {"role": role, "users": users})
 
 
-def test_text_that_its_author_may_no_longer_save_stays_with_them(desk: Desk, server: Server) -> None:
+def test_text_that_its_author_can_no_longer_save_is_kept(desk: Desk, server: Server) -> None:
     first, second, _ = desk.windows
     second.context.grant_permissions(["clipboard-read", "clipboard-write"])
     second.select(0, 5, 5)
@@ -587,7 +610,7 @@ def test_text_that_its_author_may_no_longer_save_stays_with_them(desk: Desk, ser
     told.get_by_role("button", name="Copy as Markdown").click()
     second.page.get_by_text("Copied “Page” as Markdown").wait_for()
     assert "Words saved unsent that" in second.page.evaluate("navigator.clipboard.readText()")
-    # Nobody else is shown it, and those who may go on.
+    # Others don't see it, and people with permission continue.
     first.select(0, 0, 0)
     first.page.keyboard.type("New ")
     desk.until(lambda: "New Words saved that" in desk.markdown(), "others go on", 20)
@@ -598,13 +621,14 @@ def test_text_that_its_author_may_no_longer_save_stays_with_them(desk: Desk, ser
     desk.check()
 
 
-def test_titles_and_the_tree_change_live(desk: Desk, server: Server) -> None:
+@pytest.mark.sqlite_first
+def test_titles_and_the_tree_update_live(desk: Desk, server: Server) -> None:
     first, second, _ = desk.windows
     second.page.get_by_role("textbox", name="Title").fill("A new title")
     title = first.page.get_by_role("textbox", name="Title")
     expect(title).to_have_value("A new title", timeout=30_000)
     expect(first.page.get_by_role("treeitem", name="A new title")).to_be_visible()
-    # What somebody types meanwhile stays, and is saved last.
+    # Text typed in the meantime is kept, and saved last.
     desk.cut(first)
     title.fill("Title of the first")
     first.page.get_by_role("textbox", name="Description").press_sequentially("Words")
@@ -614,7 +638,7 @@ def test_titles_and_the_tree_change_live(desk: Desk, server: Server) -> None:
     desk.until(lambda: title_of(desk) == "Title of the first", "the first title is saved", 30)
     expect(second.page.get_by_role("textbox", name="Title")).to_have_value("Title of the first")
     expect(second.page.get_by_role("textbox", name="Description")).to_have_value("Words")
-    # Somebody else's pages and options come in, and the caret stays.
+    # Pages and options of others arrive, and the caret stays in place.
     first.select(0, 5, 5)
     page = {
         "operation": "insert_page",
@@ -635,10 +659,9 @@ def title_of(desk: Desk) -> str:
     return str(pages[0]["title"])
 
 
+@pytest.mark.sqlite_first
 @pytest.mark.parametrize("ends", ["merged", "archived"])
-def test_text_that_came_after_the_end_goes_on_in_a_new_change_request(
-    desk: Desk, server: Server, ends: str
-) -> None:
+def test_text_after_a_merge_continues_in_a_new_change_request(desk: Desk, server: Server, ends: str) -> None:
     first, second, _ = desk.windows
     if ends == "archived":
         # The page has to be on main, too.
@@ -671,8 +694,8 @@ def test_text_that_came_after_the_end_goes_on_in_a_new_change_request(
 
 @pytest.mark.slow
 def test_three_people_write_comment_and_review_a_page(server: Server, browser: Any, tmp_path: Path) -> None:
-    """Five minutes, or `OCTAVO_TEST_SECONDS`: each person writes, comments, and takes a look at what others wrote. The
-    third has Firefox."""
+    """Five minutes, or `OCTAVO_TEST_SECONDS`: each person writes, comments, and looks at the text of the
+    others. The third uses Firefox."""
     with firefox(tmp_path / "profile") as third:
         desk = Desk(server, browser, seed())
         desk.windows.pop().page.close()

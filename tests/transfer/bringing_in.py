@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 from msgspec.structs import replace
 
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.interchange.transfer.exporting import export_files
 from octavo.kit.work.worker import Worker
 from world import URL, World
@@ -213,7 +213,7 @@ def website(answers: dict[str, Any]) -> Iterator[Website]:
 
     class Server(ThreadingHTTPServer):
         def handle_error(self, *_: Any) -> None:
-            """The client disconnected, as a killed worker does."""
+            """Ignore errors of disconnected clients, such as killed workers."""
 
     server = Server(("127.0.0.1", 0), Handler)
     site = Website(f"127.0.0.1:{server.server_port}", answers)

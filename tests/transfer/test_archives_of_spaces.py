@@ -16,7 +16,7 @@ def fetch(imports):
     return found
 
 
-def test_an_archive_holds_the_bytes_that_came_in(imports):
+def test_an_archive_contains_the_imported_bytes(imports):
     files = {
         "SUMMARY.md": "# Contents\n\n- [Home](README.md)\n- [Guide](guides/guide.md)\n",
         "README.md": "# Home\n\n-  odd   list\n",

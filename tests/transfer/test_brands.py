@@ -11,8 +11,8 @@ import pytest
 from octavo.interchange.readers import gathering
 from octavo.interchange.readers.choosing import read_source
 from octavo.interchange.transfer.brand_images import store_brand
-from octavo.operations.admin.docs_sites import bring_source
-from octavo.operations.admin.import_export import brand_new_site, bring
+from octavo.operations.admin.docs_sites import import_as_site_or_space
+from octavo.operations.admin.import_export import brand_new_site, import_space
 from octavo.sites.site.creating import create_site
 from readers.reading import adding, source_of
 from readers.test_brands import PAGE, STATED
@@ -33,9 +33,9 @@ def look_of(world: Any, site: str) -> dict[str, Any]:
 
 
 @pytest.mark.sqlite_first
-def test_a_site_that_is_published_has_the_look(world: Any, tmp_path: Any) -> None:
+def test_a_published_site_has_the_branding(world: Any, tmp_path: Any) -> None:
     org = world.home["organizationId"]
-    made = bring(
+    made = import_space(
         world.context, write(tmp_path / "d", STATED["docusaurus"][0]), organization_id=org, publish=True
     )
     sites = world.get("admin", f"/orgs/{org}/sites")["items"]
@@ -47,14 +47,14 @@ def test_a_site_that_is_published_has_the_look(world: Any, tmp_path: Any) -> Non
     assert icon["light"] == icon["dark"] and icon["light"].endswith("/icon.png")
     assert "look_left_out" not in {one.code for one in made.outcome.problems}
     # Later settings by people stay.
-    bring(world.context, str(tmp_path / "d"), space_id=made.outcome.space, publish=True)
+    import_space(world.context, str(tmp_path / "d"), space_id=made.outcome.space, publish=True)
     assert look_of(world, site["id"]) == look
 
 
-def test_where_no_site_is_made_the_look_is_told(sqlite_world: Any, tmp_path: Any) -> None:
+def test_branding_is_reported_if_no_site_is_created(sqlite_world: Any, tmp_path: Any) -> None:
     world = sqlite_world
     org = world.home["organizationId"]
-    made = bring(world.context, write(tmp_path / "d", STATED["mkdocs"][0]), organization_id=org)
+    made = import_space(world.context, write(tmp_path / "d", STATED["mkdocs"][0]), organization_id=org)
     (told,) = [one for one in made.outcome.problems if one.code == "look_left_out"]
     assert told.message.startswith("logo, icon, color: ")
 
@@ -70,9 +70,9 @@ LANGUAGES = {
 }
 
 
-def test_a_site_of_several_languages_has_the_look(sqlite_world: Any, tmp_path: Any) -> None:
+def test_a_site_with_several_languages_has_the_branding(sqlite_world: Any, tmp_path: Any) -> None:
     world = sqlite_world
-    made = bring_source(
+    made = import_as_site_or_space(
         world.context, write(tmp_path / "v", LANGUAGES), organization_id=world.home["organizationId"]
     )
     assert look_of(world, made.site)["styling"]["primaryColor"]["light"] == "#abc"
@@ -80,12 +80,14 @@ def test_a_site_of_several_languages_has_the_look(sqlite_world: Any, tmp_path: A
         ("public/logo.png", "look_left_out")
     ]
     # After another import, a site keeps what people have set since.
-    again = bring_source(world.context, str(tmp_path / "v"), organization_id=world.home["organizationId"])
+    again = import_as_site_or_space(
+        world.context, str(tmp_path / "v"), organization_id=world.home["organizationId"]
+    )
     assert (again.site, [one for one in again.problems if one.code == "look_left_out"]) == (made.site, [])
 
 
 @pytest.mark.sqlite_first
-def test_a_site_of_an_import_run_has_the_look(world: Any) -> None:
+def test_a_site_of_an_import_run_has_the_branding(world: Any) -> None:
     imports = Imports(world)
     key = imports.upload("docs.zip", archive({**LANGUAGES, "public/logo.png": PNG}), "admin")
     body = {"source": {"type": "file", "files": [key]}, "target": {"space": imports.space}, "variants": True}
@@ -98,9 +100,7 @@ def test_a_site_of_an_import_run_has_the_look(world: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [10, gathering.MAX_PICTURE + 1])
-def test_a_picture_that_cannot_be_read_or_is_too_large_is_told(
-    sqlite_world: Any, tmp_path: Any, size: int
-) -> None:
+def test_unreadable_and_oversized_images_are_reported(sqlite_world: Any, tmp_path: Any, size: int) -> None:
     """A source whose declared file size differs from its contents."""
     files = {**STATED["jekyll"][0], "_config.yml": "title: J\nlogo: /assets/logo.png\n"}
     del files["assets/logo.png"]

@@ -1,4 +1,4 @@
-"""Tests that uploaded documents come in with all that they hold, counted."""
+"""Tests that uploaded documents are imported completely, by counting their elements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from transfer.bringing_in import PNG, archive
 
 
 @pytest.mark.parametrize("format", ["html", "docx", "fodt"])
-def test_nothing_is_lost_of_documents(imports: Any, format: str) -> None:
+def test_no_content_of_documents_is_lost(imports: Any, format: str) -> None:
     if format == "html":
         data = archive(
             {"p/counts.html": f"<html><body><h1>Counts</h1>{PAGE}</body></html>", "p/img.png": PNG}

@@ -23,7 +23,7 @@ def problems(run):
 # --- formats ------------------------------------------------------------------------------------------
 
 
-def test_markdown_html_and_word_come_into_an_empty_space(imports):
+def test_markdown_html_and_word_are_imported_into_an_empty_space(imports):
     run = imports.files(
         ("guide.md", "# Guide\n\nAs it *is*.\n"),
         ("setup.html", "<body><h1>Set up</h1><p>Say <b>yes</b>.<ul><li>one<li>two</ul></body>"),
@@ -38,7 +38,7 @@ def test_markdown_html_and_word_come_into_an_empty_space(imports):
     assert run["progress"]["total"] >= 0
 
 
-def test_images_of_a_word_document_are_files(imports):
+def test_images_of_a_word_document_become_files(imports):
     run = imports.files(("report.docx", word(("Heading1", "Report"), image=PNG)))
     assert run["problems"] == []
     (name,) = imports.stored_files()
@@ -69,7 +69,7 @@ def test_styles_of_a_word_document_are_converted(imports):
     assert "<figcaption><p>What it shows</p></figcaption>" in text
 
 
-def test_a_word_document_with_a_document_type_is_not_read(imports):
+def test_a_word_document_with_a_doctype_is_not_read(imports):
     bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
     run = imports.files(("bomb.docx", word(("Normal", "&b;"), head=bomb)))
     assert run["status"] == "failed"
@@ -112,7 +112,7 @@ def test_a_tree_of_html_keeps_its_links_images_and_attachments(imports):
     assert links[:4] == ["anchor", "page", "file", "url"]
 
 
-def test_a_repository_in_an_archive_is_imported_as_it_is(imports):
+def test_a_repository_in_an_archive_is_imported_unchanged(imports):
     files = {
         "r/.gitbook.yaml": "root: ./docs/\n",
         "r/docs/SUMMARY.md": "# S\n\n* [Home](README.md)\n* [Two](b/two.md)\n",
@@ -123,7 +123,8 @@ def test_a_repository_in_an_archive_is_imported_as_it_is(imports):
     run = imports.files(("r.zip", archive(files)))
     assert run["status"] == "completed"
     assert imports.tree() == {"Home": {}, "Two": {}}
-    from octavo.content.revisions.store import list_items, main_state
+    from octavo.content.revisions.item_versions import list_items
+    from octavo.content.revisions.states import main_state
 
     with imports.world.context.db.read() as tx:
         base = main_state(tx, imports.space)
@@ -144,7 +145,7 @@ def test_existing_pages_stay_and_new_pages_are_appended(imports):
     assert link["data"]["ref"] == {"kind": "page", "page": more["id"]}
 
 
-def test_below_a_page_of_a_change_request(imports):
+def test_files_are_imported_under_a_page_of_a_change_request(imports):
     world = imports.world
     imports.files(("guide.md", "# Guide\n"))
     (guide,) = imports.pages()
@@ -201,7 +202,7 @@ def _walk(node):
         ),
     ],
 )
-def test_depth_and_breadth_are_bounded(piece):
+def test_depth_and_breadth_are_limited(piece):
     from octavo.interchange.readers.formats.html import convert, parse_html
 
     began = time.process_time()
@@ -259,7 +260,7 @@ def test_uploads_are_limited_signed_and_bound(imports, clock):
     assert imports.put(late["url"], b"12345").status_code == 404
 
 
-def test_old_uploads_are_forgotten(imports, clock):
+def test_old_uploads_are_deleted(imports, clock):
     key = imports.upload("a.md", "# A\n")
     clock.advance(receiving.KEPT_FOR + 1)
     assert imports.try_start({"type": "file", "files": [key]}).status_code == 404
@@ -296,7 +297,7 @@ def test_import_permissions_by_role(imports):
     assert run in [each["id"] for each in world.get("admin", imports.runs)["items"]]
 
 
-def test_rights_that_are_lost_meanwhile_count(imports):
+def test_permissions_lost_during_an_import_stop_it(imports):
     world = imports.world
     run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
     with world.context.db.write() as tx:
@@ -309,7 +310,7 @@ def test_rights_that_are_lost_meanwhile_count(imports):
     assert (listed["items"], listed["count"]) == ([], 0)
 
 
-def test_a_run_reaches_the_organization_where_it_was_started_and_no_other(imports):
+def test_a_run_only_reaches_its_organization(imports):
     world, away = imports.world, imports.world.away["organizationId"]
     run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
     with world.context.db.write() as tx:
@@ -341,7 +342,7 @@ def test_deactivation_during_an_import_stops_it(imports, monkeypatch, losing):
     assert world.get("admin", f"/spaces/{imports.space}/content/pages")["pages"] == []
 
 
-def test_a_cancelled_run_leaves_nothing(imports):
+def test_a_canceled_run_leaves_nothing(imports):
     world = imports.world
     run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
     answer = world.call("editor", "POST", f"{imports.runs}/{run}/cancel")
@@ -353,7 +354,7 @@ def test_a_cancelled_run_leaves_nothing(imports):
     assert world.call("editor", "POST", f"{imports.runs}/{done['id']}/cancel").status_code == 400
 
 
-def test_cancelling_in_the_last_moment_wins(imports, monkeypatch):
+def test_canceling_at_the_last_moment_wins(imports, monkeypatch):
     world = imports.world
     run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
     copy_material = updating.copy_material
@@ -371,7 +372,7 @@ def test_cancelling_in_the_last_moment_wins(imports, monkeypatch):
         assert "runImport" not in {job.kind for job in list_jobs(tx, state="parked")[0]}
 
 
-def test_a_run_of_a_dead_worker_is_run_again_and_given_up_in_the_end(imports, monkeypatch):
+def test_a_run_of_a_dead_worker_is_retried_and_finally_fails(imports, monkeypatch):
     world = imports.world
     run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
     with world.context.db.write() as tx:
@@ -389,7 +390,7 @@ def test_a_run_of_a_dead_worker_is_run_again_and_given_up_in_the_end(imports, mo
     assert (imports.run(run)["status"], imports.tree()) == ("failed", {"A": {}})
 
 
-def test_a_failure_of_ours_is_tried_again_then_told(imports, monkeypatch):
+def test_an_internal_failure_is_retried_and_then_reported(imports, monkeypatch):
     world = imports.world
     run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
 
@@ -406,7 +407,7 @@ def test_a_failure_of_ours_is_tried_again_then_told(imports, monkeypatch):
     assert "bug" not in ended["reason"]
 
 
-def test_runs_are_listed_by_where_they_go_and_how_they_are(world):
+def test_runs_are_filtered_by_target_and_status(world):
     home = world.home
     runs = home.path("/org/{organizationId}/imports")
     source = {"type": "website", "url": "http://9.9.9.9/docs"}
@@ -429,7 +430,7 @@ def test_runs_are_listed_by_where_they_go_and_how_they_are(world):
     assert world.get("admin", runs, params={"status": "cancelled"})["items"][0]["id"] == run["id"]
 
 
-def test_a_preview_brings_nothing_in(imports):
+def test_a_preview_imports_nothing(imports):
     project = {
         "p/mkdocs.yml": "nav: [Home: index.md, More: [a.md]]\n",
         "p/docs/index.md": "# Hi\n\n![x](no.png)\n",
@@ -471,7 +472,7 @@ def test_a_preview_brings_nothing_in(imports):
     assert imports.pages() == []
 
 
-def test_the_parts_of_an_export_are_read_as_one(imports, tmp_path):
+def test_parts_of_an_export_are_imported_together(imports, tmp_path):
     """Notion puts archives inside an archive. Archives inside these stay closed."""
     name = "1f0e2b3c4d5e6f708192a3b4c5d6e7f8"
     first = archive({f"Top {name}.md": f"# Top\n\n[Sub](Top%20{name}/Sub%20b{name[1:]}.md)\n"})

@@ -83,7 +83,7 @@ class Answering:
 
     @contextmanager
     def stream(self, url, headers, limits):
-        """The archive, which only another Octavo server has."""
+        """Return the archive, which only another Octavo server provides."""
         yield Streamed(404, {}, iter(()))
 
     def fetch(self, url, headers, limits):
@@ -104,7 +104,7 @@ def read(tmp_path, fetcher):
         return source, {path: source.read(path).decode() for path in source.paths()}
 
 
-def test_a_space_is_put_together_page_by_page(tmp_path):
+def test_a_space_is_assembled_page_by_page(tmp_path):
     fetcher = Answering(ANSWERS)
     source, files = read(tmp_path, fetcher)
     assert files == {
@@ -129,20 +129,20 @@ def test_a_space_is_put_together_page_by_page(tmp_path):
 
 
 @pytest.mark.parametrize("answer", [b"[]", b"{", b"<html>", b"[" * 100_000])
-def test_answers_that_are_none_are_named(tmp_path, answer):
+def test_invalid_responses_are_reported(tmp_path, answer):
     with pytest.raises(SourceError, match="isn't a JSON object"):
         read(tmp_path, Answering({**ANSWERS, "/spaces/s1/content": answer}))
 
 
 @pytest.mark.parametrize("field", ["title", "path", "slug", "type", "id", "pages", "git"])
 @pytest.mark.parametrize("value", [None, 7, [], {}, "../../x", "a\0b", ["x"]])
-def test_odd_pages_do_no_harm(tmp_path, field, value):
+def test_unusual_pages_do_no_harm(tmp_path, field, value):
     page = {**PAGES[0], field: value}
     _, files = read(tmp_path, Answering({**ANSWERS, "/spaces/s1/content": {"pages": [page]}}))
     assert not any(".." in path.split("/") or path.startswith("/") for path in files)
 
 
-def test_an_api_that_never_answers_is_given_up(tmp_path):
+def test_an_unresponsive_api_is_abandoned(tmp_path):
     waited = []
 
     class Silent:
@@ -156,7 +156,7 @@ def test_an_api_that_never_answers_is_given_up(tmp_path):
 
 
 @pytest.mark.parametrize("again", [True, False])
-def test_a_list_that_does_not_end_is_no_list(monkeypatch, again):
+def test_an_endless_list_is_refused(monkeypatch, again):
     monkeypatch.setattr(asking, "MAX_LIST_PAGES", 5)
     asked = []
 

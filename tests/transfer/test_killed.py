@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.interchange.transfer import store
 from octavo.kit.work.jobs import enqueue
 from octavo.kit.work.worker import Worker
@@ -29,7 +30,7 @@ load_packages()
 OCTAVO = Path(sys.executable).with_name("octavo")
 
 
-def test_a_killed_run_is_run_again(database_url, tmp_path):
+def test_a_killed_run_is_restarted(database_url, tmp_path):
     pages = {f"/p{n}": html(f"Page {n}", f"<p><a href='/p{n + 1}'>on</a></p>") for n in range(20)}
     with website({**pages, "/": html("Home", "<a href='/p0'>on</a>")}) as site:
         environ = {

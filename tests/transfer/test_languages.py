@@ -1,4 +1,4 @@
-"""Tests that an import sets the language of a space if its texts are clear and nobody set one."""
+"""Tests that an import sets the language of a space if its texts are clear and no one has set it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from transfer.bringing_in import Imports
 from visiting import Visitor
 
@@ -40,11 +40,13 @@ def pages(language: str | None) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_by_the_command(world: Any, tmp_path: Any, language: str | None) -> None:
+def test_the_command_sets_the_language(world: Any, tmp_path: Any, language: str | None) -> None:
     for name, text in pages(language).items():
         (tmp_path / name).write_text(text)
     organization = world.home["organizationId"]
-    brought = bring(world.context, str(tmp_path), organization_id=organization, title="T", publish=True)
+    brought = import_space(
+        world.context, str(tmp_path), organization_id=organization, title="T", publish=True
+    )
     assert world.get("admin", f"/spaces/{brought.outcome.space}").get("language") == language
     answer = Visitor(world.context).get(
         str(brought.site_url).partition("://")[2].partition("/")[2].join(("/", ""))
@@ -77,12 +79,14 @@ def test_a_run_sets_the_language_unless_a_person_did(world: Any) -> None:
         ("2024: 100 %", ""),
     ],
 )
-def test_most_letters_of_a_paragraph_say_how_it_runs(
+def test_most_letters_of_a_paragraph_determine_its_direction(
     world: Any, tmp_path: Any, text: str, direction: str
 ) -> None:
     (tmp_path / "README.md").write_text(f"# عنوان\n\n{TEXTS['ar']}\n\n{text}\n")
     organization = world.home["organizationId"]
-    brought = bring(world.context, str(tmp_path), organization_id=organization, title="T", publish=True)
+    brought = import_space(
+        world.context, str(tmp_path), organization_id=organization, title="T", publish=True
+    )
     html = Visitor(world.context).get("/" + str(brought.site_url).partition("://")[2].partition("/")[2]).text
     shown = html[html.index(f"<p>{TEXTS['ar']}") + 3 :]
     assert re.search("<p[^>]*>", shown)[0] == f"<p{direction}>"  # type: ignore[index]

@@ -47,7 +47,7 @@ def paths_of(path):
 # --- archives -----------------------------------------------------------------------------------------
 
 
-def test_an_archive_has_so_many_entries(tmp_path, monkeypatch):
+def test_the_number_of_entries_of_an_archive_is_limited(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "MAX_ENTRIES", 10)
     few = packed(tmp_path / "a.zip", *((f"a/{n}.md", "x") for n in range(10)))
     assert len(paths_of(few)) == 10
@@ -56,21 +56,21 @@ def test_an_archive_has_so_many_entries(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("size", [70_000, 5_000_000])
-def test_no_entry_grows_beyond_measure_whatever_its_size(tmp_path, size):
+def test_the_growth_of_an_entry_is_limited_for_any_size(tmp_path, size):
     assert "200 times" in error_of(packed(tmp_path / "a.zip", ("zeros", bytes(size))))
 
 
-def test_small_entries_of_one_letter_are_harmless(tmp_path):
+def test_small_repetitive_entries_are_accepted(tmp_path):
     entries = [("zeros", bytes(60_000)), ("noise", bytes(range(256)) * 8)]
     assert len(paths_of(packed(tmp_path / "a.zip", *entries))) == 2
 
 
-def test_many_small_entries_do_not_grow_beyond_measure_together(tmp_path):
+def test_the_total_growth_of_small_entries_is_limited(tmp_path):
     entries = [(f"{n}.txt", bytes(60_000)) for n in range(300)]
     assert "the archive would grow" in error_of(packed(tmp_path / "a.zip", *entries))
 
 
-def test_entries_that_share_their_bytes_count_each(tmp_path):
+def test_entries_that_share_bytes_count_separately(tmp_path):
     """Return an archive with one stored entry that its directory lists a thousand times."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as target:
@@ -94,14 +94,14 @@ def test_entries_that_share_their_bytes_count_each(tmp_path):
     assert "the archive would grow" in error_of(str(path))
 
 
-def test_an_archive_has_so_many_bytes_unpacked(tmp_path, monkeypatch):
+def test_the_unpacked_size_of_an_archive_is_limited(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "MAX_TOTAL", 1000)
     stored = zipfile.ZIP_STORED
     assert paths_of(packed(tmp_path / "a.zip", ("a", bytes(500)), ("b", bytes(500)), method=stored))
     assert "GB" in error_of(packed(tmp_path / "b.zip", ("a", bytes(500)), ("b", bytes(501)), method=stored))
 
 
-def test_a_file_that_is_a_folder_too_is_left_out(tmp_path):
+def test_a_file_that_is_also_a_folder_is_skipped(tmp_path):
     path = packed(tmp_path / "a.zip", ("x/a", "1"), ("x/a/b.md", "2"), ("y/c/d.md", "3"), ("y/c", "4"))
     with open_source(path, allow_url=refuse, local=True) as source:
         assert source.paths() == ["x/a", "y/c/d.md"]
@@ -112,7 +112,7 @@ def test_a_file_that_is_a_folder_too_is_left_out(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["n" * 256, "文" * 86, "/".join(["d" * 200] * 6), "/".join(["d"] * 65)])
-def test_names_that_no_file_system_holds_are_left_out(tmp_path, name):
+def test_names_that_no_file_system_supports_are_skipped(tmp_path, name):
     with open_source(
         packed(tmp_path / "a.zip", (name, "x"), ("n" * 255, "y")), allow_url=refuse, local=True
     ) as source:
@@ -120,7 +120,7 @@ def test_names_that_no_file_system_holds_are_left_out(tmp_path, name):
         assert [problem.code for problem in source.problems] == ["unsafe_path"]
 
 
-def test_a_word_document_has_so_many_bytes_unpacked(tmp_path, monkeypatch):
+def test_the_unpacked_size_of_a_word_document_is_limited(tmp_path, monkeypatch):
     data = word(("Normal", "Text"))
     size = sum(info.file_size for info in zipfile.ZipFile(io.BytesIO(data)).infolist())
     path = tmp_path / "a.docx"
@@ -132,7 +132,7 @@ def test_a_word_document_has_so_many_bytes_unpacked(tmp_path, monkeypatch):
         converting._check_word(path)
 
 
-def test_archives_in_an_archive_are_bounded_together(tmp_path, monkeypatch):
+def test_archives_in_an_archive_share_limits(tmp_path, monkeypatch):
     def parts_of(path):
         with ExitStack() as stack, open_source(path, allow_url=refuse, local=True) as source:
             return unpack_parts(source, TemporaryFiles(tmp_path), stack).paths()
@@ -161,7 +161,7 @@ def test_archives_in_an_archive_are_bounded_together(tmp_path, monkeypatch):
     ("name", "path"),
     [("ü.md".encode(), "ü.md"), ("ü.md".encode("cp437"), "ü.md"), ("日.md".encode("shift-jis"), "ô·.md")],
 )
-def test_names_of_an_archive_are_read_in_some_letters(tmp_path, name, path):
+def test_names_of_an_archive_are_decoded_in_several_encodings(tmp_path, name, path):
     """A name without the UTF-8 flag in the archive."""
     stands = "x" * len(name)
     made = packed(tmp_path / "a.zip", (stands, "# A\n"), ("b.md", "# B\n"))
@@ -169,7 +169,7 @@ def test_names_of_an_archive_are_read_in_some_letters(tmp_path, name, path):
     assert paths_of(made) == [path, "b.md"]
 
 
-def test_links_of_a_folder_that_leave_it_are_left_out(tmp_path):
+def test_links_out_of_a_folder_are_skipped(tmp_path):
     (tmp_path / "out.md").write_text("# Out\n")
     folder = tmp_path / "in"
     folder.mkdir()
@@ -196,7 +196,7 @@ def test_links_of_a_folder_that_leave_it_are_left_out(tmp_path):
 # --- imported pages -----------------------------------------------------------------------------------
 
 
-def test_a_page_larger_than_one_may_be_is_kept_as_a_file(imports):
+def test_an_oversized_page_is_kept_as_a_file(imports):
     context = imports.world.context
     before = context.settings
     context.settings = replace(before, page_size=3000)
@@ -215,7 +215,7 @@ def test_a_page_larger_than_one_may_be_is_kept_as_a_file(imports):
     assert len(imports.text("Good")) == 3000
 
 
-def test_a_description_of_any_length_is_shown_as_far_as_one_goes(imports):
+def test_a_long_description_is_truncated(imports):
     run = imports.files(
         ("a.md", f"---\ndescription: {'d' * 1001}\n---\n\n# A\n"),
         ("b.md", f"---\ndescription: {'d' * 1000}\n---\n\n# B\n"),
@@ -237,7 +237,7 @@ def refused(answer, status, *words):
 
 
 @pytest.mark.parametrize(("who", "share"), [("editor", "MEMBER_SHARE"), ("guest", "GUEST_SHARE")])
-def test_a_person_uploads_so_many_files_and_bytes_a_day(imports, monkeypatch, who, share):
+def test_uploads_per_person_and_day_are_limited(imports, monkeypatch, who, share):
     monkeypatch.setattr(receiving, share, UploadLimit(3, 1000))
     assert imports.ask_for_url("a.md", 999, who).status_code == 201
     refused(imports.ask_for_url("b.md", 2, who), 429, "file.size", 1000)
@@ -249,12 +249,12 @@ def test_a_person_uploads_so_many_files_and_bytes_a_day(imports, monkeypatch, wh
     assert imports.ask_for_url("d.md", 1, other).status_code == 201
 
 
-def test_guests_may_upload_less(imports):
+def test_guests_have_lower_upload_limits(imports):
     assert receiving.GUEST_SHARE.files < receiving.MEMBER_SHARE.files
     assert receiving.GUEST_SHARE.size < receiving.MEMBER_SHARE.size
 
 
-def test_unused_urls_are_bounded(imports, monkeypatch):
+def test_unused_upload_urls_are_limited(imports, monkeypatch):
     monkeypatch.setattr(receiving, "MAX_WAITING", 2)
     imports.upload("used.md", "x")
     assert [imports.ask_for_url("a.md", 1).status_code for _ in range(2)] == [201, 201]

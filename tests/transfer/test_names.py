@@ -20,7 +20,7 @@ FILES = {
 
 @pytest.mark.parametrize("names", ["NFC", "NFD"])
 @pytest.mark.parametrize("texts", ["NFC", "NFD"])
-def test_letters_of_an_archive(imports, names: str, texts: str) -> None:
+def test_encodings_of_archive_names_are_detected(imports, names: str, texts: str) -> None:
     """macOS writes names decomposed, and people type them composed."""
     files = {
         f"p/{unicodedata.normalize(names, path)}": unicodedata.normalize(texts, data)

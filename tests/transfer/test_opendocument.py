@@ -4,7 +4,7 @@ from readers.test_opendocument import content, h, odt, p
 from transfer.bringing_in import PNG, archive
 
 
-def test_an_upload_and_an_archive_hold_such_documents(imports):
+def test_uploads_and_archives_can_contain_opendocument_files(imports):
     frame = (
         '<draw:frame><draw:image xlink:href="Pictures/a.png"/><svg:title>A picture</svg:title></draw:frame>'
     )

@@ -8,7 +8,7 @@ import pytest
 
 from octavo.core.sources import SourceError
 from octavo.interchange.readers.scratch import TemporaryFiles
-from octavo.interchange.transfer.api_client import Absent, TokenRefused
+from octavo.interchange.transfer.api_client import ResourceMissing, TokenRefused
 from octavo.interchange.transfer.confluence import Confluence
 from octavo.interchange.transfer.platforms import platform_at
 from octavo.interchange.transfer.readme import ReadMe
@@ -39,7 +39,7 @@ def of_cloud(serving, wait=None):
     return Confluence(f"{serving.address}/wiki", "mara@example.com", "t0ken", fetcher_of(serving), wait)
 
 
-def test_spaces_of_cloud_are_found_page_by_page(cloud):
+def test_spaces_of_confluence_cloud_are_listed_in_pages(cloud):
     found, is_all = of_cloud(cloud).find_spaces()
     assert [(one.id, one.title) for one in found] == [
         ("DOC", "Handbook"),
@@ -50,7 +50,7 @@ def test_spaces_of_cloud_are_found_page_by_page(cloud):
     assert cloud.told == {"Basic " + base64.b64encode(b"mara@example.com:t0ken").decode()}
 
 
-def test_a_space_of_cloud_comes_as_an_export_would(cloud, tmp_path):
+def test_a_space_of_confluence_cloud_is_imported_like_an_export(cloud, tmp_path):
     source, files = opened(of_cloud(cloud), "DOC", tmp_path)
     assert source.kind == "confluence"
     texts = {path: data.decode() for path, data in files.items() if path.endswith(".md")}
@@ -71,7 +71,7 @@ def test_a_space_of_cloud_comes_as_an_export_would(cloud, tmp_path):
     assert told[0][1].startswith("2 blog posts") and "404" in told[1][1]
 
 
-def test_limits_of_a_platform_are_waited_for_and_slow_ones_asked_again(cloud, tmp_path):
+def test_rate_limits_are_waited_for_and_slow_responses_retried(cloud, tmp_path):
     waited = []
     cloud.instead["/wiki/api/v2/pages/2"] = [(429, {"retry-after": "7"}), (503, {})]
     _, files = opened(of_cloud(cloud, waited.append), "DOC", tmp_path)
@@ -81,24 +81,24 @@ def test_limits_of_a_platform_are_waited_for_and_slow_ones_asked_again(cloud, tm
 @pytest.mark.parametrize(
     "place", ["/wiki/api/v2/pages/2", "/wiki/rest/api/content/1/child/attachment/att5/download"]
 )
-def test_a_token_that_ends_in_the_middle_brings_nothing_half(cloud, tmp_path, place):
+def test_an_expired_token_imports_nothing_partially(cloud, tmp_path, place):
     cloud.instead[place] = [(401, {})]
     with pytest.raises(TokenRefused, match="token"):
         opened(of_cloud(cloud), "DOC", tmp_path)
 
 
-def test_hidden_people_are_no_obstacle(cloud, tmp_path):
+def test_hidden_people_do_not_stop_an_import(cloud, tmp_path):
     cloud.instead["/wiki/rest/api/user"] = [(403, {})]
     _, files = opened(of_cloud(cloud), "DOC", tmp_path)
     assert b"Welcome, @someone." in files["handbook.md"]
 
 
-def test_a_space_that_is_not_there_is_named(cloud, tmp_path):
-    with pytest.raises(Absent, match="NONE"):
+def test_a_missing_space_is_reported(cloud, tmp_path):
+    with pytest.raises(ResourceMissing, match="NONE"):
         opened(of_cloud(cloud), "NONE", tmp_path)
 
 
-def test_a_list_that_goes_round_is_ended(cloud):
+def test_a_circular_list_is_ended(cloud):
     cloud.answers["/wiki/api/v2/spaces#two"] = {
         "results": [],
         "_links": {"next": "/wiki/api/v2/spaces?cursor=two&limit=250"},
@@ -109,7 +109,7 @@ def test_a_list_that_goes_round_is_ended(cloud):
 
 @pytest.mark.parametrize("field", ["id", "title", "parentId", "body", "labels", "position", "parentType"])
 @pytest.mark.parametrize("value", [None, 7, [], {}, "../../x", "a\0b</object>"])
-def test_odd_pages_of_cloud_do_no_harm(cloud, tmp_path, field, value):
+def test_unusual_pages_of_confluence_cloud_do_no_harm(cloud, tmp_path, field, value):
     odd = {**CLOUD_PAGES[2], field: value}
     cloud.answers["/wiki/api/v2/spaces/77/pages#more"] = {"results": [odd], "_links": {}}
     cloud.answers["/wiki/api/v2/pages/2"] = odd
@@ -201,7 +201,7 @@ CENTER = {
 }
 
 
-def test_a_space_of_data_center_comes_with_a_token_alone(tmp_path):
+def test_a_space_of_confluence_data_center_only_needs_a_token(tmp_path):
     with serve(dict(CENTER)) as center:
         platform = platform_at("confluence", f"{center.address}/docs/", None, "pat", fetcher_of(center), None)
         assert [one.id for one in platform.find_spaces()[0]] == ["DEV"]
@@ -231,7 +231,7 @@ class Mixed:
         return self.fetcher.fetch(url, headers=headers, limits=limits)
 
 
-def test_a_version_of_readme_comes_as_its_repository_would(tmp_path):
+def test_a_version_of_readme_is_imported_like_its_repository(tmp_path):
     with serve(dict(SECOND)) as serving:
         fetcher = Mixed(fetcher_of(serving))
         readme = ReadMe(serving.address, "rdme", fetcher, None)
@@ -256,7 +256,7 @@ def test_a_version_of_readme_comes_as_its_repository_would(tmp_path):
     assert sorted(one.code for one in source.problems) == ["api_left_out", "blog_left_out", "not_fetched"]
 
 
-def test_all_versions_of_readme_are_variants(tmp_path):
+def test_all_versions_of_readme_become_variants(tmp_path):
     answers = {
         **SECOND,
         "/v2/branches/2.0/categories/guides": {"data": [{"title": "New"}]},
@@ -272,7 +272,7 @@ def test_all_versions_of_readme_are_variants(tmp_path):
     assert sorted(entry.title for entry in source.structure) == ["v1.0", "v2.0"] and len(source.parts) == 2
 
 
-def test_an_older_project_is_told_where_its_api_is(tmp_path):
+def test_the_api_of_an_older_project_is_reported(tmp_path):
     with (
         serve({"/v2/projects/me": {"data": {"name": "Acme", "subdomain": "acme"}}}) as serving,
         pytest.raises(SourceError, match="dash.readme.com/api/v1"),
@@ -316,7 +316,7 @@ FIRST = {
 }
 
 
-def test_a_project_of_the_older_kind_comes_too(tmp_path):
+def test_an_older_project_is_imported_too(tmp_path):
     with serve(dict(FIRST)) as serving:
         readme = platform_at("readme", f"{serving.address}/api/v1", None, "rdme", fetcher_of(serving), None)
         assert [one.id for one in readme.find_spaces()[0]] == ["1.0.0", "0.9"]

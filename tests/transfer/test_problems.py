@@ -41,7 +41,7 @@ def find_codes():
     return {code for code in said if re.fullmatch(r"[a-z]+(?:_[a-z0-9]+)*", code)}
 
 
-def test_the_codes_are_found():
+def test_all_problem_codes_are_found():
     assert {
         "broken_link",
         "unclear_markup",
@@ -51,7 +51,7 @@ def test_the_codes_are_found():
     } <= find_codes()
 
 
-def test_the_app_has_words_for_each():
+def test_the_app_has_a_text_for_each_code():
     words = (ROOT / "web/studio/screens/import/kinds.ts").read_text()
     assert sorted(find_codes() - set(re.findall(r"^  (\w+): [{A-Z]", words, re.MULTILINE))) == []
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec import UNSET
 
 from octavo.errors import BadRequest
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from transfer.bringing_in import PNG
 
 FILES = {
@@ -38,7 +38,7 @@ class TemporaryFiles:
 
     def bring(self, **options):
         imports = self.imports
-        return bring(imports.world.context, str(self.where), space_id=imports.space, **options).outcome
+        return import_space(imports.world.context, str(self.where), space_id=imports.space, **options).outcome
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def counts(outcome):
     return changes.created, changes.updated, changes.merged, changes.deleted, changes.kept
 
 
-def test_both_sides_are_merged_and_own_pages_stay(imports, folder):
+def test_both_sides_are_merged_and_own_pages_are_kept(imports, folder):
     folder.bring()
     before = ids(imports)
     say(imports, "A", "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n")
@@ -106,7 +106,7 @@ def test_both_sides_are_merged_and_own_pages_stay(imports, folder):
 
 
 @pytest.mark.sqlite_first
-def test_conflicts_are_held_in_a_change_request(imports, folder):
+def test_conflicts_are_kept_in_a_change_request(imports, folder):
     folder.bring()
     say(imports, "A", "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n")
     say(imports, "Old", "# Old\n\nStill needed.\n")
@@ -162,7 +162,7 @@ def test_moves_on_both_sides_are_followed(imports, folder):
 
 
 @pytest.mark.sqlite_first
-def test_a_page_that_people_removed_comes_back_only_when_the_source_changes_it(imports, folder):
+def test_a_deleted_page_returns_only_if_the_source_changes_it(imports, folder):
     folder.bring()
     edit(imports, {"operation": "delete_page", "page": ids(imports)["Old"]})
     assert folder.bring().changed == 0
@@ -173,7 +173,7 @@ def test_a_page_that_people_removed_comes_back_only_when_the_source_changes_it(i
 
 
 @pytest.mark.sqlite_first
-def test_an_import_beside_pages_of_people_adds(imports, folder):
+def test_an_import_into_existing_pages_adds_pages(imports, folder):
     write_page(imports, "Ours", "Written here.\n")
     assert folder.bring().changes is UNSET
     assert list(imports.tree()) == ["Ours", "Home", "A", "B", "Old"]
@@ -183,7 +183,7 @@ def test_an_import_beside_pages_of_people_adds(imports, folder):
 
 
 @pytest.mark.sqlite_first
-def test_a_source_that_moved_is_the_same_and_another_one_is_not(imports, folder, tmp_path):
+def test_a_moved_source_is_recognized_and_another_one_is_not(imports, folder, tmp_path):
     folder.bring()
     say(imports, "A", "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n")
     shutil.copytree(folder.where, tmp_path / "elsewhere")
@@ -193,11 +193,11 @@ def test_a_source_that_moved_is_the_same_and_another_one_is_not(imports, folder,
     other = tmp_path / "other"
     other.mkdir()
     (other / "guide.md").write_text("# Guide\n\nSomething else.\n")
-    bring(imports.world.context, str(other), space_id=imports.space)
+    import_space(imports.world.context, str(other), space_id=imports.space)
     assert {"Home", "A", "B", "Old"} < set(imports.tree())
     # Both are known from then on.
     (other / "guide.md").write_text("# Guide\n\nSomething new.\n")
-    outcome = bring(imports.world.context, str(other), space_id=imports.space).outcome
+    outcome = import_space(imports.world.context, str(other), space_id=imports.space).outcome
     assert counts(outcome) == (0, 1, 0, 0, 0)
     assert counts(folder.bring()) == (0, 1, 1, 0, 0)
     assert "One of ours." in imports.text("A")
@@ -224,7 +224,7 @@ def test_imports_before_recorded_runs_are_recognized_by_revision(imports, folder
 
 
 @pytest.mark.sqlite_first
-def test_the_space_becomes_the_source_where_that_is_wanted(imports, folder):
+def test_the_space_is_replaced_with_the_source_on_request(imports, folder):
     folder.bring()
     say(imports, "A", "# A\n\nOne of ours.\n")
     write_page(imports, "Ours", "Written here.\n")

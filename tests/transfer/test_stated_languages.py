@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from readers.test_stated_languages import GERMAN, PAGE
 from transfer.bringing_in import Imports, archive, website
 
@@ -15,7 +15,9 @@ def language_of(world: Any, folder: Any, files: dict[str, str]) -> str | None:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    brought = bring(world.context, str(folder), organization_id=world.home["organizationId"], title="T")
+    brought = import_space(
+        world.context, str(folder), organization_id=world.home["organizationId"], title="T"
+    )
     found = world.get("admin", f"/spaces/{brought.outcome.space}").get("language")
     assert found is None or isinstance(found, str)
     return found

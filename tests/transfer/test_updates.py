@@ -2,7 +2,8 @@
 
 import pytest
 
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from transfer.bringing_in import PNG, archive
 
 FIRST = {
@@ -105,7 +106,7 @@ def test_unedited_content_is_updated_and_the_rest_is_merged(imports):
 
 
 @pytest.mark.sqlite_first
-def test_pages_beside_it_stay_where_they_are(imports):
+def test_surrounding_pages_stay_in_place(imports):
     imports.files(("index.md", "# Ours\n\nText.\n"), ("a.md", "# Own\n"))
     first = bring(imports, FIRST)
     before = imports.tree()
@@ -118,7 +119,7 @@ def test_pages_beside_it_stay_where_they_are(imports):
 
 
 @pytest.mark.sqlite_first
-def test_conflicts_of_a_change_request_are_decided_there(imports):
+def test_conflicts_of_a_change_request_are_resolved_there(imports):
     world = imports.world
     first = bring(imports, FIRST)
     say(imports, "A", "# A\n\nOne of ours.\n\nTwo.\n\nThree.\n")
@@ -159,7 +160,7 @@ def test_invalid_updates_are_refused(imports):
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("files", [{"p/mkdocs.yml": "nav: [", "p/docs/a.md": "# A\n"}, {"p/x.png": PNG}])
-def test_a_source_that_is_cut_off_changes_nothing_by_halves(imports, files):
+def test_a_truncated_source_changes_nothing(imports, files):
     first = bring(imports, FIRST)
     before = imports.tree()
     run = bring(imports, files, first["id"])
@@ -176,7 +177,7 @@ UNREADABLE = {
 }
 
 
-def test_a_page_that_is_not_utf8_is_a_link_to_its_file(imports):
+def test_a_page_that_is_not_utf8_becomes_a_link_to_its_file(imports):
     first = bring(imports, UNREADABLE)
     assert ("old.md", "invalid_utf8") in [(one["path"], one["code"]) for one in first["problems"]]
     state = main_page(imports, "Old")

@@ -7,7 +7,7 @@ import pytest
 
 from octavo.errors import Forbidden
 from octavo.interchange.transfer import variants
-from octavo.operations.admin.docs_sites import BroughtSite, bring_source
+from octavo.operations.admin.docs_sites import ImportedSite, import_as_site_or_space
 from octavo.operations.admin.import_export import preview
 from readers.test_variants import DOCUSAURUS, with_links
 from transfer.bringing_in import archive
@@ -22,7 +22,7 @@ def project(tmp_path):
     return str(tmp_path / "acme")
 
 
-def test_the_command_makes_a_site_of_variants(world, project):
+def test_the_command_creates_a_site_with_variants(world, project):
     organization = world.home["organizationId"]
     looked = preview(world.context, project)
     assert [(one.title, one.page_count) for one in looked.plan.variants][:3] == [
@@ -30,8 +30,8 @@ def test_the_command_makes_a_site_of_variants(world, project):
         ("2.0 · Deutsch", 2),
         ("Canary · English", 2),
     ]
-    made = bring_source(world.context, project, organization_id=organization)
-    assert isinstance(made, BroughtSite) and len(made.spaces) == 6 and made.problems == []
+    made = import_as_site_or_space(world.context, project, organization_id=organization)
+    assert isinstance(made, ImportedSite) and len(made.spaces) == 6 and made.problems == []
     site = f"/orgs/{organization}/sites/{made.site}"
     shown = world.get("admin", f"{site}/site-spaces")["items"]
     assert [one["title"] for one in shown if one["default"]] == ["2.0 · English"]
@@ -40,10 +40,10 @@ def test_the_command_makes_a_site_of_variants(world, project):
     led = {one["source"] for one in world.get("admin", f"{site}/redirects")["items"]}
     assert {"/docs/next/guides/new", "/docs/1.0/intro", "/de/docs/guides/old"} <= led
     # The second import updates the same site, with nothing new.
-    again = bring_source(world.context, project, organization_id=organization)
+    again = import_as_site_or_space(world.context, project, organization_id=organization)
     assert again.site == made.site and [one.outcome.changed for one in again.spaces.values()] == [0] * 6
-    alone = bring_source(world.context, project, organization_id=organization, several=False)
-    assert not isinstance(alone, BroughtSite)
+    alone = import_as_site_or_space(world.context, project, organization_id=organization, several=False)
+    assert not isinstance(alone, ImportedSite)
 
 
 def archived(files=DOCUSAURUS):
@@ -64,7 +64,7 @@ def finished(imports, answer):
 
 
 @pytest.mark.sqlite_first
-def test_a_preview_says_which_variants_there_are(imports):
+def test_a_preview_lists_the_variants(imports):
     key = imports.upload("acme.zip", archived(), "admin")
     body = {"source": {"type": "file", "files": [key]}, "target": {"space": imports.space}, "preview": True}
     run = finished(imports, imports.world.call("admin", "POST", imports.runs, json=body))
@@ -77,7 +77,7 @@ def test_a_preview_says_which_variants_there_are(imports):
 
 
 @pytest.mark.sqlite_first
-def test_a_run_makes_variants_of_a_site(imports):
+def test_a_run_creates_variants_of_a_site(imports):
     world = imports.world
     run = finished(imports, start(imports))
     assert run["status"] == "completed", run
@@ -120,13 +120,13 @@ def links_of(world, space):
 
 
 @pytest.mark.sqlite_first
-def test_links_lead_to_other_spaces_now_later_and_on_the_site(imports):
+def test_links_target_other_spaces_during_and_after_the_import_and_on_the_site(imports):
     world, (files, _) = imports.world, with_links("vitepress")
     # First a single language, whose links to the other one are reported.
     first = finished(imports, start(imports, files=files, variants=False))
     assert "other_variant" in {one["code"] for one in first["problems"]}
     assert links_of(world, imports.space)["a"] == "/zh/guide/start"
-    # Then the other language is imported too, and links lead to it.
+    # Then the other language is imported too, and links point to it.
     run = finished(imports, start(imports, files=files, update=first["id"]))
     assert run["problems"] == []
     spaces = [one["space"] for one in run["variants"]]
@@ -181,7 +181,7 @@ def test_importing_variants_requires_permission_to_create_spaces(imports):
 
 
 @pytest.mark.sqlite_first
-def test_a_run_that_is_stopped_leaves_no_space(imports, monkeypatch):
+def test_a_stopped_run_leaves_no_space(imports, monkeypatch):
     world = imports.world
     there = world.home.path("/orgs/{organizationId}/spaces")
     before = world.get("admin", there)["count"]

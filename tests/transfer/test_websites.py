@@ -105,7 +105,7 @@ def test_reached_limits_are_reported_and_read_pages_kept(imports, site, monkeypa
     assert "page_limit" in {problem["code"] for problem in run["problems"]}
 
 
-def test_a_site_without_end_is_left_at_the_limit(imports, site, monkeypatch):
+def test_an_endless_site_is_read_up_to_the_limit(imports, site, monkeypatch):
     monkeypatch.setattr(crawling, "CrawlLimits", lambda: CrawlLimits(pages=20, bytes=3000))
 
     class Endless(dict):
@@ -130,7 +130,7 @@ def test_a_site_without_end_is_left_at_the_limit(imports, site, monkeypatch):
         ({"/docs/": ("application/json", "{}")}, "isn't an HTML page"),
     ],
 )
-def test_a_site_that_cannot_be_read_fails_the_run(imports, site, change, said):
+def test_an_unreadable_site_fails_the_run(imports, site, change, said):
     site.answers |= change
     run = crawl(imports, f"{site.url}/docs/")
     assert run["status"] == "failed" and said in run["reason"]
@@ -153,7 +153,7 @@ def test_private_addresses_are_not_read(imports, site):
         assert imports.stored_files() == []
 
 
-def test_a_crawl_is_cancelled_at_once(imports, site, monkeypatch):
+def test_a_crawl_is_canceled_immediately(imports, site, monkeypatch):
     monkeypatch.setattr(runs, "_TELL_EVERY", 0)
     world, asked, answered = imports.world, threading.Event(), threading.Event()
     run = imports.start({"type": "website", "url": f"{site.url}/docs/"})

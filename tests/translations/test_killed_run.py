@@ -70,7 +70,7 @@ def test_a_killed_run_is_resumed(world: World) -> None:
         server.requests.clear()
         server.answer = shout
         with world.context.db.write() as tx:
-            # Time passes: nobody renews the lease of a dead process.
+            # Time passes: no one renews the lease of a dead process.
             assert tx.run("UPDATE jobs SET lease_until = :at WHERE state = 'running'", at=now() - 1)
         with world_with_model(world, server):
             for _ in range(3):

@@ -29,7 +29,7 @@ def upper(text: str) -> str:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_everything_but_the_texts_stays(path: Path) -> None:
+def test_everything_but_the_texts_is_kept(path: Path) -> None:
     before, after = read(path.read_text()), read(path.read_text())
     for segment in segments(after):
         assert segment.put(upper(segment.text)), segment.text
@@ -43,7 +43,7 @@ def test_everything_but_the_texts_stays(path: Path) -> None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(documents)
-def test_everything_but_the_texts_of_generated_documents_stays(generated: Document) -> None:
+def test_everything_but_the_texts_of_generated_documents_is_kept(generated: Document) -> None:
     text = write(generated)
     before, after = read(text), read(text)
     for segment in segments(after):
@@ -58,7 +58,7 @@ def test_everything_but_the_texts_of_generated_documents_stays(generated: Docume
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(PAGES), st.data())
-def test_a_translation_with_other_tags_is_refused(path: Path, data: st.DataObject) -> None:
+def test_a_translation_with_different_tags_is_refused(path: Path, data: st.DataObject) -> None:
     found = [segment for segment in segments(read(path.read_text())) if "<" in segment.text]
     if not found:
         return
@@ -102,7 +102,7 @@ def test_protected_text_is_never_sent() -> None:
     assert "key" in told
 
 
-def test_placeholders_stay() -> None:
+def test_placeholders_are_kept() -> None:
     (segment,) = segments(read("Hello {name}, see `x` for %s and {{ count }}.\n"))
     assert not segment.put("Hallo {Name}, siehe <1/> für %s und {{ count }}.")
     assert not segment.put("Hallo {name}, siehe <1/> für {{ count }}.")
@@ -116,7 +116,7 @@ def test_urls_and_placeholders_alone_are_not_translated() -> None:
     assert [segment.text for segment in segments(read(source))] == ["See <1>https://example.com</1>"]
 
 
-def test_anchors_stay() -> None:
+def test_anchors_are_kept() -> None:
     document = read("## Getting started\n\nText.\n")
     for segment in segments(document):
         segment.put("Erste Schritte")

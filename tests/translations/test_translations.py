@@ -42,7 +42,7 @@ _OTHER_VOWELS = str.maketrans("AEIOU", "QXQXQ")
 
 
 def sent(server: ModelServer) -> list[str]:
-    """Return all texts that the model was asked for."""
+    """Return all texts that were sent to the model."""
     found: list[str] = []
     for request in server.requests:
         match = re.search(r"<data>\n(.*)\n</data>", request["messages"][-1]["content"], re.S)
@@ -135,7 +135,7 @@ def test_a_space_is_translated_and_follows_its_source(world: World, server: Mode
 
 
 @pytest.mark.sqlite_first
-def test_pages_come_move_and_go_with_the_source(world: World, server: ModelServer) -> None:
+def test_pages_are_added_moved_and_deleted_with_the_source(world: World, server: ModelServer) -> None:
     home = world.home["spaceId"]
     with world_with_model(world, server):
         made = create(world)
@@ -153,7 +153,7 @@ def test_pages_come_move_and_go_with_the_source(world: World, server: ModelServe
 
 
 @pytest.mark.sqlite_first
-def test_without_a_model_the_source_stays_and_that_is_said(world: World) -> None:
+def test_without_a_model_the_source_text_is_kept_and_reported(world: World) -> None:
     made = create(world)
     work(world)
     done = get(world, made)
@@ -246,7 +246,7 @@ def test_edits_by_people_survive_source_changes(world: World, server: ModelServe
 
 
 @pytest.mark.sqlite_first
-def test_a_text_that_people_and_the_source_changed_is_theirs_and_reported(
+def test_texts_changed_by_people_and_the_source_keep_the_edit_with_a_report(
     world: World, server: ModelServer
 ) -> None:
     with world_with_model(world, server):
@@ -290,7 +290,7 @@ def test_pages_that_people_changed_or_removed_follow_by_the_same_rules(
         assert {problem["code"] for problem in done["problems"]} == {"kept_by_people"}
 
 
-def test_near_texts_of_the_memory_are_shown_with_their_score(world: World, server: ModelServer) -> None:
+def test_similar_texts_of_the_memory_have_a_score(world: World, server: ModelServer) -> None:
     with world_with_model(world, server):
         made, _, space, page = translated(
             world, "# Hello\n\nExport the `page` as a PDF file.\n\nSomething wholly different, that.\n"
@@ -330,7 +330,7 @@ def test_near_texts_of_the_memory_are_shown_with_their_score(world: World, serve
 
 
 @pytest.mark.sqlite_first
-def test_formality_is_told_and_translates_anew(world: World, server: ModelServer) -> None:
+def test_changing_formality_translates_again(world: World, server: ModelServer) -> None:
     with world_with_model(world, server):
         made, *_ = translated(world)
         assert made["formality"] == "default"
@@ -392,7 +392,7 @@ def test_a_translation_into_another_language_is_refused(
     assert sent(server).count("Second words here.") == 2
 
 
-def test_addresses_and_placeholders_are_of_no_language(sqlite_world: World, server: ModelServer) -> None:
+def test_urls_and_placeholders_have_no_language(sqlite_world: World, server: ModelServer) -> None:
     world = sqlite_world
     address = "https://example.com/a/long/address/of/a/page"
     text = f"Watch: {address} {{of_your_own}}\n\n{address}\n"
@@ -419,7 +419,7 @@ def test_addresses_and_placeholders_are_of_no_language(sqlite_world: World, serv
 
 
 @pytest.mark.sqlite_first
-def test_a_text_that_a_model_breaks_stays_and_is_reported(world: World, server: ModelServer) -> None:
+def test_a_text_broken_by_a_model_is_kept_and_reported(world: World, server: ModelServer) -> None:
     home, page = world.home["spaceId"], world.home["pageId"]
     document = {"markdown": "# Hello\n\nRun `make` with {name} now.\n\nOther words here.\n"}
     edit(world, home, operation="update_page", page=page, document=document)
@@ -443,7 +443,7 @@ def test_a_text_that_a_model_breaks_stays_and_is_reported(world: World, server: 
 
 
 @pytest.mark.parametrize("garbage", ["no JSON", "[]", "{}", '{"1": 7}', '{"1": ""}'])
-def test_garbage_translates_nothing(sqlite_world: World, server: ModelServer, garbage: str) -> None:
+def test_invalid_responses_translate_nothing(sqlite_world: World, server: ModelServer, garbage: str) -> None:
     world = sqlite_world
     server.answer = lambda request: garbage
     with world_with_model(world, server, llm_daily_tokens=0):
@@ -457,7 +457,7 @@ def test_garbage_translates_nothing(sqlite_world: World, server: ModelServer, ga
 
 
 @pytest.mark.sqlite_first
-def test_a_provider_that_fails_is_asked_no_more(world: World, server: ModelServer) -> None:
+def test_a_failing_provider_is_not_asked_again(world: World, server: ModelServer) -> None:
     server.failures = [(401, "no")] * 100
     with world_with_model(world, server):
         made = create(world)
@@ -487,7 +487,7 @@ def test_glossary_and_instructions_reach_the_model(world: World, server: ModelSe
     assert "install = poser" in told and "Tutoyez le lecteur." in told and "from English into French" in told
 
 
-def test_a_run_is_cancelled(world: World, server: ModelServer) -> None:
+def test_a_run_can_be_canceled(world: World, server: ModelServer) -> None:
     with world_with_model(world, server):
         made = create(world)
         cancelled = world.post("admin", f"{made['urls']['location']}/cancel")
@@ -512,7 +512,7 @@ def test_a_run_is_cancelled(world: World, server: ModelServer) -> None:
         assert not asked & set(sent(server))
 
 
-def test_a_run_begins_anew_while_one_is_under_way(world: World, server: ModelServer) -> None:
+def test_a_new_run_replaces_a_running_one(world: World, server: ModelServer) -> None:
     with world_with_model(world, server):
         made = create(world)
         again = f"{made['urls']['location']}/run"
@@ -532,7 +532,7 @@ def test_a_run_begins_anew_while_one_is_under_way(world: World, server: ModelSer
         assert len(asked) == len(set(asked))
 
 
-def test_rights_count_when_the_run_ends(world: World, server: ModelServer) -> None:
+def test_permission_is_checked_when_a_run_ends(world: World, server: ModelServer) -> None:
     with world_with_model(world, server):
         made = create(world)
         with world.context.db.write() as tx:
@@ -549,7 +549,7 @@ def test_rights_count_when_the_run_ends(world: World, server: ModelServer) -> No
 
 
 @pytest.mark.sqlite_first
-def test_a_translation_is_seen_by_whom_its_source_is(world: World) -> None:
+def test_a_translation_has_the_audience_of_its_source(world: World) -> None:
     assert world.call(
         "admin", "PATCH", world.home.path("/spaces/{spaceId}"), json={"defaultLevel": None}
     ).is_success
@@ -562,7 +562,7 @@ def test_a_translation_is_seen_by_whom_its_source_is(world: World) -> None:
 
 
 @pytest.mark.sqlite_first
-def test_a_deleted_source_is_not_run(world: World) -> None:
+def test_a_deleted_source_is_not_translated(world: World) -> None:
     made = create(world)
     assert world.call("admin", "DELETE", world.home.path("/spaces/{spaceId}")).status_code == 205
     assert world.call("admin", "POST", f"{made['urls']['location']}/run").status_code == 404
@@ -572,7 +572,7 @@ def test_a_deleted_source_is_not_run(world: World) -> None:
     assert "failed" in get(world, made)["notice"]
 
 
-def test_a_source_that_is_purged_leaves_nothing_behind(world: World, server: ModelServer) -> None:
+def test_a_purged_source_leaves_nothing(world: World, server: ModelServer) -> None:
     with world_with_model(world, server):
         made = create(world)
         work(world)
@@ -589,7 +589,7 @@ def test_a_source_that_is_purged_leaves_nothing_behind(world: World, server: Mod
 
 
 @pytest.mark.sqlite_first
-def test_deleting_leaves_the_space(world: World) -> None:
+def test_deleting_a_translation_keeps_the_space(world: World) -> None:
     made = create(world)
     work(world)
     assert world.call("admin", "DELETE", made["urls"]["location"]).status_code == 205
@@ -615,7 +615,7 @@ def test_deleting_leaves_the_space(world: World) -> None:
         ({"instructions": []}, "instructions", 400),
     ],
 )
-def test_bad_translations_name_the_field(
+def test_invalid_translations_name_the_field(
     sqlite_world: World, change: dict[str, Any], field: str, status: int
 ) -> None:
     world = sqlite_world
@@ -624,6 +624,33 @@ def test_bad_translations_name_the_field(
     answer = world.call("admin", "POST", world.home.path(TRANSLATIONS), json=body)
     assert answer.status_code == status and field in answer.json()["error"]["message"], answer.text
     assert world.digest() == before
+
+
+def test_a_glossary_is_sorted_by_a_language(world: World) -> None:
+    """Entries without a word in the language come last, also across pages."""
+    path = world.home.path(f"{ORG}/translations-glossary")
+    before = [one["id"] for one in world.get("admin", path)["items"]]
+    words = [
+        {"en": "wheel", "zh-tw": "車輪"},
+        {"en": "axle"},
+        {"en": "Bolt", "zh-tw": "螺栓"},
+        {"zh-tw": "齒輪"},
+    ]
+    operations = [{"type": "insert", "translations": one} for one in words]
+    operations += [{"type": "delete", "id": id} for id in before]
+    answer = world.call("admin", "PUT", path, json={"operations": operations})
+    assert answer.status_code == 204, answer.text
+    found, page = [], None
+    while len(found) < 9:
+        query = {"orderBy": "en", "limit": 1, **({"page": page} if page else {})}
+        listed = world.get("admin", path, params=query)
+        assert listed["count"] == len(words)
+        found += [one["translations"].get("en") for one in listed["items"]]
+        page = listed.get("next", {}).get("page")
+        if page is None:
+            break
+    assert found == ["axle", "Bolt", "wheel", None]
+    assert world.call("admin", "GET", path, params={"orderBy": "klingon"}).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -640,7 +667,7 @@ def test_bad_translations_name_the_field(
         [{"type": "insert", "translations": {"en": "kept?"}}, {"type": "delete", "id": "nothing"}],
     ],
 )
-def test_a_bad_glossary_changes_nothing(sqlite_world: World, operations: Any) -> None:
+def test_an_invalid_glossary_changes_nothing(sqlite_world: World, operations: Any) -> None:
     before = sqlite_world.digest()
     path = sqlite_world.home.path(f"{ORG}/translations-glossary")
     answer = sqlite_world.call("admin", "PUT", path, json={"operations": operations})
@@ -648,7 +675,7 @@ def test_a_bad_glossary_changes_nothing(sqlite_world: World, operations: Any) ->
     assert sqlite_world.digest() == before
 
 
-def test_only_edits_of_people_are_learned() -> None:
+def test_only_edits_of_people_are_remembered() -> None:
     assert changed_by_people(["a", "b", "c"], ["A", "B", "C"], ["A", "bee", "C"]) == {"b": "bee"}
     assert changed_by_people(["a", "b", "c"], ["A", "B", "C"], ["New", "A", "bee", "C"]) == {"b": "bee"}
     assert changed_by_people(["a", "b"], ["A", "B"], ["one", "two", "three"]) == {}
@@ -656,7 +683,7 @@ def test_only_edits_of_people_are_learned() -> None:
 
 
 @pytest.mark.sqlite_first
-def test_a_translation_whose_space_is_in_the_trash_makes_room_for_another(world: World) -> None:
+def test_a_translation_in_the_trash_can_be_replaced(world: World) -> None:
     made = create(world)
     work(world)
     space = get(world, made)["result"]["space"]
@@ -680,7 +707,7 @@ def test_a_translation_whose_space_is_in_the_trash_makes_room_for_another(world:
 
 
 @pytest.mark.sqlite_first
-def test_a_space_that_others_follow_is_not_given_away(world: World) -> None:
+def test_a_space_with_translations_cannot_be_transferred(world: World) -> None:
     source = world.post("admin", world.home.path(f"{ORG}/spaces"), {"title": "Source"})["id"]
     body = {"source": {"space": source, "language": "en"}, "language": "de"}
     made = world.post("admin", world.home.path(TRANSLATIONS), body)

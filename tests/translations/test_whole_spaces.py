@@ -14,14 +14,16 @@ from document_strategies import documents
 from model_server import ModelServer, world_with_model
 from octavo.assistants.translations.segments import mark_edited, segments
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.store import list_items, list_pages, main_state
+from octavo.content.revisions.item_versions import list_items
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.core.document.nodes import Document
 from octavo.core.document.page import front_matter, split_page
 from octavo.core.document.reader import read
 from octavo.core.document.writing import write
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from skeletons import skeleton
 from translations.test_translations import TRANSLATIONS, edit, get, markdown, run, sent, shout, work
 from world import World
@@ -80,7 +82,7 @@ def differences(tx: Transaction, source: str, copy: str) -> list[str]:
 
 @settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(documents, min_size=5, max_size=15))
-def test_all_but_the_texts_of_generated_pages_stays(
+def test_everything_but_the_texts_of_generated_pages_is_kept(
     sqlite_world: World, server: ModelServer, generated: list[Document]
 ) -> None:
     world = sqlite_world.renew()
@@ -98,11 +100,11 @@ def test_all_but_the_texts_of_generated_pages_stays(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["brighter-docs", "example-site", "elsa-guides"])
-def test_all_but_the_texts_of_a_real_space_stays(
+def test_everything_but_the_texts_of_a_real_space_is_kept(
     sqlite_world: World, server: ModelServer, corpora: Path, name: str
 ) -> None:
     world = sqlite_world
-    space = bring(
+    space = import_space(
         world.context, str(corpora / name), organization_id=world.home["organizationId"]
     ).outcome.space
     with world_with_model(world, server, llm_daily_tokens=0, llm_seconds=60):
@@ -125,7 +127,7 @@ def test_all_but_the_texts_of_a_real_space_stays(
 
 
 @pytest.mark.slow
-def test_one_changed_page_of_two_hundred_sends_its_changed_blocks_alone(
+def test_one_changed_page_of_two_hundred_only_sends_its_changed_blocks(
     sqlite_world: World, server: ModelServer
 ) -> None:
     world = sqlite_world

@@ -3,7 +3,7 @@
 A recording has all rows but those that a rebuild makes, the files, and the key of the secrets. It is named by the last
 migration of its version. To record a release, check it out and run
 
-    OCTAVO_TEST_RECORD=tests/upgrades .venv/bin/pytest -n 0 tests/upgrades -k today
+    OCTAVO_TEST_RECORD=tests/upgrades .venv/bin/pytest -n 0 tests/upgrades -k current
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REFERENCES = {"content_references", "reference_questions", "reference_totals"}
 
 
 def nodes_of(document: Any) -> list[Any]:
-    """The blocks and fragments of a document over the API, in reading order."""
+    """Yield the blocks and fragments of a document over the API, in reading order."""
     found = []
     for child in [*document.get("nodes", []), *document.get("fragments", [])]:
         if child["object"] in ("block", "fragment"):

@@ -1,4 +1,4 @@
-"""An upgrade from the last release keeps what hangs on blocks, and leaves an installation that is sound."""
+"""An upgrade from the last release keeps everything that refers to blocks, and leaves a sound server."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def find_targets(context: Context, recording: dict[str, Any]) -> dict[str, dict[
 
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=lambda path: path.name)
-def test_every_anchor_is_where_it_was(
+def test_every_anchor_is_unchanged(
     recorded: Path, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recording = load(recorded.read_bytes(), last_of(recorded), tmp_path / "data", database_url)
@@ -112,12 +112,14 @@ def test_every_anchor_is_where_it_was(
 
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=lambda path: path.name)
-def test_verify_is_sound_right_after_an_upgrade(recorded: Path, tmp_path: Path, database_url: str) -> None:
+def test_verify_finds_no_problems_right_after_an_upgrade(
+    recorded: Path, tmp_path: Path, database_url: str
+) -> None:
     load(recorded.read_bytes(), last_of(recorded), tmp_path / "data", database_url)
     with upgraded(tmp_path / "data", database_url) as context:
         with context.db.read() as tx:
             spaces = {row[0] for row in tx.all("SELECT id FROM spaces")}
-            # Search and the files of API descriptions were recorded without what is derived of them.
+            # Search and the files of API descriptions were recorded without derived data.
             assert tx.value("SELECT count(*) FROM search_pages") == 0
             assert list_outdated(tx) == spaces
         assert verify_installation(context) == []
@@ -174,7 +176,7 @@ def find_finding(context: Context) -> Finding:
     return next(each for each in check_context(context) if each[0] == "rebuild")
 
 
-def test_a_rebuild_that_failed_is_no_excuse(sqlite_world: World) -> None:
+def test_a_failed_rebuild_is_reported_as_damage(sqlite_world: World) -> None:
     context = sqlite_world.context
     with context.db.write() as tx:
         tx.run("DELETE FROM derivation")
@@ -186,12 +188,12 @@ def test_a_rebuild_that_failed_is_no_excuse(sqlite_world: World) -> None:
     assert "references" in verify_installation(context)[0]
 
 
-def test_an_older_worker_leaves_a_rebuild_to_a_newer_one(sqlite_world: World) -> None:
+def test_older_workers_leave_rebuilds_to_newer_ones(sqlite_world: World) -> None:
     with pytest.raises(Unavailable):
         rebuild_outdated(sqlite_world.context, sqlite_world.home["spaceId"], DERIVATION + 1)
 
 
-def test_an_installation_of_today_can_be_recorded(
+def test_a_current_installation_can_be_recorded(
     sqlite_world: World, tmp_path: Path, database_url: str
 ) -> None:
     last = max(each.number for each in load_migrations("octavo.operations.migrations"))

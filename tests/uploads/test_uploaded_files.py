@@ -67,7 +67,7 @@ def test_an_uploaded_file_becomes_a_file_of_the_space(world: World) -> None:
     assert world.context.files.exists(digest)
 
 
-def test_only_ones_own_uploads_for_pages_that_have_come_are_taken(world: World) -> None:
+def test_only_own_complete_uploads_for_pages_are_accepted(world: World) -> None:
     data = png(3, 3)
     waiting = ask(world, 10).json()["key"]
     for file, status, says in (
@@ -97,7 +97,7 @@ def told(world: World, url: str) -> tuple[int, str]:
     return int(headers["upload-offset"]), headers["upload-complete"]
 
 
-def test_a_file_comes_in_parts(world: World) -> None:
+def test_a_file_is_uploaded_in_parts(world: World) -> None:
     data = png(30, 20)
     given = ask(world, len(data)).json()
     url, key = given["url"], given["key"]

@@ -89,7 +89,7 @@ def to(answer):
     return answer.headers["location"]
 
 
-def test_sections_and_variants_have_their_addresses(site):
+def test_sections_and_variants_have_urls(site):
     assert "Guide words" in site.get().text
     assert "Guide secrets" in site.get("more").text
     assert "Plans words" in site.get("plans/").text
@@ -110,7 +110,7 @@ def test_sections_and_variants_have_their_addresses(site):
     assert "Plans" in site.get("~search.json?q=secrets").text
 
 
-def test_cached_pages_of_a_visitor_are_private_to_them(site, clock, monkeypatch):
+def test_cached_pages_of_a_visitor_are_private(site, clock, monkeypatch):
     """And no longer than their proof is valid."""
     site.change("", {"visibility": "visitor-auth", "adaptiveContent": {"enabled": True}})
     schema = {
@@ -155,7 +155,7 @@ def test_cached_pages_of_a_visitor_are_private_to_them(site, clock, monkeypatch)
     assert site.get(cookie=cookie(paying=True)).status_code == 200
 
 
-def test_addresses_that_are_left_and_redirects_lead_on(site):
+def test_former_urls_and_redirects_redirect_visitors(site):
     site.change(f"sections/{site.plans['id']}", {"path": "prices"})
     assert to(site.get("plans/more")) == f"{site.base}prices/more"
     site.make(
@@ -179,7 +179,7 @@ def test_addresses_that_are_left_and_redirects_lead_on(site):
     assert to(site.visitor.get(f"{old}prices/")).endswith("/handy/prices/")
 
 
-def test_redirects_lead_only_to_visible_content(site):
+def test_redirects_only_target_visible_content(site):
     for source, kind in (("/a", "siteSectionId"), ("/b", "siteSpaceId")):
         target = site.plans["id"] if kind == "siteSectionId" else site.plans["siteSpaces"][0]["id"]
         kind_of = "site-section" if kind == "siteSectionId" else "site-space"
@@ -198,17 +198,17 @@ def test_hidden_content_is_absent_everywhere(site, how):
     assert site.get("plans/more").status_code == 404
 
 
-def test_variants_on_condition(site):
+def test_variants_can_be_conditional(site):
     site.change(f"site-spaces/{site.old['id']}", {"condition": "visitor.claims.x"})
     assert "Old" not in site.seen() and site.get("old/more").status_code == 404
-    # If the default is hidden, the site starts with what is left.
+    # If the default is hidden, the site starts with the rest.
     site.change(f"site-spaces/{site.old['id']}", {"condition": None})
     site.change(f"site-spaces/{site.guide['siteSpaces'][0]['id']}", {"condition": "false"})
     assert to(site.get()) == f"{site.base}old/"
     assert site.get("more").status_code == 404
 
 
-def test_addresses_in_letters_of_the_world(site):
+def test_urls_in_other_scripts_work(site):
     """URLs in headers are escaped."""
     world = site.world
     site.change("", {"basename": "Книги"})
@@ -240,7 +240,7 @@ def test_addresses_in_letters_of_the_world(site):
 # --- share links --------------------------------------------------------------------------------------
 
 
-def test_share_links_open_and_close(site):
+def test_share_links_open_a_site_until_disabled(site):
     site.change("", {"visibility": "share-link"})
     link, other = site.make("share-links", {"name": "A"}), site.make("share-links", {"name": "B"})
     bases = [urlsplit(one["urls"]["published"]).path for one in (link, other)]
@@ -326,7 +326,7 @@ def test_visitors_sign_in_and_out(site, key):
     assert cookies(gone)["octavo-visitor"]["max-age"] == "0"
 
 
-def test_tokens_that_prove_nothing(site, key):
+def test_invalid_tokens_are_refused(site, key):
     soon = now() // 1000 + 600
     rsa = RSAKey.generate_key(2048)
     other = site.world.get(
@@ -376,14 +376,14 @@ def test_tokens_that_prove_nothing(site, key):
         ("https://login.test/\u00fc\u2100", "https://login.test/%C3%BC%E2%84%80"),
     ],
 )
-def test_a_login_at_any_address_is_led_to(site, key, login, led):
+def test_a_login_page_at_any_url_is_used(site, key, login, led):
     body = {"backend": "custom", "fallbackURL": login}
     assert site.world.call("admin", "PATCH", f"{site.path}/publishing/auth", json=body).status_code == 200
     answer = site.get("plans/more")
     assert answer.status_code == 307 and answer.headers["location"].startswith(led)
 
 
-def test_a_login_is_one_line_wherever_it_came_from(site, key):
+def test_line_breaks_are_removed_from_login_urls(site, key):
     login = "https://login.test/\r\nSet-Cookie: a=b"
     body = {"backend": "custom", "fallbackURL": login}
     assert site.world.call("admin", "PATCH", f"{site.path}/publishing/auth", json=body).status_code == 400
@@ -404,20 +404,20 @@ def test_a_login_is_one_line_wherever_it_came_from(site, key):
 @pytest.mark.parametrize(
     "more", ["; Domain=evil.example", "%0d%0aSet-Cookie: a=b", "%0aa", ";", "%20", "%09", "%00"]
 )
-def test_no_token_is_more_than_one_cookie(site, key, more):
+def test_a_token_is_one_cookie(site, key, more):
     answer = site.get(f"plans/more?jwt_token={signed(key)}{more}")
     assert (answer.status_code, "set-cookie" in answer.headers) == (401, False)
 
 
 @pytest.mark.parametrize("exp", [10**12, 10**400, 1e300])
-def test_a_token_for_long_ends_with_its_key(site, key, exp):
+def test_a_long_lived_token_ends_with_its_key(site, key, exp):
     cookie = f"octavo-visitor={signed(key, exp=exp)}"
     assert "Plans secrets" in site.get("plans/more", cookie=cookie).text
     site.world.post("admin", f"{site.path}/publishing/auth/regenerate")
     assert site.get("plans/more", cookie=cookie).status_code == 307
 
 
-def test_the_login_is_sent_paths_of_the_site_alone(site, key):
+def test_the_login_only_receives_paths_of_the_site(site, key):
     for wanted in (
         "https://evil.example",
         "//evil.example",
@@ -443,7 +443,7 @@ def test_the_login_is_sent_paths_of_the_site_alone(site, key):
     ]
     + ["plans//more", "plans\\more", "plans/more;x", "plans/more%23", "%252e%252e/plans"],
 )
-def test_no_spelling_passes_the_door(site, key, path):
+def test_no_spelling_of_a_url_bypasses_authentication(site, key, path):
     answer = site.get(path)
     assert "secrets" not in answer.text
     assert answer.status_code == 404 or "login.example.org" in to(answer)
@@ -474,7 +474,7 @@ def adaptive(site):
     site.change("", {"adaptiveContent": {"enabled": True}})
 
 
-def test_conditions_ask_signed_claims_that_the_schema_knows(site, key, adaptive):
+def test_conditions_use_signed_claims_in_the_schema(site, key, adaptive):
     site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.paying"})
 
     def seen(**claims):
@@ -488,7 +488,7 @@ def test_conditions_ask_signed_claims_that_the_schema_knows(site, key, adaptive)
     assert not seen(rank=2)
 
 
-def test_signed_claims_count_behind_a_share_link(site, key, adaptive):
+def test_signed_claims_apply_with_a_share_link(site, key, adaptive):
     site.change("", {"visibility": "share-link"})
     site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.paying"})
     base = urlsplit(site.make("share-links", {"name": "A"})["urls"]["published"]).path
@@ -521,13 +521,13 @@ def test_queries_survive_redirects_to_canonical_urls(site, adaptive):
         assert to(answer) == f"{site.base}{right}{query}", spelled
         assert site.visitor.get(to(answer)).status_code == 200
     assert to(site.visitor.get(site.base.rstrip("/") + query)) == site.base + query
-    # The only remaining section is there because of the URL's claim.
+    # The only remaining section is visible because of the URL's claim.
     site.change(f"sections/{site.guide['id']}", {"condition": "false"})
     answer = site.get(query)
     assert to(answer) == f"{site.base}plans/{query}" and site.visitor.get(to(answer)).status_code == 200
 
 
-def test_pages_and_blocks_on_condition(site, key, adaptive):
+def test_pages_and_blocks_can_be_conditional(site, key, adaptive):
     space = site.guide["siteSpaces"][0]["space"]["id"]
     text = "# More\n\nOpen words\n\n{% if visitor.claims.paying %}\nPaid words\n{% endif %}\n"
     kept = "---\nif: visitor.claims.paying\n---\n\n# Kept\n\nKept words, see more.\n"
@@ -600,7 +600,7 @@ def tried(site, person="admin", **body):
     return site.world.call(person, "POST", f"{site.path}/customization/preview", json=given)
 
 
-def test_a_tried_look_is_shown_in_a_frame_of_the_app_alone(site):
+def test_an_unsaved_customization_is_only_shown_in_a_frame_of_the_app(site):
     answer = tried(site, theme="dark")
     assert answer.status_code == 200, answer.text
     path = urlsplit(answer.json()["url"]).path
@@ -611,7 +611,7 @@ def test_a_tried_look_is_shown_in_a_frame_of_the_app_alone(site):
     assert f"frame-ancestors 'self' {app.scheme}://{app.netloc}" in shown.headers["content-security-policy"]
     assert "set-cookie" not in shown.headers and shown.headers["x-robots-tag"] == "noindex"
     assert "theme-bold" not in site.get().text
-    # The next unsaved look appears at the same URL.
+    # The next unsaved customization appears at the same URL.
     tried(site, customization={"styling": {"theme": "muted"}})
     assert "theme-muted" in site.visitor.get(path).text
     # It also works for unpublished sites, and no URL without a valid token does.
@@ -630,7 +630,7 @@ def test_previewed_overrides_of_a_variant_replace_saved_ones(site):
     path = urlsplit(answer.json()["url"]).path
     shown = site.visitor.get(path).text
     assert "theme-gradient" in shown and "Tried title" in shown and "Kept title" not in shown
-    # The next unsaved look applies to the whole site again.
+    # The next unsaved customization applies to the whole site again.
     tried(site, siteSpace=there)
     assert "theme-muted" in site.visitor.get(path).text
     assert tried(site, override={"title": "Without a place"}).status_code == 400
@@ -756,7 +756,7 @@ def test_members_preview_a_change_request(site, visibility):
 
 
 @pytest.mark.parametrize("value", ["\ud800", "a\udfffb", 10**30, float("nan"), float("inf")], ids=repr)
-def test_a_signed_claim_that_no_text_or_number_can_hold_is_not_there(site, value):
+def test_unsupported_values_of_signed_claims_are_ignored(site, value):
     number = isinstance(value, int | float)
     claim = {"type": "number" if number else "string", "description": "Odd"}
     schema = {"type": "object", "properties": {"odd": claim}, "additionalProperties": False}

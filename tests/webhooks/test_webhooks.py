@@ -97,8 +97,8 @@ def write(world, text):
 
 
 def verifies(secret, headers, body):
-    """Return whether one of the signatures matches this secret; the clock of the test may differ from that
-    of the library."""
+    """Return whether one of the signatures matches this secret; the clock of the test can differ from that of
+    the library."""
     at = datetime.fromtimestamp(int(headers["webhook-timestamp"]), UTC)
     return (
         Webhook(secret).sign(headers["webhook-id"], at, body.decode()) in headers["webhook-signature"].split()
@@ -129,7 +129,7 @@ def test_a_webhook_receives_signed_events(world, receiver):
 
 
 @pytest.mark.sqlite_first
-def test_the_secret_is_shown_once_and_kept_sealed(world, receiver):
+def test_the_secret_is_shown_once_and_stored_encrypted(world, receiver):
     hook = make(world, receiver)
     assert hook["secret"].startswith("whsec_")
     assert "secret" not in world.get("admin", place_of(world, hook))
@@ -185,7 +185,7 @@ def test_failed_deliveries_are_retried_in_order_and_parked_after_three_days(worl
 
 
 @pytest.mark.sqlite_first
-def test_a_parked_or_delivered_message_is_sent_once_more_on_request(world, receiver):
+def test_a_message_can_be_redelivered(world, receiver):
     hook = make(world, receiver)
     receiver.statuses["/hook"] = 410
     write(world, "One")
@@ -203,7 +203,7 @@ def test_a_parked_or_delivered_message_is_sent_once_more_on_request(world, recei
 
 
 @pytest.mark.sqlite_first
-def test_the_test_button_sends_at_once_whatever_waits(world, receiver, clock):
+def test_the_test_button_sends_immediately(world, receiver, clock):
     clock.set(now() + 1000)
     hook = make(world, receiver, active=False)
     write(world, "It is not told of this")
@@ -253,7 +253,7 @@ def test_an_unresponsive_webhook_is_paused_and_delays_no_others(world, receiver,
         "not a url",
     ],
 )
-def test_a_webhook_does_not_lead_inside(world, url):
+def test_a_webhook_cannot_reach_private_networks(world, url):
     body = {"url": url, "events": ["space_content_updated"]}
     made = world.call("admin", "POST", world.home.path(HOOKS), json=body)
     assert made.status_code == 400 and made.json()["error"]["message"].startswith("url")
@@ -262,7 +262,7 @@ def test_a_webhook_does_not_lead_inside(world, url):
 
 
 @pytest.mark.sqlite_first
-def test_an_address_that_led_outside_and_is_private_by_now_is_refused_when_it_is_asked(world, receiver):
+def test_a_url_that_became_private_is_refused_at_delivery(world, receiver):
     hook = make(world, receiver)
     world.context.settings = replace(world.context.settings, allow_private_fetch="")
     write(world, "One")
@@ -294,7 +294,7 @@ def test_redirects_are_not_followed(world, receiver):
         ),
     ],
 )
-def test_bad_input_is_named(world, body, field):
+def test_invalid_input_is_reported_by_field(world, body, field):
     answer = world.call("admin", "POST", world.home.path(HOOKS), json=body)
     assert answer.status_code == 400 and field in answer.json()["error"]["message"]
 

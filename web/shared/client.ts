@@ -1,6 +1,7 @@
 /** The API as typed functions: `const { data, error } = await api.GET("/spaces/{spaceId}", …)`. */
 import createClient, { type ClientPathsWithMethod, type MethodResponse } from "openapi-fetch";
 import type { components, paths } from "../generated/schema.d.ts";
+import { fetchTogether } from "./batching.ts";
 import { t } from "./words.ts";
 
 export type Schemas = components["schemas"];
@@ -27,14 +28,18 @@ export class ApiError extends Error {
     this.retryAfter = about.retryAfter;
   }
 
-  /** The message without its field, to be shown beside that field. */
+  /** The message without its field, to be shown next to that field. */
   get text(): string {
     const prefix = `${this.field}: `;
     return this.field && this.message.startsWith(prefix) ? this.message.slice(prefix.length) : this.message;
   }
 }
 
-export const api = createClient<paths>({ baseUrl: "/v1", credentials: "same-origin" });
+export const api = createClient<paths>({
+  baseUrl: "/v1",
+  credentials: "same-origin",
+  fetch: fetchTogether,
+});
 
 /** The name of the window's event for a change that the server refused because it is read-only. */
 export const MAINTENANCE = "octavo-maintenance";

@@ -35,6 +35,7 @@ export const SETTINGS = [
   "webhooks",
   "tokens",
   "audit",
+  "usage",
   "trash",
 ] as const;
 export type SettingsSection = typeof SETTINGS[number];

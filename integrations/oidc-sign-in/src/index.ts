@@ -45,7 +45,7 @@ async function sealed(secret: string, state: State): Promise<string> {
 
 async function opened(secret: string, sealedState: string): Promise<State> {
   const [text = "", signature = ""] = sealedState.split(".");
-  if (!(await isSigned(secret, `state ${text}`, signature))) throw new ExposableError("This sign-in was not begun here.");
+  if (!(await isSigned(secret, `state ${text}`, signature))) throw new ExposableError("This sign-in wasn't started here.");
   const state: State = JSON.parse(fromBase64url(text));
   if (state.expires < now()) throw new ExposableError("This sign-in took too long. Open the page again.");
   return state;

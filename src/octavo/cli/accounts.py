@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from octavo.cli.commands import DONE, CommandGroup, Failure, Option, option
 from octavo.cli.opening import find_organization, opened
 from octavo.cli.output import show, table
-from octavo.cli.values import parse_duration
+from octavo.cli.values import parse_duration, parse_limit
 from octavo.kit.texts import counted, say_name
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 TOKEN = CommandGroup("token", "Create, list, and revoke access tokens.")
 SESSION = CommandGroup("session", "List and revoke sessions, and create sign-in links.")
 ACCOUNT = CommandGroup("account", "List, change, deactivate, and delete accounts.")
+LIMITS = CommandGroup("limits", "Show and set limits of organizations.")
 DOMAIN = CommandGroup("domain", "Verify domains for organizations.")
 
 _EMAIL = option("--email", required=True, help="email address of the person")
@@ -245,6 +246,38 @@ def change_email(options: argparse.Namespace) -> int:
     return DONE
 
 
+@ACCOUNT.command(
+    "merge",
+    option("--email", required=True, help="email address of the account that is merged and deleted"),
+    option("--into", metavar="EMAIL", required=True, help="email address of the account that remains"),
+    option("--yes", action="store_true", help="merge the accounts permanently"),
+)
+def merge_accounts(options: argparse.Namespace) -> int:
+    """Merge two accounts of one person. The remaining account gets everything but the sign-in methods."""
+    from octavo.operations.admin import credentials
+
+    text = f"Nothing was changed. Use --yes to merge {options.email} into {options.into} and delete it."
+    if options.yes:
+        with opened(options) as context:
+            credentials.merge_accounts(context, options.email, options.into)
+        text = f"{options.email} is now part of {options.into}. A job moves the authorship of its content."
+    show(options, {"merged": options.yes, "email": options.into}, text)
+    return DONE
+
+
+@ACCOUNT.command("make-administrator", _EMAIL, _ORG)
+def make_administrator(options: argparse.Namespace) -> int:
+    """Make a person an administrator of an organization whose administrators left."""
+    from octavo.operations.admin import credentials
+
+    with opened(options) as context:
+        organization = find_organization(context, options.org)
+        credentials.make_administrator(context, options.email, organization)
+    text = f"{options.email} is an administrator of {organization}"
+    show(options, {"email": options.email, "organization": organization}, text)
+    return DONE
+
+
 @ACCOUNT.command("reset-two-factor", _EMAIL)
 def reset_second_factor(options: argparse.Namespace) -> int:
     """Turn off two-factor authentication for a person who lost their device."""
@@ -267,7 +300,7 @@ def delete_account(options: argparse.Namespace) -> int:
     from octavo.operations.admin import credentials
 
     with opened(options) as context:
-        found = credentials.foresee_deletion(context, options.email)
+        found = credentials.preview_deletion(context, options.email)
         if options.yes:
             credentials.delete_account(context, options.email)
     ends = {
@@ -289,6 +322,49 @@ def delete_account(options: argparse.Namespace) -> int:
         "Account deleted" if options.yes else "Nothing was deleted. Use --yes to delete the account."
     )
     show(options, {"deleted": options.yes, "ends": ends, "stays": stays}, "\n".join(lines))
+    return DONE
+
+
+_LIMIT = {"type": parse_limit, "metavar": "N"}
+
+
+@LIMITS.command("show", _ORG)
+def show_limits(options: argparse.Namespace) -> int:
+    """Show the usage and the limits of an organization."""
+    from octavo.operations.admin.credentials import show_limits as read
+
+    with opened(options) as context:
+        found = read(context, find_organization(context, options.org))
+    rows = [[name, used, "unlimited" if limit is None else limit] for name, used, limit in found]
+    show(
+        options,
+        [{"resource": name, "used": used, "limit": limit} for name, used, limit in found],
+        table(("resource", "used", "limit"), rows),
+    )
+    return DONE
+
+
+@LIMITS.command(
+    "set",
+    _ORG,
+    option("--members", **_LIMIT, help="members; `none` is unlimited"),
+    option("--agents", **_LIMIT, help="connected agents"),
+    option("--pages", **_LIMIT, help="pages in all spaces"),
+    option("--storage", **_LIMIT, help="bytes of files"),
+    option("--requests", **_LIMIT, help="API requests per minute"),
+)
+def set_limits(options: argparse.Namespace) -> int:
+    """Set limits of an organization. Limits that you leave out remain unchanged."""
+    from octavo.operations.admin.credentials import change_limits
+
+    names = ("members", "agents", "pages", "storage", "requests")
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if not given:
+        raise Failure("use at least one limit, such as --pages 1000")
+    with opened(options) as context:
+        organization = find_organization(context, options.org)
+        change_limits(context, organization, {name: value.number for name, value in given.items()})
+    show(options, {"organization": organization}, f"Limits of {organization} changed")
     return DONE
 
 

@@ -124,7 +124,7 @@ def _follow(options: argparse.Namespace) -> int:
         metavar="ORG",
         help="restore only this organization into this server: its ID, host name, or title in the backup",
     ),
-    option("--space", metavar="SPACE", help="restore only this space, as a new one beside the present one"),
+    option("--space", metavar="SPACE", help="restore only this space, as a new one next to the current one"),
     option("--site", metavar="SITE", help="restore only this site, as a new, unpublished one"),
     option(
         "--org", metavar="ORG", help="with --space or --site: organization to restore it to, if it differs"
@@ -169,7 +169,7 @@ def _restore_part(options: argparse.Namespace, parts: dict[Kind, str]) -> int:
     """List what a backup contains, or restore one part of it into this server."""
     from datetime import UTC, datetime
 
-    from octavo.operations.admin.partial_restore import list_held, opened_copy, restore_part
+    from octavo.operations.admin.partial_restore import list_backup_parts, opened_copy, restore_part
 
     if len(parts) + options.list != 1:
         raise Failure("use one of --list, --organization, --space, and --site")
@@ -179,7 +179,7 @@ def _restore_part(options: argparse.Namespace, parts: dict[Kind, str]) -> int:
         target = options.org and find_organization(context, options.org)
         with opened_copy(context.settings, options.file, options.until, advance) as copy:
             if options.list:
-                held = list_held(context, copy)
+                held = list_backup_parts(context, copy)
             else:
                 ((kind, name),) = parts.items()
                 moment = options.until and datetime.fromtimestamp(options.until / 1000, UTC)
@@ -266,7 +266,7 @@ def _find_damage(options: argparse.Namespace) -> list[str]:
                     say(f"{rebuild}. What is not rebuilt yet was not compared, and pages stay available.")
                 return findings
         except Damaged as damaged:
-            # A database that is known to be damaged is not opened; or PostgreSQL found it meanwhile.
+            # A database that is known to be damaged is not opened, or PostgreSQL has found damage in the meantime.
             return list_damage(load_settings(options)) or [damaged.message]
     if is_place(options.file) and holds_log(place := BackupPlace(options.file)):
         return verify_followed(place, options.fresh)

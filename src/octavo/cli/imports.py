@@ -12,8 +12,8 @@ from octavo.cli.opening import find_organization, opened
 from octavo.cli.output import print_json, progress
 
 if TYPE_CHECKING:
-    from octavo.operations.admin.docs_sites import BroughtSite
-    from octavo.operations.admin.import_export import Brought
+    from octavo.operations.admin.docs_sites import ImportedSite
+    from octavo.operations.admin.import_export import CompletedImport
     from octavo.operations.admin.import_summary import Imported
 
 
@@ -119,8 +119,8 @@ def _import_files(options: argparse.Namespace) -> int:
 
 
 def _import_pages(options: argparse.Namespace) -> int:
-    from octavo.operations.admin.docs_sites import bring_source
-    from octavo.operations.admin.import_export import bring, read_known
+    from octavo.operations.admin.docs_sites import import_as_site_or_space
+    from octavo.operations.admin.import_export import import_space, read_known
     from octavo.operations.admin.lookup import find_named, the_organization
 
     given = {
@@ -136,10 +136,10 @@ def _import_pages(options: argparse.Namespace) -> int:
         if options.space is None:
             given["organization_id"] = given["organization_id"] or the_organization(context)
             given |= {"site": options.site, "new_site": options.new_site, "several": not options.one_space}
-            brought = bring_source(context, options.source, **given)
+            brought = import_as_site_or_space(context, options.source, **given)
         else:
             space = find_named(context, options.space, ["space"], given["organization_id"])
-            brought = bring(context, options.source, space_id=space.id, **given)
+            brought = import_space(context, options.source, space_id=space.id, **given)
     return _print_brought(options, brought)
 
 
@@ -158,7 +158,7 @@ def _read_token(path: Path | None) -> str:
 
 
 def _import_from_api(options: argparse.Namespace) -> int:
-    from octavo.operations.admin.api_import import MovedIn, move_in, move_spaces_in
+    from octavo.operations.admin.api_import import ApiImportResult, import_from_api, import_spaces_from_api
     from octavo.operations.admin.lookup import the_organization
 
     if options.source is not None or options.space is not None or options.site is not None:
@@ -171,7 +171,7 @@ def _import_from_api(options: argparse.Namespace) -> int:
     with opened(options) as context, progress(options, f"Importing {options.remote}") as advance:
         organization = find_organization(context, options.org) if options.org else the_organization(context)
         if options.service != "octavo":
-            brought = move_spaces_in(
+            brought = import_spaces_from_api(
                 context,
                 options.service,
                 options.remote,
@@ -183,11 +183,11 @@ def _import_from_api(options: argparse.Namespace) -> int:
                 publish=options.publish,
                 progress=advance,
             )
-            if not isinstance(brought, MovedIn):
+            if not isinstance(brought, ApiImportResult):
                 return _print_brought(options, brought)
             moved = brought
         else:
-            moved = move_in(
+            moved = import_from_api(
                 context,
                 options.remote,
                 token,
@@ -201,10 +201,10 @@ def _import_from_api(options: argparse.Namespace) -> int:
     return FAILED if moved.stopped else DONE
 
 
-def _print_brought(options: argparse.Namespace, brought: Brought | BroughtSite) -> int:
-    from octavo.operations.admin.import_export import Brought
+def _print_brought(options: argparse.Namespace, brought: CompletedImport | ImportedSite) -> int:
+    from octavo.operations.admin.import_export import CompletedImport
 
-    described = _describe_space(brought) if isinstance(brought, Brought) else _describe_site(brought)
+    described = _describe_space(brought) if isinstance(brought, CompletedImport) else _describe_site(brought)
     return _print_import(options, brought, described)
 
 
@@ -219,14 +219,14 @@ def _print_import(options: argparse.Namespace, done: Imported, described: object
     return DONE
 
 
-def _describe_space(one: Brought) -> dict[str, object]:
+def _describe_space(one: CompletedImport) -> dict[str, object]:
     import msgspec
 
     outcome: dict[str, Any] = msgspec.to_builtins(one.outcome)
     return outcome | ({"site": one.site_url} if one.site_url else {})
 
 
-def _describe_site(brought: BroughtSite) -> dict[str, object]:
+def _describe_site(brought: ImportedSite) -> dict[str, object]:
     return {
         "site": {"id": brought.site} | ({"url": brought.site_url} if brought.site_url else {}),
         "spaces": {key: _describe_space(one) for key, one in brought.spaces.items()},

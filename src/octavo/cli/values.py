@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentTypeError
+from typing import NamedTuple
 
 _DURATION = re.compile(r"(\d+)([smhdwy])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
@@ -48,3 +49,22 @@ def parse_port(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65535:
         raise ArgumentTypeError(f"must be a port from 1 to 65535, got {text!r}")
     return int(text)
+
+
+class Limit(NamedTuple):
+    """Limit given on the command line. ``number``: None is unlimited."""
+
+    number: int | None
+
+
+def parse_limit(text: str) -> Limit:
+    """Parse a whole number, or ``none`` for unlimited. Raises ArgumentTypeError.
+
+    >>> parse_limit("none")
+    Limit(number=None)
+    """
+    if text.lower() == "none":
+        return Limit(None)
+    if not text.isascii() or not text.isdigit():
+        raise ArgumentTypeError(f"must be a whole number or `none`, got {text!r}")
+    return Limit(int(text))

@@ -39,7 +39,7 @@ _Name = tuple[bool, str]
 
 
 class _Unsure(Exception):
-    """Signal: the text is written in a way that can't be edited in place."""
+    """Raised internally if the text is written in a way that can't be edited in place."""
 
 
 class _Edit(NamedTuple):

@@ -183,8 +183,7 @@ _BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 class _SourceLookup:
-    """Files of a source in the form that its texts show them (``links.Lookup``); pages are never shown in
-    their place."""
+    """Files of a source as its texts show them (``links.Lookup``); pages are never shown in their place."""
 
     def __init__(self, files: Iterable[str]) -> None:
         self._files = frozenset(files)
@@ -429,7 +428,7 @@ class _Planner:
                 "this file does not exist, so there is no home page at this path",
             )
         self.place(summary.entries, None)
-        # This includes folders further down, to which files there refer by relative paths.
+        # This includes nested folders, because files there use relative paths.
         includes = [
             path
             for path in self.paths

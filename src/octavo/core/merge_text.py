@@ -81,8 +81,8 @@ def merge_page_text(base: str, ours: str, theirs: str, *, fields: bool = True) -
 
 
 def pick(base: T, ours: T, theirs: T) -> T | None:
-    """Return the value on which three versions agree: an unchanged side yields. Return None if both changed
-    differently."""
+    """Return the merged value of three versions: if one side is unchanged, that of the other side. Return None if both
+    changed differently."""
     if theirs in (ours, base):
         return ours
     return theirs if ours == base else None
@@ -306,7 +306,7 @@ def _merge_wrapped(base: str, ours: str, theirs: str, depth: int) -> TextMerge |
         line = bisect_right(starts, one.at) - 1
         lead = wrapping.rest if line else wrapping.first
         at = wrapped[line]
-        # A conflict that ends without content leaves the marker of its item to the content below.
+        # If a conflict ends without content, the content after it gets the marker of its item.
         if one.at > starts[line] or (not line and None in (one.ours, one.theirs)):
             at, lead = at + len(lead) + one.at - starts[line], ""
         sides = [side and wrapping.wrap(side, lead) for side in (one.base, one.ours, one.theirs)]

@@ -21,6 +21,10 @@ FieldType = Literal[
 """Type of a field, which determines how it is read from and written to front matter (`document/page.py`), and
 the control that a form shows."""
 
+INTERVAL = r"[1-9]\d{0,3} (?:day|week|month|year)s?"
+"""Pattern of the time between two reviews, such as ``6 months``."""
+DATE = r"\d{4}-\d{2}-\d{2}"
+"""Pattern of a date."""
 MAX_DESCRIPTION = 1000
 """Maximum number of characters of a page's description."""
 
@@ -65,7 +69,8 @@ class Field(Struct, frozen=True, kw_only=True):
 
     ``label``: its English label in forms and reviews. ``wire``: its name in the API, if that is not its own
     name in camel case. ``keys``: its front-matter keys; empty for fields outside front matter. ``kinds``: the
-    kinds of pages that return it. ``max_length``: the maximum number of characters. ``edited``: whether
+    kinds of pages that return it. ``max_length``: the maximum number of characters. ``form``: the pattern of valid
+    texts, and how to describe it after "must". ``edited``: whether
     `update_page` and `insert_page` set it. ``shown``: the people to whom the API returns it. ``navigation``:
     whether navigation depends on it.
     """
@@ -76,13 +81,14 @@ class Field(Struct, frozen=True, kw_only=True):
     keys: tuple[str, ...] = ()
     kinds: tuple[PageKind, ...] = ("document",)
     max_length: int | None = None
+    form: tuple[str, str] | None = None
     edited: bool = False
     shown: Literal["everyone", "members", "nobody"] = "everyone"
     navigation: bool = False
 
     @property
     def is_single(self) -> bool:
-        """Return whether edits always set all of it."""
+        """Return whether edits always replace the whole value."""
         return not self.is_struct and self.type != "mapping"
 
     @property
@@ -196,6 +202,42 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
         tuple[str, ...],
         Field(label="Redirects", type="paths", keys=("redirectFrom",), shown="members", edited=True),
     ] = ()
+    owner: Annotated[
+        str | None,
+        Field(
+            label="Owner",
+            keys=("owner",),
+            kinds=("document", "group"),
+            max_length=200,
+            edited=True,
+            shown="members",
+        ),
+    ] = None
+    review_every: Annotated[
+        str | None,
+        Field(
+            label="Review every",
+            keys=("reviewEvery",),
+            kinds=("document", "group"),
+            max_length=20,
+            form=(INTERVAL, "be a number of days, weeks, months, or years, such as `6 months`"),
+            edited=True,
+            shown="members",
+        ),
+    ] = None
+    verified_on: Annotated[
+        str | None,
+        Field(
+            label="Verified on",
+            keys=("verifiedOn",),
+            max_length=10,
+            form=(DATE, "be a date such as 2026-01-31"),
+            edited=True,
+        ),
+    ] = None
+    verified_by: Annotated[
+        str | None, Field(label="Verified by", keys=("verifiedBy",), max_length=200, edited=True)
+    ] = None
     meta_links: Annotated[
         dict[str, Any] | None, Field(label="Related links", type="mapping", shown="members")
     ] = None

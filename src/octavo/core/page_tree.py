@@ -1,4 +1,4 @@
-"""Pages of a state in the form that readers see: in order, with the paths of their URLs."""
+"""Pages of a state as readers see them: in order, with the paths of their URLs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .page_fields import NAVIGATION
 from .pages import Page
 
 _DEEPEST = 1000
-"""Number of levels greater than that of any tree; walking up further means walking in a cycle."""
+"""Upper limit for the number of levels of any tree; a longer walk up is going in a cycle."""
 _OF_SHAPE = ("parent", "rank", "slug", "kind", "title", "link_title", "target", "computed", *NAVIGATION)
 
 

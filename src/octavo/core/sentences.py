@@ -66,7 +66,7 @@ def stem(word: str) -> str:
     """
     if not (word.isascii() and word.isalpha()):
         return _PREFIXES.sub("", word, count=1) if "\u0590" <= word[:1] <= "\u06ff" else word
-    # A stemmer keeps the word it works on, so each thread has its own.
+    # A stemmer stores the word that it processes, so each thread has its own.
     try:
         stemmer = _own.stemmer
     except AttributeError:

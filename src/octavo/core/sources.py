@@ -24,17 +24,17 @@ _PIECE = 64 * 1024
 
 
 class SourceError(ValueError):
-    """Error: the source as a whole can't be read. The message is for the person who specified it."""
+    """Raised if the source as a whole can't be read. The message is for the person who specified it."""
 
 
 LOOK_LEFT_OUT = "look_left_out"
-"""Problem code for a part of the specified branding that no site gets."""
+"""Problem code for a part of the specified branding that is not applied to any site."""
 
 
 class Brand(Struct, frozen=True):
-    """Branding that a source specifies for its site: the color of links and buttons on light and on dark
-    pages, as ``#rrggbb``; a logo, another one for dark pages, and an icon, each as a URL or the path of one
-    of ``pictures``, which has the function to read it. Unspecified values are empty."""
+    """Branding that a source specifies for its site: the color of links and buttons on light and on dark pages, as
+    ``#rrggbb``; a logo, another one for dark pages, and an icon, each as a URL or a path in ``pictures``, which maps
+    paths to functions that read the bytes. Unspecified values are empty."""
 
     color: str = ""
     dark_color: str = ""
@@ -72,7 +72,7 @@ class SourceFiles:
         return list(self._files)
 
     def size(self, path: str) -> int:
-        """Return the size in bytes, as the source declares it."""
+        """Return the size in bytes, as declared by the source."""
         return self._files[path][0]
 
     def opening(self, path: str) -> Callable[[], IO[bytes]]:
@@ -205,8 +205,8 @@ class Source(Struct, frozen=True, kw_only=True, eq=False):
         return Problem(self.origins[problem.path], line, problem.code, problem.message)
 
     def within(self, folder: str, *, without: str = "") -> Source:
-        """Return the contents of a folder, given with a trailing slash, as a source with the problems of its
-        own files. The empty folder stands for the whole source. ``without``: a path to skip."""
+        """Return the contents of a folder, given with a trailing slash, as a source with the problems of its own files.
+        The empty folder represents the whole source. ``without``: a path to skip."""
         part = SourceFiles(folder.strip("/").rpartition("/")[2] or self.name)
         for path in self.paths():
             if path.startswith(folder) and path != without:
@@ -226,7 +226,7 @@ def join_parts(parts: Mapping[str, Source], structure: tuple[DocsEntry, ...]) ->
 
 
 def source_of(files: SourceFiles, commit: str | None = None) -> Source:
-    """Return collected files as a source without further information."""
+    """Return collected files as a source without additional information."""
     return Source(name=files.name, files=files, problems=tuple(files.problems), commit=commit)
 
 

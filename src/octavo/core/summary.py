@@ -489,8 +489,8 @@ def update_summary(
 ) -> str:
     """Return ``original`` with only those lines changed whose entries differ from ``wanted``.
 
-    ``understand``: the function that returns the entries in a text, each with its ``line``. Two ways to write
-    a target, or an entry that refers to two pages, count as equal.
+    ``understand``: the function that returns the entries in a text, each with its ``line``. Different ways to write the
+    same target count as equal.
     """
     there = understand(original)
     if same_entries(there, wanted):
@@ -648,7 +648,7 @@ def _write_items(entries: list[SummaryEntry], indent: str, out: list[str]) -> No
             rows = [f"{fence}yaml", *written.split("\n"), fence]
             out += [f"{indent}* {rows[0]}", *(f"{indent}  {row}" if row else "" for row in rows[1:])]
         elif entry.href is None:
-            # Escape what a list item would not read as text.
+            # Escape characters that a list item would not read as text.
             title = re.sub(
                 r"^(#+(?= |$)|[-+*>~](?=\s|$)|\d+(?=[.)]( |$)))", _escape_first, _escape(entry.title)
             )

@@ -41,7 +41,7 @@ def iso(milliseconds: int) -> str:
 
 @lru_cache(maxsize=4096)
 def _second(seconds: int) -> str:
-    # Long lists mostly have few different times.
+    # Most long lists contain few distinct times.
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 

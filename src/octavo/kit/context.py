@@ -9,7 +9,7 @@ import msgspec
 
 from octavo.core.app_urls import AppAddresses
 from octavo.kit.db.cache import FreshCache, share
-from octavo.kit.scheduling.rates import RateLimiter
+from octavo.kit.scheduling.rates import OrganizationRates, RateLimiter
 from octavo.kit.scheduling.shares import LoopTurns, SharedThreads, Shares
 from octavo.kit.work.maintenance import WriteGate
 
@@ -49,9 +49,9 @@ class Context:
     fresh: FreshCache[Any] = field(init=False)
     """Values that requests need repeatedly, valid until the next commit."""
     answers: FreshCache[Any] = field(init=False)
-    """Responses that take long to compute, valid until the next commit."""
+    """Responses that take a long time to compute, valid until the next commit."""
     questions: SharedThreads = field(init=False)
-    """Threads that wait for models, for members and visitors."""
+    """Threads in which members and visitors wait for language models."""
     endpoints: SharedThreads = field(init=False)
     """Threads in which visitors wait for integrations."""
     servers: SharedThreads = field(init=False)
@@ -64,6 +64,8 @@ class Context:
     """Counter of fetches of these documents by the IP address of the client."""
     turns: LoopTurns = field(init=False)
     """Turns on the event loop, shared by the API and sites."""
+    organization_rates: OrganizationRates = field(default_factory=OrganizationRates)
+    """Rate limits of organizations."""
     gate: WriteGate = field(init=False)
     """Gate of changes, closed in maintenance mode."""
 

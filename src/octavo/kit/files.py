@@ -1,7 +1,7 @@
 """Files addressed by their SHA-256, in a folder or an S3 bucket, and links to them.
 
-Bytes are durable when ``put`` returns. The row that refers to them is written afterwards, so a crash may
-leave bytes without a row, but never a row without bytes. Names, types, and owners are only in the database.
+Bytes are durable when ``put`` returns. The row that refers to them is written afterward, so a crash may leave bytes
+without a row, but never a row without bytes. Names, types, and owners are only in the database.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from obstore.store import LocalStore, S3Store
 
 from octavo.core.file_types import BROWSER_TYPES
 from octavo.core.url_parts import own_address, read_address
-from octavo.errors import NotFound, OutOfReach, OutOfRoom, TooLarge, Unavailable, format_size
+from octavo.errors import DiskFull, NotFound, TemporarilyUnavailable, TooLarge, Unavailable, format_size
 from octavo.kit.observability import tracing
 from octavo.kit.scheduling.permits import waiting
 from octavo.kit.secrets.signing import Signer
@@ -338,7 +338,7 @@ def _first_line(message: str) -> str:
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Translate errors of a folder or bucket to Octavo's errors: NotFound, OutOfRoom, OutOfReach."""
+    """Translate errors of a folder or bucket to Octavo's errors: NotFound, DiskFull, TemporarilyUnavailable."""
     try:
         yield
     except FileNotFoundError:
@@ -346,8 +346,10 @@ def store_errors() -> Iterator[None]:
     except (BaseError, OSError) as error:
         log.error("files: %s", _first_line(str(error)))
         if getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(error):
-            raise OutOfRoom from error
-        raise OutOfReach("The file store is not reachable right now. Try again in a moment.") from error
+            raise DiskFull from error
+        raise TemporarilyUnavailable(
+            "The file store is not reachable right now. Try again in a moment."
+        ) from error
 
 
 class _S3Links(NamedTuple):

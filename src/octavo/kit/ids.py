@@ -12,14 +12,14 @@ _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _TIME_DIGITS = 8
 _RANDOM_DIGITS = 12
 _FIRST = _ALPHABET.index("A") * 62 ** (_TIME_DIGITS - 1)
-"""Added to the time, which leaves room for some thousands of years."""
+"""Added to the time, which leaves room for several thousand years."""
 
 
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 
 
 def _digits(value: int, count: int) -> str:
-    """Return a number in ``count`` digits, an even number."""
+    """Return a number as ``count`` digits; ``count`` is even."""
     out = []
     for _ in range(count // 2):
         value, pair = divmod(value, 62 * 62)
@@ -51,8 +51,7 @@ def new_id() -> str:
     """Return a new id.
 
     Later ids of this process sort (bytewise) after it, and so do those that other processes create in a later
-    millisecond. An id has 70 random bits; further ids in the same millisecond are at a random distance of 48
-    bits.
+    millisecond. An id has 70 random bits; other ids in the same millisecond are at a random distance of 48 bits.
     """
     at, number = _made.after()
     return _digits(_FIRST + at, _TIME_DIGITS) + _digits(number, _RANDOM_DIGITS)

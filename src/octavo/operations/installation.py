@@ -12,12 +12,13 @@ from octavo.extensions.integrations.builtin import separate_copies
 from octavo.kit.context import Context
 from octavo.kit.db import databases
 from octavo.kit.db.cache import MEMORY
-from octavo.kit.db.database import Database, Transaction, was_full_lately
+from octavo.kit.db.database import Database, Transaction, was_full_recently
 from octavo.kit.db.migrations import load_migrations, migrate
 from octavo.kit.files import open_store
 from octavo.kit.http.decoding import prepare_types
 from octavo.kit.http.operation import check_table
 from octavo.kit.private_files import close_file, make_private_folder
+from octavo.kit.scheduling.rates import OrganizationRates
 from octavo.kit.secrets.sealing import (
     KEY_FILE,
     Sealer,
@@ -30,6 +31,7 @@ from octavo.kit.secrets.sealing import (
 )
 from octavo.kit.secrets.signing import Signer, find_secret, get_or_create_secret
 from octavo.kit.work.rebuilds import list_rebuilds, note_rebuilds, percent_done
+from octavo.organization.access.limits import read_request_limits
 from octavo.settings import Settings
 
 ROUTES = (
@@ -124,7 +126,14 @@ def open_context(settings: Settings, *, migrates: bool = True) -> Context:
     except BaseException:
         database.close()
         raise
-    context = Context(settings=settings, db=database, files=files, signer=signer, sealer=sealer)
+    context = Context(
+        settings=settings,
+        db=database,
+        files=files,
+        signer=signer,
+        sealer=sealer,
+        organization_rates=OrganizationRates(lambda: read_request_limits(database)),
+    )
     if migrates:
         separate_copies(context)
     return context
@@ -227,7 +236,7 @@ def folders_of(settings: Settings) -> list[Path]:
 
 def is_disk_full(settings: Settings) -> bool:
     """Return whether a disk of this machine has no space for the database or files."""
-    return was_full_lately() or any(
+    return was_full_recently() or any(
         shutil.disk_usage(folder).free < _LEAST_ROOM for folder in folders_of(settings)
     )
 

@@ -19,7 +19,7 @@ from world import MEMBERS, NOBODY, Place, World
 
 
 class _Noting(Place):
-    """A place that notes which ids are asked for."""
+    """Place that records which ids are requested."""
 
     def __getitem__(self, name: str) -> str:
         return self.ids.setdefault(name, name)
@@ -49,11 +49,11 @@ class Sample:
     outcomes: Mapping[str, int] = field(default_factory=dict)
 
     def ids(self, place: Place, template: str) -> str:
-        """The path with the ids of a place."""
+        """Return the path with the ids of a place."""
         return place.path(template, **{name: place[there] for name, there in self.path.items()})
 
     def names_in_body(self) -> set[str]:
-        """The names of the ids that the body holds."""
+        """Return the names of the ids in the body."""
         noting = _Noting("noting", MEMBERS)
         self.body_for(noting)
         return set(noting.ids)
@@ -71,7 +71,7 @@ MEMBERS_ONLY = (ORGANIZATION, Can.VIEW)
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """How an operation refuses the sample of everybody, why it must, and the test that sees it succeed."""
+    """Reason why an operation refuses the shared sample, the refusal, and the test in which it succeeds."""
 
     status: int
     why: str
@@ -82,7 +82,7 @@ TOLD_ELSEWHERE = {
     "signInWithCode": Elsewhere(
         401,
         "takes a challenge that was signed a moment before",
-        "identity/test_sign_in.py::test_the_second_factor_is_asked_for_and_a_code_is_good_once",
+        "identity/test_sign_in.py::test_a_two_factor_code_is_required_and_valid_once",
     ),
     "setUpAccount": Elsewhere(
         409,
@@ -92,7 +92,7 @@ TOLD_ELSEWHERE = {
     "registerPasskey": Elsewhere(
         400,
         "takes what an authenticator made of a challenge",
-        "identity/test_passkeys.py::test_a_passkey_signs_in_by_itself",
+        "identity/test_passkeys.py::test_a_passkey_signs_in_without_a_password",
     ),
     "updatePasskey": Elsewhere(
         404,
@@ -102,22 +102,22 @@ TOLD_ELSEWHERE = {
     "signInWithPasskey": Elsewhere(
         401,
         "takes what an authenticator made of a challenge",
-        "identity/test_passkeys.py::test_a_passkey_signs_in_by_itself",
+        "identity/test_passkeys.py::test_a_passkey_signs_in_without_a_password",
     ),
     "deleteOwnAccount": Elsewhere(
         409,
         "is about accounts that no organization manages",
-        "admin/test_leaving.py::test_content_of_deleted_accounts_stays_without_a_name",
+        "admin/test_leaving.py::test_content_of_deleted_accounts_is_kept_without_a_name",
     ),
     "requestSignInLink": Elsewhere(
-        503, "needs a mail server", "identity/test_sign_in.py::test_a_mailed_link_signs_in_once"
+        503, "needs a mail server", "identity/test_sign_in.py::test_an_emailed_link_signs_in_once"
     ),
     **dict.fromkeys(
         ("getOwnNotification", "updateOwnNotification"),
         Elsewhere(
             404,
             "is about what one person alone was told",
-            "notifications/test_notifications.py::test_a_notification_is_read_and_done",
+            "notifications/test_notifications.py::test_notifications_can_be_marked_as_read_and_done",
         ),
     ),
     **dict.fromkeys(
@@ -125,7 +125,7 @@ TOLD_ELSEWHERE = {
         Elsewhere(
             404,
             "is about an agent that one person alone connected",
-            "agents/test_agents.py::test_a_story_of_an_agent",
+            "agents/test_agents.py::test_an_agent_reads_edits_and_requests_a_review",
         ),
     ),
     **dict.fromkeys(
@@ -133,7 +133,7 @@ TOLD_ELSEWHERE = {
         Elsewhere(
             400,
             "takes a link that was signed for a mail",
-            "notifications/test_mail.py::test_a_mail_is_ended_by_its_link",
+            "notifications/test_mail.py::test_emails_can_be_unsubscribed_with_a_link",
         ),
     ),
     "startOpenIdSignIn": Elsewhere(
@@ -147,14 +147,14 @@ TOLD_ELSEWHERE = {
     "receiveGitHook": Elsewhere(
         400,
         "takes what a hoster signed with the secret of the space's sync",
-        "gitsync/test_hooks.py::test_each_hoster_signs_in_its_own_way",
+        "gitsync/test_hooks.py::test_each_git_provider_signs_webhooks_in_its_own_way",
     ),
     **dict.fromkeys(
         ("receiveCollectionGitHook", "receiveSiteGitHook"),
         Elsewhere(
             400,
             "takes what a hoster signed with the secret of the sync",
-            "gitsync/test_projects.py::test_over_http_with_one_hook",
+            "gitsync/test_projects.py::test_a_project_is_synced_over_http_with_one_webhook",
         ),
     ),
     "receiveSamlResponse": Elsewhere(
@@ -170,12 +170,12 @@ TOLD_ELSEWHERE = {
     "readSamlAnswer": Elsewhere(
         401,
         "takes what an identity provider and the same browser's cookie say",
-        "identity/test_saml.py::test_a_provider_may_begin_and_then_a_page_asks",
+        "identity/test_saml.py::test_a_sign_in_started_by_the_provider_asks_for_confirmation",
     ),
     "confirmSamlSignIn": Elsewhere(
         403,
         "takes what an identity provider and our own page say",
-        "identity/test_saml.py::test_a_provider_may_begin_and_then_a_page_asks",
+        "identity/test_saml.py::test_a_sign_in_started_by_the_provider_asks_for_confirmation",
     ),
     "connectSamlAccount": Elsewhere(
         403,
@@ -200,13 +200,13 @@ SAMPLES = _collect()
 
 
 def sample_of(operation: Operation) -> Sample:
-    """The sample of an operation; fails the test that asks when there is none."""
+    """Return the sample of an operation; fail the requesting test if there is none."""
     assert operation.id in SAMPLES, f"{operation.id}: add a sample to contract/samples/{operation.area}.py"
     return SAMPLES[operation.id]
 
 
 def succeeded(operation: Operation, answer: httpx.Response) -> bool:
-    """Whether it went well; a few operations succeed by sending a browser elsewhere."""
+    """Return whether a response is a success; a few operations succeed by redirecting a browser."""
     return answer.is_success or answer.status_code == operation.status
 
 
@@ -215,17 +215,16 @@ def asks_for_session(operation: Operation) -> bool:
 
 
 def credentials(world: World, who: str, operation: Operation) -> dict[str, str]:
-    """The header of a session of somebody where the operation asks for one; else nothing, and a token is used."""
+    """Return the header of a session of this person if the operation requires one; otherwise nothing, and a
+    token is used."""
     return world.session(who) if who != NOBODY and asks_for_session(operation) else {}
 
 
 def send(
     world: World, who: str, operation: Operation, place: Place, sample: Sample | None = None, **options: Any
 ) -> httpx.Response:
-    """The sample call of an operation in a place; ``options`` (``path``, and httpx's) go before what it says.
-
-    Through a token, or a session where the operation asks for one.
-    """
+    """Send the sample call of an operation in a place. ``options`` (``path``, and those of httpx) override
+    the sample. Uses a token, or a session if the operation requires one."""
     sample = sample or sample_of(operation)
     path = options.pop("path", None) or sample.ids(place, operation.path)
     if "json" not in options and "content" not in options and sample.body is not None:

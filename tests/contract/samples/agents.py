@@ -17,7 +17,7 @@ SAMPLES = {
     "connectAgent": Sample(
         before=_registered,
         body=lambda place: {
-            # The one id that it takes: a foreign one stands beside no own one, and is tried in test_agents.py.
+            # Its only id has no other ids next to it; foreign ones are tested in test_agents.py.
             "organization": place.ids.get("organizationId", ""),
             "clientId": "pen",
             "redirectUri": "https://pen.example/back",

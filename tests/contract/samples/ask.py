@@ -8,19 +8,19 @@ _SITE_CHANNELS = "/orgs/{organizationId}/sites/{siteId}/channels"
 
 
 def _begun(world: World, place: Place) -> None:
-    """A conversation of each member, the administrator's about a change request."""
+    """Create a conversation of each member; the administrator's is about a change request."""
     _own_of_change(world, place)
     for who in place.roles:
         world.call(who, "PUT", place.path(f"{_AGENT}/{{conversationId}}"))
 
 
 def _named(world: World, place: Place) -> None:
-    """An ID that a client chooses."""
+    """Return an id that a client chose."""
     place.ids["newConversationId"] = "chat"
 
 
 def _own_of_change(world: World, place: Place) -> None:
-    """A conversation of the administrator about a change request."""
+    """Return a conversation of the administrator about a change request."""
     place.ids["conversationId"] = f"chat-{place.name}"
     body = {"about": {"space": place["spaceId"], "changeRequest": place["changeRequestId"]}}
     path = place.path(f"{_AGENT}/{{conversationId}}")
@@ -88,7 +88,7 @@ SAMPLES = {
     ),
     "streamExistingAIResponseInSite": Sample(
         path={"responseId": "siteResponseId"},
-        # Each is for whoever asked for it.
+        # Each belongs to the person who requested it.
         outcomes=dict.fromkeys(["create", "review", "edit", "comment", "read"], 404),
     ),
 }

@@ -132,6 +132,7 @@ SAMPLES = {
     "listChangeRequestReusableContentBacklinks": Sample(),
     "updateChangeRequestContent": Sample(body=_page),
     "updateSpaceContent": Sample(body=_page),
+    "verifyPage": Sample(),
     "movePageInChangeRequest": Sample(body={"into": None, "at": 0}),
     "updateFileInChangeRequest": Sample(body={"name": "renamed.svg"}),
     "deleteFileInChangeRequest": Sample(),

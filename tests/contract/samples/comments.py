@@ -12,7 +12,7 @@ def _comment(place):
 
 _CHANGE = {"commentId": "changeRequestCommentId", "commentReplyId": "changeRequestCommentReplyId"}
 _UPDATE = {"resolved": True, "addedReactions": ["\U0001f44d"]}
-# The comment is a colleague's: those who may not edit the content may not delete it.
+# A colleague wrote the comment: people who can't edit the content can't delete it.
 _THEIRS = {"comment": 403}
 
 

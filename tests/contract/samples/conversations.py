@@ -13,7 +13,7 @@ _SAID = {
     "parts": [{"type": "message", "role": "user", "body": "How do I export a page as PDF?"}],
 }
 
-# What somebody may do with a task is what they may do in its space.
+# Permissions for a task are those for its space.
 _VIEW = {"like": (SPACE, Can.VIEW)}
 _EDIT = {"like": (SPACE, Can.EDIT)}
 

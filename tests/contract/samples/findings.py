@@ -8,7 +8,7 @@ _SITE = "/orgs/{organizationId}/sites/{siteId}"
 
 
 def _scanned(world: World, place: Place) -> None:
-    """A scan of the site, which found a link to a missing section whose right name is close."""
+    """Run a scan of the site, which finds a link to a missing section with a similar existing one."""
     path = place.path("/spaces/{spaceId}/content")
     text = "Read [the first step](#instal).\n\n## Install\n\nTODO: write this.\n"
     page = place["pageId"]
@@ -28,7 +28,7 @@ def _fixed(world: World, place: Place) -> None:
 
 
 def _with_styleguide(world: World, place: Place) -> None:
-    """A style guide of the site with rules, and something that breaks them."""
+    """Create a style guide of the site with rules, and a violation of them."""
     path = place.path("/spaces/{spaceId}/content")
     document = {"markdown": "You can simply utilize it.\n"}
     body = {"changes": [{"operation": "update_page", "page": place["pageId"], "document": document}]}

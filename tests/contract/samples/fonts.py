@@ -1,6 +1,6 @@
 from . import Sample
 
-# Uploads are of the person who sent them: nobody but the furnished administrator has this one.
+# Uploads belong to the person who sent them: only the administrator of the world has this one.
 _UPLOADER = {"create": 404}
 
 SAMPLES = {

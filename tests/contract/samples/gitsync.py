@@ -45,7 +45,7 @@ _COLLECTION, _SITE = "/collections/{collectionId}/git", "/orgs/{organizationId}/
 _PREVIEWED = {"remote": f"file://{_REPOSITORY}", "branch": "main", "first": "export"}
 
 
-# Another branch than that of a space by itself: no two are synced with the same folder.
+# Not the branch of a single space: no two are synced with the same folder.
 _TOGETHER = {**_TARGET, "branch": "together"}
 
 
@@ -77,12 +77,12 @@ def _all(name, at):
 
 @cache
 def _provider() -> ProviderServer:
-    """One for all tests of this process."""
+    """Return the only provider for all tests of this process."""
     return ProviderServer()
 
 
 def _installed(world, place, provider="gitlab"):
-    """A connection of the space to this provider, instead of one to another."""
+    """Connect the space to this provider, instead of another one."""
     path = place.path("/git/installations/{spaceId}")
     answer = world.call(place.admin, "GET", path)
     if answer.status_code == 200 and answer.json()["provider"] != provider:
@@ -146,7 +146,7 @@ _INSTALLATIONS = {
 
 SAMPLES = {
     **_INSTALLATIONS,
-    # No worker runs: nobody asks the address.
+    # No worker runs, so the URL isn't requested.
     "importGitRepository": Sample(body=_OLD),
     "exportToGitRepository": Sample(body={**_OLD, "commitMessage": "From the space"}),
     "getSpaceGitInfo": Sample(before=_connect),

@@ -23,12 +23,12 @@ def _allow(world, place):
 
 
 SAMPLES = {
-    # Nobody listens there, which is what the check says.
+    # No server listens there, and the check reports that.
     "checkImportSource": Sample(before=_allow, body={"url": "http://127.0.0.1:9", "token": "oct_example"}),
     "generateStorageUploadURL": Sample(
         body={"file": {"name": "guide.md", "type": "text/markdown", "size": 7}, "kind": "import_file"}
     ),
-    # An address that needs no name server; nobody asks it, for no worker runs.
+    # A URL that needs no name server; it isn't requested, because no worker runs.
     "startImportRun": Sample(body=_import, like=_IN_SPACE),
     "cancelImportRun": Sample(),
     "listImportRuns": Sample(),

@@ -13,7 +13,7 @@ def _parked(world: World, place: Place) -> None:
 
 
 def _managed(world: World, place: Place) -> None:
-    """All accounts are of an organization, whose administrators delete them."""
+    """Make all accounts belong to an organization, whose administrators delete them."""
     with world.context.db.write() as tx:
         tx.run("UPDATE users SET managed_by = :org", org=world.home["organizationId"])
 
@@ -40,6 +40,12 @@ def _planned(world: World, place: Place) -> None:
             put_notice(tx, ServerNotice(kind, "Later", now() + 3600_000, None), None)
 
 
+def _unmanaged(world: World, place: Place) -> None:
+    """Make the account of the leaver independent of the organization, so that it can be merged."""
+    with world.context.db.write() as tx:
+        tx.run("UPDATE users SET managed_by = NULL WHERE id = :id", id=place["scimUserId"])
+
+
 _LEAVER = {"userId": "scimUserId"}
 
 SAMPLES = {
@@ -48,6 +54,11 @@ SAMPLES = {
     "foreseeAccountDeletion": Sample(path=_LEAVER),
     "deleteAccount": Sample(path=_LEAVER),
     "updateAccount": Sample(path=_LEAVER, body={"email": "moved@example.com", "disabled": True}),
+    "mergeAccount": Sample(path=_LEAVER, before=_unmanaged, body=lambda place: {"into": place["userId"]}),
+    "makeOrganizationAdministrator": Sample(path=_LEAVER),
+    "getOrganizationLimits": Sample(),
+    "setOrganizationLimits": Sample(body={"members": 50, "storage": 10**9}),
+    "getOrganizationUsage": Sample(),
     "createAccountSignInLink": Sample(path=_LEAVER),
     "resetAccountSecondFactor": Sample(path=_LEAVER, before=_protected),
     "endAccountSessions": Sample(path=_LEAVER, before=_signed_in),

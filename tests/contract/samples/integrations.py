@@ -40,7 +40,7 @@ SAMPLES = {
             },
             "contentSecurityPolicy": {"default-src": "'self'"},
         },
-        # Guests see the organization, and so are told that they may not.
+        # Guests can see the organization, so they get 403.
         like=(ORGANIZATION, Can.ADMIN),
     ),
     "unpublishIntegration": Sample(like=_PUBLISHED),

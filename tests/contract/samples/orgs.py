@@ -12,7 +12,7 @@ def _domain(world: World, place: Place) -> None:
     verify_domain(world.context, place["organizationId"], "example.org")
 
 
-# Somebody who is in this organization only.
+# A person who is only in this organization.
 _MEMBER = {"userId": "scimUserId"}
 
 # Teams are managed by their owners and by administrators; the cast owns none.

@@ -5,13 +5,14 @@ from . import Sample
 
 
 def _another_organization(world: World, place: Place) -> None:
-    """One that the administrator of the place has as well."""
+    """Create another organization of the administrator of the place."""
     made = world.post(place.admin, "/orgs", {"title": "Other"})
     place.ids["otherOrganizationId"] = made["id"]
 
 
 def _shown_nowhere(world: World, place: Place) -> None:
-    """No site shows what lies in the collection, and there is another organization to give it to."""
+    """Remove the content of the collection from all sites, and create another organization that can receive
+    it."""
     _another_organization(world, place)
     world.call(place.admin, "DELETE", place.path("/orgs/{organizationId}/sites/{siteId}"))
 

@@ -9,7 +9,7 @@ def _run(world: World, place: Place) -> None:
     assert world.call(place.admin, "POST", path).is_success
 
 
-# What somebody may do with a translation is what they may do in its space.
+# Permissions for a translation are those for its space.
 _VIEW = {"like": (SPACE, Can.VIEW)}
 _EDIT = {"like": (SPACE, Can.EDIT)}
 
@@ -21,7 +21,7 @@ SAMPLES = {
     ),
     "getTranslation": Sample(**_VIEW),
     "updateTranslation": Sample(body={"instructions": {"nodes": []}}, **_EDIT),
-    # To a guest it is not there.
+    # Guests get 404.
     "deleteTranslation": Sample(**_EDIT, outcomes={"guest": 204}),
     "runTranslation": Sample(**_EDIT),
     "cancelTranslation": Sample(before=_run, **_EDIT),

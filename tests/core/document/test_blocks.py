@@ -157,7 +157,7 @@ EXAMPLES = [
 @pytest.mark.parametrize(
     ("text", "kind", "data"), EXAMPLES, ids=[f"{n}-{e[1]}" for n, e in enumerate(EXAMPLES)]
 )
-def test_a_block_is_read_with_its_data_and_written_to_be_read_alike(text: str, kind: str, data: Any) -> None:
+def test_a_block_round_trips_with_its_data(text: str, kind: str, data: Any) -> None:
     block = one(text)
     assert (block.type, block.data) == (kind, data)
     before = said(block)
@@ -174,7 +174,7 @@ def test_a_block_is_read_with_its_data_and_written_to_be_read_alike(text: str, k
         '<img src="x.svg" alt="A plan" width="40" class="gitbook-drawing">',
     ],
 )
-def test_a_drawing_is_written_as_it_was_read(text: str) -> None:
+def test_a_drawing_round_trips(text: str) -> None:
     block = one(text)
     block.source = None
     assert write(Document([block])).strip("\n") == text
@@ -259,7 +259,7 @@ def test_marks(text: str, mark: str) -> None:
     assert (leaf.text, [made.type for made in leaf.marks]) == ("x", [mark])
 
 
-def test_an_annotation_carries_the_blocks_of_its_footnote() -> None:
+def test_an_annotation_contains_the_blocks_of_its_footnote() -> None:
     document = read("a [word](#user-content-fn-1)[^1] b\n\n[^1]: first\n\n    second\n")
     (note,) = [node for node in walk(document) if isinstance(node, Inline)]
     assert (note.type, said(Block("x", nodes=note.nodes))) == ("annotation", "word")
@@ -293,7 +293,7 @@ def test_cards_keep_target_cover_and_hidden_columns() -> None:
     assert values == {"c1": "r1c1", "c2": URL, "c3": {"kind": "url", "url": "i.png"}}
 
 
-def test_tags_are_text_in_code_and_content_of_code_is_kept() -> None:
+def test_tags_in_code_are_text() -> None:
     block = one("```\n{% hint %}\n{% endhint %}\n```")
     assert said(block) == "{% hint %}{% endhint %}"
 
@@ -305,7 +305,7 @@ def test_definitions_inside_a_tag_survive_its_edit() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["javascript:alert(1)", "vbscript:x", "data:text/html,x"])
-def test_links_that_run_code_are_text(scheme: str) -> None:
+def test_links_with_script_urls_are_text(scheme: str) -> None:
     document = read(f'[a]({scheme}) <a href="{scheme}">b</a>')
     assert not [n for n in walk(document) if isinstance(n, Inline) and n.type == "link"]
 
@@ -333,11 +333,11 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=[text[:12].strip() for text in HOSTILE])
-def test_hostile_text_costs_little_and_comes_back(text: str) -> None:
+def test_hostile_text_is_cheap_and_round_trips(text: str) -> None:
     assert write(read(text)) == text
 
 
-def test_blocks_of_integrations_go_on_over_lines():
+def test_blocks_of_integrations_can_span_lines():
     text = """{% @mermaid/diagram content="graph TB
 subgraph "Outside"
 
@@ -375,7 +375,7 @@ def test_unterminated_blocks_are_text(text):
     assert "integration" not in {block.type for block in document.nodes}
 
 
-def test_unended_blocks_cost_little():
+def test_unterminated_blocks_are_cheap():
     for text in (
         '{% @a/b content="x\n\n' * 20_000,
         '{% @a/b content="x' + "\n\nx" * 100_000,
@@ -400,7 +400,7 @@ def test_unended_blocks_cost_little():
         ),
     ],
 )
-def test_addresses_that_act_are_no_references_and_stay_in_the_source(text):
+def test_script_urls_are_no_references_and_stay_in_the_source(text):
     document = read(text)
     assert write(document) == text
     nodes = [found for node in document.nodes for found in walk(node) if isinstance(found, (Block, Inline))]
@@ -421,7 +421,7 @@ def test_addresses_that_act_are_no_references_and_stay_in_the_source(text):
         (r"10:30\_11:30", [], "10:30_11:30"),
     ],
 )
-def test_names_of_emoji_may_escape_their_underscores(text: str, codes: list[str], rest: str) -> None:
+def test_underscores_in_emoji_names_can_be_escaped(text: str, codes: list[str], rest: str) -> None:
     block = one(text)
     assert [n.data["code"] for n in walk(block) if isinstance(n, Inline)] == codes
     assert said(block) == rest
@@ -502,7 +502,7 @@ def test_a_wrapper_passes_its_attributes_to_its_content(
         '<p align="left">',
     ],
 )
-def test_tags_that_hold_blocks_are_never_shown(text: str) -> None:
+def test_tags_that_contain_blocks_are_never_shown(text: str) -> None:
     shown = render(read(text)).body
     assert "&lt;" not in shown
     assert "raw" not in shown
@@ -525,7 +525,7 @@ def cells(text: str) -> list[list[str]]:
         ("`<p>`", ["paragraph"]),
     ],
 )
-def test_cells_of_pipe_tables_hold_blocks(cell: str, types: list[str]) -> None:
+def test_cells_of_pipe_tables_can_contain_blocks(cell: str, types: list[str]) -> None:
     text = f"| x |\n| --- |\n| {cell} |"
     assert cells(text) == [types]
     block = one(text)
@@ -533,7 +533,7 @@ def test_cells_of_pipe_tables_hold_blocks(cell: str, types: list[str]) -> None:
     assert cells(write(Document([block]))) == [types]
 
 
-def test_cells_keep_marks_and_lines() -> None:
+def test_cells_keep_marks_and_line_breaks() -> None:
     block = one("| x |\n| --- |\n| <p>**a</p><p>b** c</p><pre>one<br>two</pre> |")
     first, second, code = block.fragments[0].nodes
     assert [leaf.text for leaf in second.nodes[0].leaves] == ["b", " c"]
@@ -590,14 +590,14 @@ def test_both_ways_to_describe_an_operation_by_hand_are_one_node() -> None:
         (r'{% content-ref url="a\_b.md" %}[a](a.md){% endcontent-ref %}', "a_b.md"),
     ],
 )
-def test_addresses_in_tags_need_no_escapes(text: str, url: str) -> None:
+def test_urls_in_tags_need_no_escapes(text: str, url: str) -> None:
     block = one(text)
     assert url in (block.data.get("url"), block.data.get("ref", {}).get("url"))
     assert write(read(text)) == text
 
 
 @pytest.mark.parametrize("text", ["* [ ] ", "* [ ] a\n* [x] ", "> * [ ] \n> * [x] b"])
-def test_a_task_without_words_stays_one(text: str) -> None:
+def test_an_empty_task_stays_a_task(text: str) -> None:
     def checked(nodes: list[Any]) -> list[Any]:
         blocks = [block for node in nodes for block in walk(node) if isinstance(block, Block)]
         return [block.data.get("checked") for block in blocks if block.type == "list-item"]

@@ -3,8 +3,8 @@
 import pytest
 
 from growing import PAGES, repeated
+from octavo.core.document import inline_writer, nodes, reader
 from octavo.core.document import markdown as blocks
-from octavo.core.document import nodes, reader, writer
 from octavo.core.document.anchors import list_places
 from octavo.core.document.evaluating import close_conditions
 from octavo.core.document.html import render
@@ -21,7 +21,7 @@ MOST = 400
 
 @pytest.fixture
 def small(monkeypatch):
-    """Documents hold 400 nodes and leaves."""
+    """Limit documents to 400 nodes and leaves."""
     for module in (blocks, reader):
         monkeypatch.setattr(module, "MAX_NODES", MOST)
 
@@ -31,10 +31,10 @@ def size_of(document):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_text_makes_more_nodes(name, small):
+def test_no_text_creates_more_nodes_than_the_limit(name, small):
     body = split_page(PAGES[name](6000))[2]
     document = read(body)
-    # What is one node more or less is counted before it is made, in the signs that may come to it.
+    # The number of nodes is estimated before they are created, from the symbols that can create one.
     assert size_of(document) <= 1.5 * MOST
     assert write(document) == body
     if not may_be_cut(body):
@@ -64,14 +64,14 @@ def test_unclosed_conditions_apply_beyond_the_limit(small):
     assert "Secret" not in shown[0] and "Behind" not in shown[0]
 
 
-def test_unclosed_conditions_are_bounded():
+def test_unclosed_conditions_are_limited():
     document = close_conditions(read(repeated("{% if a %}\n\nb\n\n## c\n\n")(20_000)))
     places = [place for _, place in list_places(document)]
     assert 0 < len(places) <= reader.MAX_TAGS
     assert max(len(place.conditions) for place in places) <= reader.MAX_TAGS + 1
 
 
-def test_the_largest_pages_that_people_write_are_far_from_it():
+def test_the_largest_real_pages_are_far_below_the_limit():
     """A page of three hundred kilobytes as reference documentation has them: four thousand blocks."""
     part = "## `Name.Of(a, b)`\n\nDoes *this* with `a`, see [there](b.md).\n\n| a | b |\n| - | - |\n| `c` | d |\n\n"
     document = read(part * 2000)
@@ -79,14 +79,14 @@ def test_the_largest_pages_that_people_write_are_far_from_it():
     assert size_of(document) < nodes.MAX_NODES / 2
 
 
-def test_a_paragraph_of_very_many_signs_is_not_read_back(monkeypatch):
-    monkeypatch.setattr(writer, "parse_inline", None)
+def test_a_paragraph_of_very_many_symbols_is_not_parsed_again(monkeypatch):
+    monkeypatch.setattr(inline_writer, "parse_inline", None)
     text = {"object": "text", "leaves": [{"text": "*" * 100_002}]}
     nodes = [{"object": "block", "type": "paragraph", "nodes": [text]}]
     document = from_json({"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes})
     assert write(document) == "\\*" * 100_002 + "\n"
 
 
-def test_the_pieces_of_a_text_are_one():
+def test_adjacent_text_nodes_are_joined():
     (paragraph,) = read("a\\*b\\_c **d\\*e** f\\#[g\\*h](x)i\\*").nodes
     assert [plain([node]) for node in paragraph.nodes] == ["a*b_c d*e f#", "g*h", "i*"]

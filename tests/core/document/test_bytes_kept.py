@@ -88,7 +88,7 @@ def leaves(nodes: list[Any]) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def changed(nodes: list[Any], number: int) -> int | None:
-    """Marks a word of the leaf with this number; the top-level block it is in, None where there is none."""
+    """Mark a word of the leaf with this number, and return its top-level block; None if there is none."""
     for count, (at, leaf) in enumerate(leaves(nodes)):
         if count == number:
             leaf["text"] = WORD.sub(lambda match: match[0] + MARK, leaf["text"], count=1)
@@ -129,7 +129,7 @@ def saved_block(text: str, change: Callable[[list[Any]], int | None]) -> str | N
 
 @pytest.mark.parametrize("save", [saved_whole, saved_block])
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_one_word_of_any_leaf_changes_alone(name: str, save: Any) -> None:
+def test_editing_one_word_of_a_leaf_changes_only_it(name: str, save: Any) -> None:
     text = EXAMPLES[name]
     found = 0
     while (said := save(text, lambda nodes, n=found: changed(nodes, n))) is not None:
@@ -145,7 +145,7 @@ def test_one_word_of_any_leaf_changes_alone(name: str, save: Any) -> None:
     st.booleans(),
 )
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-def test_one_word_among_blocks_of_any_kind_changes_alone(
+def test_editing_one_word_among_other_blocks_changes_only_it(
     names: list[str], number: int, by_block: bool
 ) -> None:
     text = "\n\n".join(EXAMPLES[name] for name in names if name != "windows")
@@ -170,7 +170,7 @@ def rows(text: str, *numbers: int) -> str:
     return "".join(text.splitlines(keepends=True)[number] for number in numbers)
 
 
-def test_items_come_and_go_in_the_style_of_their_list() -> None:
+def test_added_items_follow_the_style_of_their_list() -> None:
     def lines(edit: Any) -> list[str]:
         return edited(LISTS, edit).split("\n")
 
@@ -254,7 +254,7 @@ def test_edits_are_read_back_as_intended(data: Any) -> None:
 
 
 def kinds(text: str) -> list[list[str]]:
-    """The types of the blocks and of what is in them; a comment that keeps two blocks apart counts for nothing."""
+    """Return the types of the blocks and of their content; a comment that separates two blocks is ignored."""
     return [
         [node.type or "" for node in walk(block) if isinstance(node, Block | Inline)]
         for block in read(text).nodes
@@ -263,7 +263,7 @@ def kinds(text: str) -> list[list[str]]:
 
 
 @pytest.mark.slow
-def test_ten_thousand_random_words_change_alone(corpora: Path) -> None:
+def test_editing_ten_thousand_random_words_changes_only_them(corpora: Path) -> None:
     files = sorted(corpora.rglob("*.md"))
     chance = random.Random(1)  # noqa: S311
     done = other = 0

@@ -1,5 +1,5 @@
-"""Edits by block keys: what they do not touch keeps its bytes and keys, and reading a part of a page says what reading
-all of it says."""
+"""Edits by block keys: they keep the bytes and keys of everything else, and parsing a part of a page gives
+the same as parsing all of it."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def keyed(text: str) -> Document:
 
 
 def apply(document: BlockEdits, keys: list[str], steps: list[Any]) -> set[str]:
-    """Makes those of the edits that can be made; which keys they name."""
+    """Apply the edits that are possible, and return the keys that they refer to."""
     named: set[str] = set()
     for kind, first, second, where, new in steps:
         key = keys[first % len(keys)] if keys else None
@@ -120,7 +120,7 @@ def apply(document: BlockEdits, keys: list[str], steps: list[Any]) -> set[str]:
             elif key is not None:
                 document.delete([key], "")
         except EditError as error:
-            # What was refused for what a block would hold is not gone on with.
+            # Edits that were refused for the content of a block aren't continued.
             assume(error.field != "document")
         named |= {name for name in (key, other) if name}
     return named
@@ -142,7 +142,7 @@ def test_a_part_read_alone_matches_the_whole_page(text, steps, nested):
     whole = BlockEdits(text, index, document)
     apply(whole, keys, steps)
     said = whole.finish()
-    # The keys that are kept lead from what reading gives to what the nodes have.
+    # Stored keys map the keys of the parsed text to those of the nodes.
     assert renamed(said.text, said.index.kept) == said.index
     everywhere = [key for entry in said.index.entries for key in entry.keys]
     assert len(set(everywhere)) == len(everywhere)
@@ -179,7 +179,7 @@ def test_untouched_blocks_keep_their_bytes_and_keys(text, steps):
 
 
 def closes_nothing(block: Block) -> bool:
-    """What would take in whatever comes behind it, and is closed where something new does."""
+    """Return whether a block is closed, so that it can't absorb content added after it."""
     return block.source is not None and len(read(block.source + "\n\nx\n").nodes) != 2
 
 
@@ -217,7 +217,7 @@ def test_edits_without_effect_keep_the_text():
     assert after(page) == TEXT
 
 
-def test_inserting_and_deleting_leave_the_lines_around_them():
+def test_inserting_and_deleting_keep_surrounding_lines():
     page, keys, _ = opened()
     page.insert(words("New"), BlockPosition(after=keys[0]))
     page.insert(words("First"), BlockPosition(at=0))
@@ -268,7 +268,7 @@ def test_cutting_and_pasting_within_a_page_keeps_bytes_and_keys():
     assert found.index.entries[0].keys[0] == keys[3]
 
 
-def test_lists_that_come_together_stay_two():
+def test_adjacent_lists_stay_separate():
     page, keys, _ = opened("- a\n\nx\n\n- b\n")
     page.delete([keys[1]], "delete")
     with pytest.raises(NotLocal):
@@ -279,7 +279,7 @@ def test_lists_that_come_together_stay_two():
     assert after(whole) == "- a\n\n<!-- -->\n\n- b\n"
 
 
-def test_a_title_takes_no_list():
+def test_a_title_cannot_contain_a_list():
     text = "<details>\n\n<summary>One</summary>\n\nBody\n\n</details>\n"
     document = keyed(text)
     title = document.nodes[0].fragments[0].nodes[0]
@@ -288,7 +288,7 @@ def test_a_title_takes_no_list():
         edits.set(title.key, read("- a\n- b"), "block")
 
 
-def test_nested_blocks_and_cells():
+def test_nested_blocks_and_cells_are_edited():
     page, keys, document = opened()
     items = document.nodes[1].nodes
     page.delete([items[0].key], "delete")

@@ -1,4 +1,5 @@
-"""Emphasis beside Chinese, Japanese and Korean characters: the cases of the CJK-friendly rules, in other words."""
+"""Emphasis next to Chinese, Japanese, and Korean characters: the cases of the CJK-friendly rules, with other
+words."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def marked(text: str, mark: str = "bold") -> list[str]:
     ]
 
 
-# A sign of the script at either edge of the marked words, its letters or others beside the stars.
+# A character of the script at either edge of the marked words, or outside the asterisks.
 SIGNS = "，。、；：？！“”‘’（）【】《》「」—～…·〃-々︙"
 CLOSED = [f"**重点{sign}**后面" for sign in SIGNS]
 OPENED = [f"前面**{sign}重点**" for sign in "（【《「“—～…·"]
@@ -61,7 +62,7 @@ BOTH = [
 
 
 @pytest.mark.parametrize("text", [*CLOSED, *OPENED, *BOTH])
-def test_bold_works_beside_cjk(text: str) -> None:
+def test_bold_works_next_to_cjk_characters(text: str) -> None:
     document = read(text)
     assert marked(text)
     assert not any("**" in leaf.text for n in walk(document) if isinstance(n, Text) for leaf in n.leaves)
@@ -71,7 +72,7 @@ def test_bold_works_beside_cjk(text: str) -> None:
     "text",
     ["a**a«**a", "a**»a**a", "a**a∇**a", "a**∇a**a", "a**𝜵a**a", "a**🎉a**a", "a**a⌚**a", "a**a”**a"],
 )
-def test_other_scripts_read_as_they_did(text: str) -> None:
+def test_emphasis_in_other_scripts_is_unchanged(text: str) -> None:
     assert marked(text) == []
 
 
@@ -89,16 +90,16 @@ def test_underscores_stay_within_words(text: str, found: list[str]) -> None:
     assert marked(text) == found
 
 
-def test_strikethrough_and_italics_follow() -> None:
+def test_strikethrough_and_italics_work_next_to_cjk_characters() -> None:
     assert marked("旧的~~价格。~~现在", "strikethrough") == ["价格。"]
     assert marked("旧的*价格。*现在", "italic") == ["价格。"]
 
 
-def test_the_stars_do_not_invert() -> None:
+def test_unmatched_asterisks_do_not_invert_emphasis() -> None:
     assert marked("**一。**二**三。**四") == ["一。", "三。"]
 
 
-def test_wide_characters_are_cjk_unless_they_are_emoji() -> None:
+def test_wide_characters_except_emoji_count_as_cjk() -> None:
     for code in range(0x1100, 0x20000):
         char = chr(code)
         status = emoji.EMOJI_DATA.get(char, {}).get("status", emoji.STATUS["unqualified"])
@@ -110,18 +111,18 @@ def test_wide_characters_are_cjk_unless_they_are_emoji() -> None:
     ("mark", "written"),
     [("bold", "前**重点。**后"), ("italic", "前*重点。*后"), ("strikethrough", "前~~重点。~~后")],
 )
-def test_marks_beside_cjk_are_written_as_marks(mark: str, written: str) -> None:
+def test_marks_next_to_cjk_characters_are_written_as_marks(mark: str, written: str) -> None:
     leaves = [Leaf("前"), Leaf("重点。", [Mark(mark)]), Leaf("后")]
     text = write(Document([Block("paragraph", {}, [Text(leaves)])]))
     assert text.strip() == written
     assert marked(text, mark) == ["重点。"]
 
 
-def test_a_letter_beside_italics_costs_no_escapes() -> None:
+def test_a_letter_next_to_italics_needs_no_escape() -> None:
     link = Inline("link", {"ref": {"kind": "url", "url": "a.md"}}, [Text([Leaf("see")])])
     nodes = [Text([Leaf("un"), Leaf("believ", [Mark("italic")]), Leaf("able, ")]), link]
     assert write(Document([Block("paragraph", {}, list(nodes))])).strip() == "un*believ*able, [see](a.md)"
 
 
-def test_titles_of_the_navigation_too() -> None:
+def test_titles_in_the_navigation_follow_the_same_rules() -> None:
     assert plain_title("第**一。**章") == "第一。章"

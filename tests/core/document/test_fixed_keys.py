@@ -1,4 +1,5 @@
-"""Keys of nodes do not depend on the version of the reader: comments, suggestions, and references hang on them."""
+"""Keys of nodes don't depend on the version of the reader, because comments, suggestions, and references
+refer to them."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def with_data(document: Document) -> Iterator[Block | Inline]:
 
 
 def as_a_later_reader(document: Document) -> Document:
-    """The document as a reader would return it that finds more in each node."""
+    """Return the document as a later reader that finds more in each node would return it."""
     for node in with_data(document):
         node.data = {"aLater": {"field": True}, **node.data, "later": "field"}
         if node.type == "table":
@@ -57,11 +58,11 @@ def test_keys_are_unchanged() -> None:
         f"{node.type if isinstance(node, Block) else 'fragment'} {node.key}"
         for node in keyed_nodes(assign_keys(read(page())))
     ]
-    # Never record these anew: comments of installations that are there hang on such keys.
+    # Never record these again: comments on existing servers refer to such keys.
     assert found == KEYS.read_text().splitlines()
 
 
-def test_a_field_that_the_reader_learns_later_moves_no_key() -> None:
+def test_a_new_field_of_the_reader_changes_no_key() -> None:
     document = read(page())
     later = as_a_later_reader(read(page()))
     assert keys(assign_keys(later)) == keys(assign_keys(document))
@@ -80,7 +81,7 @@ def test_no_document_depends_on_later_fields(document: Document) -> None:
     assert [Digests(later).name_of(node) for node in later.nodes] == names
 
 
-def test_keys_that_are_kept_lead_to_their_nodes_when_the_reader_learns_more() -> None:
+def test_stored_keys_match_their_nodes_after_the_reader_changes() -> None:
     before = assign_keys(read("Same\n\n* one\n* two\n\nSame\n"))
     edited = "Same as ever\n\n* one\n* two and more\n\nSame\n"
     now = carry_keys(before, read(edited))
@@ -90,7 +91,7 @@ def test_keys_that_are_kept_lead_to_their_nodes_when_the_reader_learns_more() ->
     assert [kept.get(key or "", key) for key in keys(later)] == keys(now)
 
 
-def test_edits_of_blocks_keep_keys_by_the_same_names() -> None:
+def test_edits_of_blocks_keep_keys() -> None:
     text = 'One\n\n{% hint style="info" %}\nTwo\n{% endhint %}\n\nThree\n'
     document = assign_keys(read(text))
     for node in document.nodes:

@@ -22,7 +22,7 @@ def drawn(source: str) -> str:
     return re.sub(r" (?:class|id|aria-[a-z]+|role|data-[a-z-]+|tabindex|rel)=\"[^\"]*\"", "", html)
 
 
-def test_footnotes_on_consecutive_lines():
+def test_footnotes_on_consecutive_lines_are_separate():
     source = (
         "One[^1], two[^2] and three[^Three].\n\n[^1]: first\n[^2]: second\n    and more\n[^three]: third\n"
     )
@@ -62,12 +62,12 @@ def test_invalid_email_addresses_are_text(source: str) -> None:
     assert "<a" not in drawn(source)
 
 
-def test_one_tilde_or_two_strike_out():
+def test_one_or_two_tildes_strike_out_text():
     assert drawn("~one~ and ~~two~~") == "<p><s>one</s> and <s>two</s></p>"
     assert drawn("~a~~ and ~~~b~~~ about ~5 to ~7") == "<p>~a~~ and ~~~b~~~ about ~5 to ~7</p>"
 
 
-def test_a_line_break_between_ideographs_is_no_space():
+def test_a_line_break_between_ideographs_adds_no_space():
     assert (
         drawn("物联网平台\n**提供**\n`数据`\n接入。\n（次）")
         == "<p>物联网平台<strong>提供</strong><code>数据</code>接入。（次）</p>"
@@ -91,7 +91,7 @@ def test_malformed_alerts_are_quotes(source: str) -> None:
     assert "[!" in drawn(source) and read(source).nodes[0].type == "blockquote"
 
 
-def test_markdown_in_cells_of_a_table():
+def test_markdown_in_html_table_cells_is_parsed():
     html = drawn(
         "<table>\n<tr>\n<td>\n\n**bold** [l](a.md)[^n]\n\n```\n</td><b>\n```\n\n</td>\n<td>\n\n- a\n"
         "- [b]\n\n</td>\n</tr>\n"
@@ -123,7 +123,7 @@ def test_markdown_in_cells_of_a_table():
         ),
     ],
 )
-def test_markdown_in_other_elements(source: str, shown: tuple[str, ...]) -> None:
+def test_markdown_in_other_html_elements_is_parsed(source: str, shown: tuple[str, ...]) -> None:
     html = drawn(source).replace("<p><strong>a</strong></p>", "<strong>a</strong>").replace("<li><p>", "<li>")
     html = html.replace("</p></li>", "</li>")
     assert len(read(source).nodes) == (2 if "end" in source else 1)
@@ -142,7 +142,7 @@ def test_markdown_in_other_elements(source: str, shown: tuple[str, ...]) -> None
         "<p>\n\n" * 5000 + "</p>" * 5000,
     ],
 )
-def test_unending_elements_are_read_in_time(source: str) -> None:
+def test_unclosed_elements_are_parsed_in_time(source: str) -> None:
     assert write(read(source)) == source
 
 
@@ -152,7 +152,7 @@ MERGED = (
 )
 
 
-def test_merged_cells_are_merged():
+def test_merged_cells_are_parsed():
     html = drawn(MERGED)
     assert "&lt;" not in html
     assert '<td rowspan="2">A</td></tr><tr><td>T</td><td>m</td></tr><tr><td colspan="3">wide</td>' in html
@@ -163,7 +163,7 @@ def test_an_edited_table_keeps_its_merged_cells():
     table = read(MERGED).nodes[0]
     assert table.data["attributes"] == {"colspan-c2": "2", "rowspan-r1c3": "2", "colspan-r3c1": "3"}
     assert write_blocks([table]) == MERGED
-    # What is written into a cell that another one reached is shown.
+    # Content of a cell that is covered by another one is shown.
     next(cell for cell in table.fragments if cell.fragment == "r2c3").nodes = read("new").nodes
     assert write_blocks([table]) == MERGED.replace(' rowspan="2"', "").replace(
         "<td>m</td>", "<td>m</td><td>new</td>"
@@ -173,7 +173,7 @@ def test_an_edited_table_keeps_its_merged_cells():
 @pytest.mark.parametrize(
     "spans", ['colspan="60000"', 'rowspan="60000"', 'colspan="0"', 'rowspan="x" colspan="-1"']
 )
-def test_cells_that_reach_too_far(spans: str) -> None:
+def test_spans_beyond_the_table_are_cut(spans: str) -> None:
     source = f"<table><tr><td {spans}>a</td><td>b</td></tr>{'<tr><td>c</td></tr>' * 300}</table>"
     assert write(read(source)) == source
 
@@ -190,7 +190,7 @@ def test_a_merged_table_is_printed_as_a_table():
         ('<audio controls>\n  <source src="s.ogg" type="audio/ogg">\n  Sorry.\n</audio>', "file", "s.ogg"),
     ],
 )
-def test_films_and_sounds(source: str, type_: str, url: str) -> None:
+def test_videos_and_audio_are_parsed(source: str, type_: str, url: str) -> None:
     block = read(f"before\n\n{source}\n\nafter").nodes[1]
     assert (block.type, block.data.get("url") or block.data["ref"]["url"]) == (type_, url)
     assert url in drawn(f"before\n\n{source}\n\nafter\n")
@@ -198,7 +198,7 @@ def test_films_and_sounds(source: str, type_: str, url: str) -> None:
     assert url in drawn(f"<table><tr><td>{source}</td></tr></table>\n")
 
 
-def test_films_that_lead_to_scripts_are_not_shown():
+def test_videos_with_script_urls_are_not_shown():
     assert "<a" not in drawn(
         '<video src="javascript:alert(1)"></video>\n\nx <audio src="javascript:y"></audio>\n'
     )

@@ -26,7 +26,7 @@ FORMS = [
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("id", ["module_types", "Module-Types", "größe", "a.b:c", "型"])
-def test_an_explicit_heading_id_counts(form: str, id: str) -> None:
+def test_an_explicit_heading_id_is_used(form: str, id: str) -> None:
     text = "## " + id + "\n\n" + form.format(id=id)
     document = read(text)
     assert [heading.title for heading in outline(document)] == [id, "Types"]
@@ -48,7 +48,7 @@ def test_an_id_survives_an_edit_and_similar_text_stays_text() -> None:
         assert "id" not in read(text).nodes[0].data, text
 
 
-def test_of_a_title() -> None:
+def test_a_title_can_have_an_explicit_id() -> None:
     text = "# Types {#module_types}\n\nwords\n"
     assert read_head(text).title == leading_title(text) == "Types"
     assert "{#module_types}" in with_head(text, {"title": "Kinds"})

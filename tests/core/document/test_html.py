@@ -58,18 +58,18 @@ def test_marks(mark, tag):
     assert block(paragraph(text("x", Mark(mark)))) == f"<p><{tag}>x</{tag}></p>"
 
 
-def test_marks_nest_in_their_order():
+def test_marks_nest_in_a_fixed_order():
     assert block(paragraph(text("x", Mark("bold"), Mark("code")))) == "<p><strong><code>x</code></strong></p>"
 
 
-def test_colours_are_classes_of_a_fixed_list():
+def test_colors_are_classes_of_a_fixed_list():
     color = Mark("color", {"text": "$primary", "background": "yellow"})
     assert block(paragraph(text("x", color))) == '<p><mark class="c-primary b-yellow">x</mark></p>'
     wild = Mark("color", {"text": 'red" onclick="x', "background": {"a": 1}})
     assert block(paragraph(text("x", wild))) == "<p>x</p>"
 
 
-def test_headings_have_anchors_of_their_own_and_make_the_outline():
+def test_headings_have_unique_anchors_and_form_the_outline():
     html = render(read('## Set up\n\n### Set up\n\n## Fixed <a href="#here" id="here"></a>\n\n## Où?'))
     assert html.outline == (
         OutlineHeading("set-up", "Set up", 2),
@@ -81,7 +81,7 @@ def test_headings_have_anchors_of_their_own_and_make_the_outline():
     assert '<h3 id="set-up-1">' in html.body
 
 
-def test_headings_inside_of_hints_tabs_and_expandables_stay_out_of_the_outline():
+def test_headings_in_hints_tabs_and_expandables_are_not_in_the_outline():
     source = (
         '{% hint style="info" %}\n## In hint\n{% endhint %}\n\n{% tabs %}\n{% tab title="A" %}\n## In tab\n'
         "{% endtab %}\n{% endtabs %}\n\n<details>\n\n<summary>More</summary>\n\n## In more\n\n</details>\n\n"
@@ -90,7 +90,7 @@ def test_headings_inside_of_hints_tabs_and_expandables_stay_out_of_the_outline()
     assert [h.title for h in render(read(source)).outline] == ["In step", "Out"]
 
 
-def test_lists_tasks_quotes_dividers():
+def test_lists_tasks_quotes_and_dividers_are_rendered():
     body = drawn("3. a\n4. b\n\n* x\n  * y\n\n- [x] done\n- [ ] open\n\n> q\n\n***")
     assert '<ol start="3"><li>a</li><li>b</li></ol>' in body
     assert "<ul><li>x<ul><li>y</li></ul></li></ul>" in body
@@ -103,13 +103,13 @@ def test_lists_tasks_quotes_dividers():
 # Blocks
 
 
-def test_hint():
+def test_hints_are_rendered():
     body = drawn('{% hint style="warning" %}\nMind *this*.\n{% endhint %}')
     assert body.startswith('<div class="hint warning" role="note" aria-label="Warning">')
     assert "Mind <em>this</em>." in body
 
 
-def test_tabs_are_a_tablist_with_one_panel_shown():
+def test_tabs_are_a_tablist_with_one_visible_panel():
     body = drawn(
         '{% tabs %}\n{% tab title="A" %}\none\n{% endtab %}\n{% tab title="B" %}\ntwo\n{% endtab %}\n{% endtabs %}'
     )
@@ -121,7 +121,7 @@ def test_tabs_are_a_tablist_with_one_panel_shown():
         assert wanted in ids
 
 
-def test_stepper_expandable_columns():
+def test_steppers_expandables_and_columns_are_rendered():
     body = drawn("{% stepper %}\n{% step %}\nDo it\n{% endstep %}\n{% endstepper %}")
     assert '<ol class="stepper"><li class="step">' in body
     body = drawn("<details open>\n\n<summary>Why **so**</summary>\n\nBecause\n\n</details>")
@@ -134,7 +134,7 @@ def test_stepper_expandable_columns():
     assert 'class="column of-4"' in body and 'class="column"' in body
 
 
-def test_code_has_title_numbers_highlighting_and_keeps_its_text():
+def test_code_has_a_title_numbers_and_highlighting_and_keeps_its_text():
     body = drawn(
         '{% code title="a.py" lineNumbers="true" overflow="wrap" %}\n```python\nif a < 1:\n    pass\n```\n{% endcode %}'
     )
@@ -143,7 +143,7 @@ def test_code_has_title_numbers_highlighting_and_keeps_its_text():
     assert Reader(body).text_of("code") == "if a < 1:\n    pass"
 
 
-def test_marks_and_annotations_lie_over_the_highlighting():
+def test_marks_and_annotations_work_in_highlighted_code():
     line = Block(
         "code-line",
         {"highlighted": True},
@@ -161,14 +161,14 @@ def test_marks_and_annotations_lie_over_the_highlighting():
     assert body.endswith("<p>a builtin</p></aside>") and 'popovertarget="note-1"' in body
 
 
-def test_expandable_code_folds_lines_beyond_its_limit():
+def test_expandable_code_collapses_lines_beyond_its_limit():
     lines: list[Any] = [Block("code-line", {}, [text(str(n))]) for n in range(30)]
     body = block(Block("code", {"expandable": True, "collapsedLineCount": 12}, lines))
     assert body.count('class="line more"') == 18 and 'class="code-more"' in body
     assert 'class="code-more"' not in block(Block("code", {"expandable": True}, lines[:10]))
 
 
-def test_mermaid_is_code_that_scripts_draw():
+def test_mermaid_is_code_for_scripts_to_draw():
     for source in ("```mermaid\ngraph TD\n```", '{% @mermaid/diagram content="graph TD" %}'):
         html = render(read(source))
         assert html.diagrams and html.body.startswith('<div class="diagram"><figure class="code">')
@@ -192,7 +192,7 @@ def test_math_is_mathml_and_invalid_formulas_are_shown_as_text():
     )
 
 
-def test_images_know_their_size_their_dark_side_and_load_lazily():
+def test_images_have_a_size_and_dark_variant_and_load_lazily():
     def file(ref: dict[str, Any]) -> Asset:
         return Asset(url="/f/" + ref["url"], width=800, height=400)
 
@@ -213,7 +213,7 @@ def test_images_know_their_size_their_dark_side_and_load_lazily():
     assert "<figcaption>Words</figcaption>" in body
 
 
-def test_embeds_wait_for_a_click_and_only_known_players_get_a_frame():
+def test_embeds_load_on_click_and_only_known_players_get_a_frame():
     body = drawn('{% embed url="https://youtu.be/abc-123" %}')
     assert "<iframe" not in body
     assert 'data-frame="https://www.youtube-nocookie.com/embed/abc-123"' in body
@@ -233,7 +233,7 @@ def test_embeds_wait_for_a_click_and_only_known_players_get_a_frame():
         ("https://codepen.io/me/pen/xyz", "https://codepen.io/me/embed/xyz?default-tab=result"),
     ],
 )
-def test_players(address, src):
+def test_known_players_are_embedded(address, src):
     found = player(address)
     assert found is not None and found.src == src
     assert any(src.startswith(host + "/") for host in FRAME_HOSTS)
@@ -253,11 +253,11 @@ def test_players(address, src):
         "data:text/html,x",
     ],
 )
-def test_no_player_for_the_rest(address):
+def test_unknown_players_are_links(address):
     assert player(address) is None
 
 
-def test_files_references_mentions_buttons():
+def test_files_references_mentions_and_buttons_are_rendered():
     def link(ref: dict[str, Any]) -> HtmlTarget | None:
         return HtmlTarget(href="/b", title="Page B", description="About B") if ref["url"] == "b.md" else None
 
@@ -288,7 +288,7 @@ def test_unevaluated_expressions_and_conditions_render_nothing():
     assert block(Block("reusable-content", {"ref": url("x")}, [paragraph("shared")])) == "<p>shared</p>"
 
 
-def test_places_that_html_names_are_kept():
+def test_ids_in_html_are_kept():
     body = drawn('Here <a id="Top.1"></a> and <a name="b-c"></a>, <a id="d" href="/x">there</a>.')
     assert '<span id="Top.1"></span>' in body
     assert '<span id="b-c"></span>' in body
@@ -298,7 +298,7 @@ def test_places_that_html_names_are_kept():
     assert drawn('## A\n\n<a id="a"></a>').startswith('<h2 id="a-1">')
 
 
-def test_tables_are_named_by_their_headings_and_have_heads_that_say_something():
+def test_tables_have_a_name_and_meaningful_headers():
     body = drawn(
         "| A | |\n| - | - |\n| 1 | 2 |\n\n## Limits\n\n| | |\n| - | - |\n| 1 | 2 |\n\n| B |\n| - |\n| 3 |"
     )
@@ -309,13 +309,13 @@ def test_tables_are_named_by_their_headings_and_have_heads_that_say_something():
     ]
 
 
-def test_a_list_of_operations_says_a_path_once():
+def test_a_list_of_operations_shows_a_path_once():
     body = drawn("* [POST /orders](https://a.example/1)\n* [Get one](https://a.example/2) `GET /orders/{id}`")
     assert '<li class="bare"><b class="method post">POST</b>' in body and ">/orders</a>" in body
     assert ">Get one</a>" in body and body.count("<li>") == 1
 
 
-def test_tables_align_scroll_and_know_their_types():
+def test_tables_are_aligned_scrollable_and_typed():
     body = drawn("| A | B |\n| :-: | --: |\n| `x` | 2 |")
     assert 'role="region" tabindex="0"' in body
     assert '<th scope="col" class="align-center">A</th>' in body and '<td class="align-end">2</td>' in body
@@ -353,7 +353,7 @@ def test_tables_align_scroll_and_know_their_types():
     assert body.index(">1</td>") < body.index(">2</td>")
 
 
-def test_long_code_in_a_cell_may_break_at_its_joints():
+def test_long_code_in_a_cell_can_break_between_words():
     long = "Client::with_max_bytes(maxBytes, https://x.example/a<b)"
     body = drawn(f"`{long}`\n\n| A | B |\n| - | - |\n| `{long}` | `short_one` |\n\n`{long}`")
     whole = long.replace("<", "&lt;")
@@ -368,7 +368,7 @@ def test_long_code_in_a_cell_may_break_at_its_joints():
     )
 
 
-def test_plain_text_is_named_no_language():
+def test_plain_text_has_no_language_label():
     assert "code-language" not in drawn("```text\nx\n```")
     assert "code-language" in drawn("```python\nx\n```")
 
@@ -384,7 +384,7 @@ def test_cards_are_one_link_over_the_whole_card():
     assert 'class="card links"' in body and '<div class="card-cover"><img src="c.png"' in body
 
 
-def test_updates_prompts_openapi_unknown():
+def test_updates_prompts_openapi_and_unknown_blocks_are_rendered():
     html = render(
         read(
             '{% updates format="full" %}\n{% update date="2026-11-02" tags="new,api" %}\n## Out\n'
@@ -425,7 +425,7 @@ def test_emoji():
     assert block(paragraph(Inline("emoji", {"code": "3c"}))) == '<p><span class="emoji">&lt;</span></p>'
 
 
-def test_icons_come_only_from_the_set():
+def test_icons_only_come_from_the_set():
     icon = {"rocket": Markup("<svg></svg>")}.get
     body = block(
         paragraph(Inline("icon", {"icon": "rocket", "color": "$primary"}), Inline("icon", {"icon": "<b>"})),
@@ -437,7 +437,7 @@ def test_icons_come_only_from_the_set():
     )
 
 
-def test_depth_costs_no_recursion():
+def test_deep_documents_need_no_recursion():
     node = paragraph("deep")
     deep = sys.getrecursionlimit() * 3 // 2
     for _ in range(deep):
@@ -554,7 +554,7 @@ def assert_inert(html: str) -> None:
         for n, vector in enumerate(VECTORS)
     ],
 )
-def test_no_vector_gets_through_any_node(vector):
+def test_no_attack_succeeds_in_any_node(vector):
     def link(ref: dict[str, Any]) -> HtmlTarget | None:
         address = ref.get("url")
         return HtmlTarget(
@@ -578,7 +578,7 @@ def test_no_vector_gets_through_any_node(vector):
 
 
 @pytest.mark.parametrize("vector", [v for v in VECTORS if len(v) < 600], ids=str.__repr__)
-def test_no_vector_gets_through_markdown(vector):
+def test_no_attack_succeeds_in_markdown(vector):
     for source in wrapped(vector):
         assert_inert(drawn(source))
 
@@ -601,7 +601,7 @@ def test_no_vector_gets_through_markdown(vector):
     ],
     ids=repr,
 )
-def test_wrong_types_anywhere_are_drawn_as_nothing_worse(wrong):
+def test_wrong_types_in_any_field_render_safely(wrong):
     blocks = []
     for name, kind in BLOCKS.items():
         children: list[Any] = []
@@ -640,7 +640,7 @@ def test_wrong_types_anywhere_are_drawn_as_nothing_worse(wrong):
         "//host/x",
     ],
 )
-def test_good_addresses_stay(good):
+def test_safe_urls_are_kept(good):
     assert safe_url(good) == good
 
 
@@ -664,7 +664,7 @@ def test_good_addresses_stay(good):
     ],
     ids=repr,
 )
-def test_bad_addresses_go(bad):
+def test_unsafe_urls_are_removed(bad):
     assert safe_url(bad) is None
 
 
@@ -674,7 +674,7 @@ def test_html_escaping_equals_markupsafe(words: str) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["", "k", "s1"]), st.text("ab\n<&", min_size=1)), max_size=12))
-def test_tokens_of_a_listing_lie_in_their_lines(tokens: list[tuple[str, str]]) -> None:
+def test_tokens_of_a_code_block_stay_within_their_lines(tokens: list[tuple[str, str]]) -> None:
     texts = "".join(text for _, text in tokens).split("\n")
     rows = token_rows(tokens, texts)
     assert ["".join(text for _, text in row) for row in rows] == texts
@@ -682,7 +682,7 @@ def test_tokens_of_a_listing_lie_in_their_lines(tokens: list[tuple[str, str]]) -
     assert [(kind, letter) for row in rows for kind, text in row for letter in text] == kinds
 
 
-def test_a_link_on_a_picture_that_says_nothing_has_a_name():
+def test_a_link_around_an_image_without_alt_text_has_a_name():
     def made(markdown: str) -> str:
         return drawn(
             markdown,

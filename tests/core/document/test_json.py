@@ -1,4 +1,4 @@
-"""The JSON form: valid against the public description, and strict about what comes in."""
+"""The JSON form: valid against the public description, and strict with input."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def test_a_page_of_public_blocks_is_a_json_document(oracle: Any) -> None:
 
 
 def public(document: Document) -> bool:
-    """Whether the document keeps to what the description allows: its types, references of the kinds it names, and ids
-    of headings in its few letters, for texts are kept that have others."""
+    """Return whether the document conforms to the description: its types, its kinds of references, and
+    heading ids in its characters; parsed texts can have others."""
     allowed = {name for name, kind in BLOCKS.items() if kind.public} - {"if", "columns", "column"}
     unresolved = {"file", "reusable-content", "drawing", "swagger"}
     unresolved.add(
@@ -211,7 +211,7 @@ def test_invalid_documents_are_reported_with_their_path(value: Any, message: str
 
 
 @pytest.mark.parametrize("depth", [100, 10_000])
-def test_too_deep_is_an_error_not_a_crash(depth: int) -> None:
+def test_too_many_levels_are_an_error(depth: int) -> None:
     with pytest.raises(DocumentError, match="levels deep"):
         from_json(document(nested(depth)))
 
@@ -226,7 +226,7 @@ def test_every_node_of_a_type_that_needs_one_has_a_key() -> None:
     assert tabs["key"] and tabs["nodes"][0]["key"] and tabs["nodes"][0]["meta"]["id"]
 
 
-def test_neighbouring_texts_become_one() -> None:
+def test_adjacent_text_nodes_are_merged() -> None:
     made = from_json(document(paragraph(text("a"), text("b"), text(""))))
     assert [leaf.text for leaf in made.nodes[0].nodes[0].leaves] == ["ab"]  # type: ignore[union-attr]
 

@@ -1,4 +1,4 @@
-"""Keys that stay, what a document says, and what it refers to."""
+"""Stable keys, the text of a document, and its references."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def keys(text: str) -> list[str | None]:
     return [node.key for node in assign_keys(read(text)).nodes]
 
 
-def test_keys_are_the_same_for_the_same_text_and_differ_within_it() -> None:
+def test_keys_are_reproducible_and_unique_within_a_text() -> None:
     document = assign_keys(read(PAGE + "\none two\n"))
     found = [node.key for node in walk(document) if isinstance(node, (Block, Fragment))]
     assert len(set(found)) == len(found)
@@ -44,7 +44,7 @@ def test_edited_moved_and_unchanged_blocks_keep_their_keys() -> None:
     assert now[0] not in was
 
 
-def test_cells_keep_their_keys_when_rows_and_columns_come_in() -> None:
+def test_cells_keep_their_keys_when_rows_and_columns_are_inserted() -> None:
     def cells(document: Document) -> dict[str, str | None]:
         return {plain_text(node): node.key for node in walk(document) if isinstance(node, Fragment)}
 
@@ -94,7 +94,7 @@ def test_outline_has_unique_anchors() -> None:
     ]
 
 
-def test_text_sections_and_words() -> None:
+def test_text_sections_and_words_are_extracted() -> None:
     document = read(PAGE)
     assert to_text(document).split("\n") == ["A", "one two", "x", "y", "A", "three four five", "inner"]
     assert [(s.id, s.title, s.text) for s in sections(document)] == [
@@ -127,7 +127,7 @@ REFERRING = """a [b](x.md) ![i](i.png) <a href="b.md" class="button primary">B</
 """
 
 
-def test_every_reference_is_found_in_place() -> None:
+def test_every_reference_is_found_with_its_position() -> None:
     found = references(assign_keys(read(REFERRING)))
     assert [r.ref.get("url", r.ref.get("spec")) for r in found] == [
         "x.md",
@@ -154,7 +154,7 @@ def test_rewriting_changes_only_the_blocks_that_refer() -> None:
     assert write(document) == "Setext\n---\n\nsee [b](y.md)\n\n* untouched\n"
 
 
-def test_titles_of_columns_are_text_of_tables_and_not_of_cards() -> None:
+def test_column_titles_are_text_of_tables_but_not_of_cards() -> None:
     rows = "<thead><tr><th>Heading</th></tr></thead><tbody><tr><td>inside</td></tr></tbody></table>"
     assert to_text(read(f"<table>{rows}\n")).split() == ["Heading", "inside"]
     assert to_text(read(f'<table data-view="cards">{rows}\n')).split() == ["inside"]
@@ -176,7 +176,7 @@ def test_an_edit_reads_only_changed_blocks(monkeypatch):
     assert [node.key for node in keyed_nodes(new)] == [node.key for node in keyed_nodes(old)]
 
 
-def test_links_that_spell_out_an_ampersand_lead_to_its_heading() -> None:
+def test_links_with_the_word_and_find_headings_with_an_ampersand() -> None:
     document = read("## Install & run\n\n## Terms & conditions\n\n## Terms and conditions\n")
     found = anchors([place for _, place in list_places(document)])
     for wanted in ("install--run", "install-and-run", "Install-and-Run", "install-&-run", "install-run"):

@@ -1,4 +1,4 @@
-"""The manual's page of blocks: it shows them all, and what it says is written is what makes them."""
+"""The page of blocks in the manual: it shows all blocks, and its examples produce the blocks shown."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ def page() -> Document:
     return read(split_page(SOURCE)[2])
 
 
-def test_every_block_every_inline_and_every_mark_is_shown(page):
+def test_the_manual_shows_every_block_inline_and_mark(page):
     nodes = [node for block in page.nodes for node in walk(block)]
     blocks = {node.type for node in nodes if isinstance(node, Block)}
     inlines = {node.type for node in nodes if isinstance(node, Inline)}
@@ -31,7 +31,7 @@ def test_every_block_every_inline_and_every_mark_is_shown(page):
     assert set(MARKS) <= marks
 
 
-def test_every_kind_of_column_is_shown(page):
+def test_the_manual_shows_every_type_of_column(page):
     kinds = {
         column["type"]
         for block in page.nodes

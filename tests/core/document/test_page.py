@@ -30,7 +30,7 @@ Body
 """
 
 
-def test_the_head_of_a_page() -> None:
+def test_front_matter_is_parsed() -> None:
     head = read_head(PAGE)
     assert (head.title, head.description, head.icon) == ("Title here", "two lines", "bolt")
     assert head.extra == {"unknownKey": [1, 2]}
@@ -38,7 +38,7 @@ def test_the_head_of_a_page() -> None:
     assert head.problems == []
 
 
-def test_all_known_keys() -> None:
+def test_all_known_keys_are_parsed() -> None:
     head = read_head(
         "---\nhidden: true\nnoIndex: true\nif: visitor.claims.x\nvars:\n  a: b\ntags:\n  - x\n  - tag: y\n"
         "    primary: true\ncover:\n  light: l.png\n  dark: d.png\ncoverY: -3.5\n---\n"
@@ -49,7 +49,7 @@ def test_all_known_keys() -> None:
     assert head.cover and (head.cover.light, head.cover.dark, head.cover.y) == ("l.png", "d.png", -3.5)
 
 
-def test_tags_of_yaml_make_nothing_but_plain_data() -> None:
+def test_yaml_tags_only_create_plain_data() -> None:
     """Bytes, moments or sets could not be written as JSON."""
     head = read_head(
         "---\na: !!binary aGk=\nb: !!timestamp 2026-01-01\nc: !!set {x}\n2: !!python/name:os.system\n---\n"
@@ -78,7 +78,9 @@ BOMB = (
         ("---\n? [a]\n: b\n---\n# T\n", 2, "a key must be a string"),
     ],
 )
-def test_bad_front_matter_is_a_problem_and_the_title_survives(source: str, line: int, reason: str) -> None:
+def test_invalid_front_matter_is_a_problem_and_the_title_survives(
+    source: str, line: int, reason: str
+) -> None:
     head = read_head(source)
     assert head.title == "T"
     assert [(problem.line, reason in problem.reason) for problem in head.problems] == [(line, True)]
@@ -129,7 +131,7 @@ def test_only_changed_values_are_rewritten(changes: dict[str, Any], old: str, ne
     assert with_head(windows, changes) == PAGE.replace(old, new).replace("\n", "\r\n")
 
 
-def test_a_page_without_head_gets_one() -> None:
+def test_a_page_without_front_matter_gets_one() -> None:
     assert with_head("Body\n", {"title": "T", "icon": "x"}) == "---\nicon: x\n---\n\n# T\n\nBody\n"
     assert with_head("", {"title": "T"}) == "# T\n"
 
@@ -158,7 +160,7 @@ def test_a_page_without_head_gets_one() -> None:
     ).map("".join)
 )
 @settings(max_examples=300, deadline=None)
-def test_parts_joined_are_the_source_and_heads_never_fail(source: str) -> None:
+def test_front_matter_and_body_join_to_the_source(source: str) -> None:
     assert "".join(split_page(source)) == source
     read_head(source)
     assert with_head(source, {}) == source
@@ -166,7 +168,7 @@ def test_parts_joined_are_the_source_and_heads_never_fail(source: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=40))
 @settings(max_examples=200, deadline=None)
-def test_a_title_and_description_that_are_set_are_read(text: str) -> None:
+def test_a_title_and_description_that_were_set_are_read(text: str) -> None:
     said = " ".join(text.split())
     head = read_head(with_head(PAGE, {"title": said, "description": said}))
     assert head.description == said
@@ -188,7 +190,7 @@ RULE = "---\n\n# Case\n\nfirst words\n\n---\n\nsecond words\n"
         "---\n\n# Only\n\n---\n",
     ],
 )
-def test_a_page_that_begins_with_a_rule_has_no_front_matter(source: str) -> None:
+def test_a_page_that_starts_with_a_divider_has_no_front_matter(source: str) -> None:
     front, heading, body = split_page(source)
     assert (front, heading, body) == ("", "", source)
     assert read_head(source).problems == []
@@ -210,7 +212,7 @@ def test_unusual_front_matter_is_split_from_the_body(source: str) -> None:
     assert split_page(source + "words\n") == (source, "", "words\n")
 
 
-def test_a_heading_in_html_is_the_title():
+def test_an_html_heading_is_the_title():
     source = '\n<h1 align="center">Good <b>title</b> &amp; more</h1>\n\ntext\n'
     assert read_head(source).title == "Good title & more"
     assert split_page(source)[2] == "\ntext\n"
@@ -232,11 +234,15 @@ FIELDS = PageFields(
     tags=("x", {"tag": "y", "primary": True}),
     variables={"a": "b"},
     redirect_from=("/old", "/guides/start"),
+    owner="Platform team",
+    review_every="6 months",
+    verified_on="2026-11-28",
+    verified_by="Mei Tan",
 )
 
 
 @pytest.mark.parametrize("name", FRONT_FIELDS)
-def test_a_field_is_read_as_it_is_written(name: str) -> None:
+def test_a_field_round_trips(name: str) -> None:
     plain = getattr(PageFields(), name)
     assert getattr(FIELDS, name) != plain, "say here what this field may be"
     written = with_head("# T\n", front_keys(FIELDS, name))
@@ -246,7 +252,7 @@ def test_a_field_is_read_as_it_is_written(name: str) -> None:
     assert getattr(read_head(emptied), name) == plain and split_page(emptied)[2] == split_page("# T\n")[2]
 
 
-def test_an_emoji_whose_code_is_a_number() -> None:
+def test_an_emoji_with_a_numeric_code_is_read() -> None:
     assert read_head("---\nemoji: 2705\n---\n").emoji == "2705"
     head = read_head("---\nemoji: [2705]\n---\n")
     assert head.emoji is None and [(one.line, one.key) for one in head.problems] == [(2, "emoji")]

@@ -1,4 +1,4 @@
-"""Ids of places, and the spellings of links that lead to them."""
+"""Ids of link targets, and the spellings of links to them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ A <span id="word">word</span>.
 """
 
 
-def test_elements_with_an_id_are_places() -> None:
+def test_elements_with_an_id_are_link_targets() -> None:
     document = read(ELEMENTS)
     assert mark_places(document) == ["box", "word", "term"]
     shown = str(render(document))
@@ -103,16 +103,16 @@ def found(text: str, wanted: str) -> str | None:
         ("-", None),
     ],
 )
-def test_a_place_is_found_however_it_is_spelled(wanted: str, id: str | None) -> None:
+def test_a_link_target_is_found_in_any_spelling(wanted: str, id: str | None) -> None:
     assert found(PAGE, wanted) == id
 
 
-def test_the_exact_id_goes_before_one_like_it() -> None:
+def test_an_exact_id_wins_over_a_similar_one() -> None:
     text = '## A b\n\n<a id="a_b"></a>\n'
     assert (found(text, "a_b"), found(text, "a-b"), found(text, "A.B")) == ("a_b", "a-b", "a-b")
 
 
-def test_all_callers_give_a_place_the_same_id() -> None:
+def test_all_callers_get_the_same_id_for_a_link_target() -> None:
     """The page, the API's document, the outline, the sections that search finds."""
     drawn = render(read(PAGE))
     document = read(PAGE)
@@ -135,7 +135,7 @@ def test_ids_reveal_nothing_about_conditional_content() -> None:
     assert anchors(places, lambda expression: True).find("part-1") == "part-1"
 
 
-def test_a_page_names_its_own_anchors_before_included_ones() -> None:
+def test_anchors_of_a_page_come_before_included_ones() -> None:
     own, other = DocumentPlace("faq"), DocumentPlace("faq", fixed=True, included=True)
     assert name_places([other, own]) == ["faq-1", "faq"]
 
@@ -148,7 +148,7 @@ def test_text_after_an_unclosed_condition_belongs_to_it() -> None:
     ]
 
 
-def test_sections_are_apart_by_their_conditions() -> None:
+def test_sections_are_separated_by_their_conditions() -> None:
     text = (
         "Lead\n\n{% if a %}\nOne\n\n{% if b %}\n## Deep\n\nTwo\n{% endif %}\n\nThree\n{% endif %}\n\nFour\n\n"
         "## Next\n\n{% if a %}\nFive\n{% endif %}\n\nSix\n"
@@ -173,7 +173,7 @@ NAME = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp"
         max_size=12,
     )
 )
-def test_ids_are_unique_and_found_by_themselves(places: list[DocumentPlace]) -> None:
+def test_ids_are_unique_and_resolve_to_themselves(places: list[DocumentPlace]) -> None:
     names = name_places(places)
     assert len(set(names)) == len(names)
     known = anchors(places)
@@ -191,7 +191,7 @@ def test_a_heading_is_found_by_anchors_of_other_tools(title: str) -> None:
             assert anchors(places).find(spelling) == name
 
 
-def test_lines_of_listings_are_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_blocks_are_not_searched_for_anchors(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = 0
 
     def count(node: Any) -> list[Any]:

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from document_strategies import documents
+from octavo.core.document.inline_writer import comparable
 from octavo.core.document.json import from_json, to_json
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Text, walk
 from octavo.core.document.reader import read
-from octavo.core.document.writer import comparable
 from octavo.core.document.writing import write
 from tools import corpora_folder
 
@@ -101,26 +101,26 @@ PIECES = [
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60))
 @settings(max_examples=150, deadline=None)
-def test_any_text_is_written_as_it_was_read(text: str) -> None:
+def test_any_text_round_trips(text: str) -> None:
     assert write(read(text)) == text
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 @settings(max_examples=500, deadline=None)
-def test_any_mix_of_the_formats_pieces_is_written_as_it_was_read(text: str) -> None:
+def test_any_mix_of_syntax_round_trips(text: str) -> None:
     document = read(text)
     assert write(document) == text
     assert normal(from_json(to_json(document))) == normal(document)
 
 
 def _corpora() -> list[Any]:
-    """All pages of the corpora, of which the fast suite reads every third."""
+    """Return all pages of the corpora, of which the fast suite parses every third."""
     paths = sorted(CORPORA.rglob("*.md")) if CORPORA else [None]
     return [pytest.param(path, marks=[pytest.mark.slow] if n % 3 else []) for n, path in enumerate(paths)]
 
 
 @pytest.mark.parametrize("path", _corpora(), ids=lambda path: path.name if path else "corpora")
-def test_corpora_are_written_as_they_were_read(path: Path | None) -> None:
+def test_corpora_round_trip(path: Path | None) -> None:
     if path is None:
         pytest.skip("the corpora are absent (OCTAVO_TEST_CORPORA)")
     source = path.read_bytes().decode()
@@ -130,7 +130,7 @@ def test_corpora_are_written_as_they_were_read(path: Path | None) -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_mixes_are_written_as_they_were_read() -> None:
+def test_a_hundred_thousand_mixes_round_trip() -> None:
     for number in range(100_000):
         random = Random(number)
         text = "".join(random.choices(PIECES, k=random.randint(1, 30)))
@@ -161,14 +161,14 @@ def test_a_formula_on_a_line_of_its_own_stays_in_its_paragraph() -> None:
 
 @given(documents)
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-def test_nodes_survive_markdown(document: Document) -> None:
+def test_nodes_round_trip_through_markdown(document: Document) -> None:
     text = write(document)
     assert normal(read(text)) == normal(document), text
 
 
 @given(documents)
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
-def test_nodes_survive_json_and_markdown(document: Document) -> None:
+def test_nodes_round_trip_through_json_and_markdown(document: Document) -> None:
     again = from_json(to_json(document))
     assert normal(again) == normal(document)
     shown = to_json(from_json(to_json(read(write(again)))))
@@ -176,8 +176,8 @@ def test_nodes_survive_json_and_markdown(document: Document) -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_documents_survive_json_and_markdown() -> None:
-    """Any neighbours: drawing is what takes long, so blocks are drawn once and put together again and again."""
+def test_a_hundred_thousand_documents_round_trip() -> None:
+    """Blocks are generated once and combined repeatedly, because generating them takes long."""
     drawn: list[Block] = []
 
     @seed(1)
@@ -198,7 +198,7 @@ def test_a_hundred_thousand_documents_survive_json_and_markdown() -> None:
 
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join), st.data())
 @settings(max_examples=200, deadline=None)
-def test_editing_one_block_leaves_every_other_byte(text: str, data: st.DataObject) -> None:
+def test_editing_one_block_keeps_every_other_byte(text: str, data: st.DataObject) -> None:
     document = read(text)
     if not document.nodes:
         return
@@ -214,7 +214,7 @@ def test_editing_one_block_leaves_every_other_byte(text: str, data: st.DataObjec
 
 
 def normal(document: Document) -> Any:
-    """A document as plain values, without keys, sources, gaps and the names of footnotes."""
+    """Return a document as plain values, without keys, sources, gaps, and names of footnotes."""
 
     def show(node: Any) -> Any:
         if isinstance(node, Block):

@@ -45,20 +45,20 @@ def shown(text: str) -> str:
         ("> A\n>\n> [x]: secret\n", "> A\n"),
     ],
 )
-def test_nothing_private_is_left_and_the_rest_keeps_its_bytes(text: str, left: str) -> None:
+def test_private_content_is_removed_and_the_rest_keeps_its_bytes(text: str, left: str) -> None:
     found = shown(text)
     assert found.strip("\n") == left.strip("\n")
     assert "secret" not in str(render(show_document(close_conditions(read(text)), SHOWN)).body)
 
 
-def test_text_too_deep_to_be_read_is_not_shown_when_it_may_hold_conditions() -> None:
+def test_deeply_nested_text_that_can_contain_conditions_is_not_shown() -> None:
     text = "> " * 120 + "{% if no %}\n" + "> " * 120 + "secret\n" + "> " * 120 + "{% endif %}\n"
     assert "secret" not in shown(text)
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(documents)
-def test_blocks_without_anything_private_stay_as_they_are(document: Document) -> None:
+def test_blocks_without_private_content_stay_unchanged(document: Document) -> None:
     text = write(document)
     kinds = {"if", "expression", "annotation", "unknown"}
     if not any(isinstance(node, (Block, Inline)) and node.type in kinds for node in walk(read(text))):
@@ -67,6 +67,6 @@ def test_blocks_without_anything_private_stay_as_they_are(document: Document) ->
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(documents)
-def test_a_document_comes_whole_out_of_its_encoding(document: Document) -> None:
+def test_an_encoded_document_round_trips(document: Document) -> None:
     """As prints hand it to the process that sets them."""
     assert msgspec.json.decode(msgspec.json.encode(document), type=Document) == document

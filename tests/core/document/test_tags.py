@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.document import containing
+from octavo.core.document import containing, tag_reader
 from octavo.core.document.evaluating import close_conditions, show_document
 from octavo.core.document.html import render
 from octavo.core.document.json import from_json, to_json
 from octavo.core.document.keys import assign_keys
 from octavo.core.document.nodes import Block
-from octavo.core.document.reader import _TAGS, _VOID_TAGS, read
+from octavo.core.document.reader import read
 from octavo.core.document.references import references
 from octavo.core.document.text import outline, sections, to_text
 from octavo.core.document.typst import to_typst
@@ -27,7 +27,19 @@ from octavo.core.import_plan import TextCheck, plan_import
 from octavo.core.links import resolve
 
 TAGS = sorted(
-    {*_TAGS, *_VOID_TAGS, "tab", "step", "column", "update", "endif", "else", "elif a", "@a/b", "swagger"}
+    {
+        *tag_reader.TAGS,
+        *tag_reader.VOID_TAGS,
+        "tab",
+        "step",
+        "column",
+        "update",
+        "endif",
+        "else",
+        "elif a",
+        "@a/b",
+        "swagger",
+    }
 )
 ATTRIBUTES = [
     *(
@@ -288,13 +300,13 @@ class _Nothing:
 
 
 def go_through(text: str) -> None:
-    """All that is done with a page without a database."""
+    """Do everything with a page that doesn't need a database."""
     document = read(text)
     assert write(document) == text
     written = read(text)
     for block in written.nodes:
         block.source = None
-    read(write(written))  # written anew, as a whole
+    read(write(written))  # rewritten as a whole
     from_json(msgspec.json.decode(msgspec.json.encode(to_json(read(text)))))
     for found in references(assign_keys(read(text))):
         resolve(str(found.ref.get("url", "")), _Nothing(), "a/b.md")
@@ -330,14 +342,14 @@ def test_the_html_form_of_a_mark_needs_no_definition(text: str) -> None:
     go_through(text)
 
 
-def test_a_mark_without_a_definition_is_shown_as_its_words() -> None:
+def test_a_mark_without_a_definition_is_shown_as_text() -> None:
     html = render(read('a <a data-footnote-ref href="#user-content-fn-1">word</a> b\n')).body
     assert "word" in html
 
 
 @given(st.integers(0, 2**32))
 @settings(max_examples=150, deadline=None)
-def test_any_mix_of_tags_and_elements_goes_through(seed: int) -> None:
+def test_any_mix_of_tags_and_elements_round_trips(seed: int) -> None:
     found: list[Exception] = []
     kept, containing._reports[:] = (
         list(containing._reports),
@@ -352,7 +364,7 @@ def test_any_mix_of_tags_and_elements_goes_through(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("failures")
-def test_ten_thousand_mixes_go_through() -> None:
+def test_ten_thousand_mixes_of_tags_round_trip() -> None:
     for number in range(10_000):
         text = _text(Random(number))
         try:
@@ -365,11 +377,11 @@ def _explode(*args: object) -> None:
     raise KeyError("a defect")
 
 
-def test_a_block_that_cannot_be_read_is_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_block_is_kept_as_source(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, int]] = []
     monkeypatch.setattr(containing, "_reports", [lambda stage, error, count: told.append((stage, count))])
-    monkeypatch.setitem(_TAGS, "hint", _explode)
-    monkeypatch.setitem(_VOID_TAGS, "embed", _explode)
+    monkeypatch.setitem(tag_reader.TAGS, "hint", _explode)
+    monkeypatch.setitem(tag_reader.VOID_TAGS, "embed", _explode)
     text = '# a\n\n{% hint style="info" %}\nkept words\n{% endhint %}\n\n> {% embed url="u" %}\n\nlast\n'
     document = read(text)
     assert write(document) == text
@@ -381,7 +393,7 @@ def test_a_block_that_cannot_be_read_is_its_source(monkeypatch: pytest.MonkeyPat
     assert "last" in html
 
 
-def test_a_whole_page_that_cannot_be_read_is_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_page_is_kept_as_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("octavo.core.document.reader.parse_blocks", _explode)
     document = read("a\n\nb\n")
     assert document.nodes == [Block("unknown", {"source": "a\n\nb\n", "kind": "text"}, source="a\n\nb\n")]
@@ -389,7 +401,7 @@ def test_a_whole_page_that_cannot_be_read_is_its_source(monkeypatch: pytest.Monk
     assert document.failed == [0]
 
 
-def test_few_blocks_of_many_are_found_with_few_tries() -> None:
+def test_unreadable_blocks_are_located_in_few_attempts() -> None:
     text = "\n\n".join(f"p{number}" for number in range(2000))
     tries = 0
 

@@ -1,4 +1,4 @@
-"""Documents as typst: everything is set, and nothing that anybody wrote is ever code."""
+"""Documents as Typst: every document is typeset, and text is never executed as code."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def compile(folder: Path, code: str) -> bytes:
 
 
 def stripped(code: str) -> str:
-    """The code without its string literals."""
+    """Return the code without its string literals."""
     return re.sub(r'"(?:[^"\\]|\\.)*"', '""', code)
 
 
@@ -135,7 +135,7 @@ def stripped(code: str) -> str:
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 @given(documents.documents)
-def test_every_document_is_set(folder: Path, document: Document) -> None:
+def test_every_document_is_typeset(folder: Path, document: Document) -> None:
     assert compile(folder, to_typst(document, PRINTING).code).startswith(b"%PDF")
 
 
@@ -144,12 +144,12 @@ def test_every_document_is_set(folder: Path, document: Document) -> None:
     max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 @given(documents.documents)
-def test_very_many_documents_are_set(folder: Path, document: Document) -> None:
+def test_very_many_documents_are_typeset(folder: Path, document: Document) -> None:
     assert compile(folder, to_typst(document, PRINTING).code).startswith(b"%PDF")
 
 
 @given(st.text())
-def test_a_literal_holds_its_text_and_nothing_else(text: str) -> None:
+def test_a_literal_contains_only_its_text(text: str) -> None:
     assert re.fullmatch(r'"(?:[^"\\\n]|\\[\\"nt])*"', literal(text))
 
 
@@ -163,7 +163,7 @@ def test_a_literal_is_read_back_by_typst(folder: Path) -> None:
 
 
 def with_text(text: str) -> Document:
-    """The text wherever a document can hold one."""
+    """Return documents with the text in every possible position."""
     leaf = Text([Leaf(text)])
     ref = {"kind": "url", "url": text}
     line = Block("code-line", {"highlighted": True}, [Text([Leaf(text)])])
@@ -255,19 +255,19 @@ def test_no_text_is_code(folder: Path, text: str) -> None:
     assert compile(folder, code).startswith(b"%PDF")
 
 
-def test_files_and_packages_are_out_of_reach(folder: Path) -> None:
+def test_files_and_packages_are_inaccessible(folder: Path) -> None:
     # What would happen if text were code: the compiler sees its folder alone.
     for code in ('read("/etc/passwd")', 'read("../../../etc/passwd")', 'image("/etc/passwd")'):
         with pytest.raises(typst.TypstError):
             compile(folder, code)
 
 
-def test_plain_text_is_set_as_it_stands(folder: Path) -> None:
+def test_plain_text_is_typeset_unchanged(folder: Path) -> None:
     assert compile(folder, plain_typst("\n".join(HOSTILE))).startswith(b"%PDF")
 
 
 @pytest.mark.parametrize("opening", ["> ", "* ", '{% hint style="info" %}\n'])
-def test_no_depth_is_too_deep(folder: Path, opening: str) -> None:
+def test_documents_of_any_depth_are_typeset(folder: Path, opening: str) -> None:
     ending = "\n{% endhint %}" * 60 if "hint" in opening else ""
     text = (
         "".join(f"{'  ' * n}* x\n" for n in range(60)) if opening == "* " else f"{opening * 60}deep{ending}"
@@ -277,7 +277,7 @@ def test_no_depth_is_too_deep(folder: Path, opening: str) -> None:
     assert compile(folder, code).startswith(b"%PDF")
 
 
-def test_every_kind_of_nesting_is_set(folder: Path) -> None:
+def test_every_kind_of_nesting_is_typeset(folder: Path) -> None:
     inner = Block("paragraph", {}, [Text([Leaf("in the middle")])])
     for _ in range(4):
         for wrap in (
@@ -307,7 +307,7 @@ def test_every_kind_of_nesting_is_set(folder: Path) -> None:
     assert compile(folder, code).startswith(b"%PDF")
 
 
-def test_headings_are_the_places_of_a_page() -> None:
+def test_headings_are_the_link_targets_of_a_page() -> None:
     printed = to_typst(
         read('## Où est-ce?\n\n## Où est-ce?\n\n## Named <a href="#n" id="n"></a>\n'), PRINTING
     )
@@ -318,7 +318,7 @@ def test_headings_are_the_places_of_a_page() -> None:
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "relative.md", "http://[x"]
 )
-def test_addresses_that_lead_nowhere_good_are_text(url: str) -> None:
+def test_unsafe_urls_are_printed_as_text(url: str) -> None:
     code = to_typst(
         Document(
             [
@@ -335,7 +335,7 @@ def test_addresses_that_lead_nowhere_good_are_text(url: str) -> None:
     assert '"x"' in code
 
 
-def test_a_missing_image_is_a_box_with_its_words() -> None:
+def test_a_missing_image_is_a_box_with_its_alt_text() -> None:
     image = Block("image", {"ref": {"kind": "url", "url": "https://x.example/a.png"}, "alt": "A chart"})
     code = to_typst(Document([Block("images", {}, [image])])).code
     assert 'missing("A chart", false)' in code

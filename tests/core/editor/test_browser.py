@@ -56,7 +56,7 @@ def browser(given: list[Any]) -> Any:
 
 
 def without_uids(node: Any) -> Any:
-    """The numbers of links and annotations, which only tell adjacent ones apart."""
+    """Return the document without the numbers of links and annotations, which only distinguish adjacent ones."""
     if isinstance(node, dict):
         return {name: without_uids(value) for name, value in node.items() if name != "uid"}
     return [without_uids(value) for value in node] if isinstance(node, list) else node
@@ -66,7 +66,7 @@ def write(doc: Node) -> list[Any]:
     return [write_block(block) for block in doc.children if is_written(block)]
 
 
-def test_both_have_one_schema(browser):
+def test_browser_and_server_have_the_same_schema(browser):
     spec = browser["spec"]
     assert spec["names"] == list(SPEC["nodes"])
     assert spec["marks"] == SPEC["marks"] and list(spec["marks"]) == list(SPEC["marks"])
@@ -74,7 +74,7 @@ def test_both_have_one_schema(browser):
     assert shapes == {name: {**{"attrs": {}}, **shape} for name, shape in SPEC["nodes"].items()}
 
 
-def test_both_read_and_write_documents_alike(given, browser):
+def test_browser_and_server_convert_documents_alike(given, browser):
     blocks = 0
     for document, found in zip(given, browser["documents"], strict=True):
         doc = read_document(document, itertools.count(1))
@@ -85,7 +85,7 @@ def test_both_read_and_write_documents_alike(given, browser):
     assert blocks > 1000
 
 
-def test_both_apply_steps_alike(browser):
+def test_browser_and_server_apply_steps_alike(browser):
     """Equal documents after each, and the same steps that do not fit."""
     applied = refused = 0
     for run in browser["runs"]:
@@ -106,8 +106,9 @@ def test_both_apply_steps_alike(browser):
     assert applied > STEPS / 2 and refused > STEPS / 20
 
 
-def test_late_steps_that_are_mapped_keep_what_others_wrote(browser):
-    """Each step, after one its author has not seen: what is taken applies, and deletes nothing of the other's."""
+def test_mapped_late_steps_keep_edits_of_others(browser):
+    """Each step is mapped over one that its author hasn't seen: accepted steps apply and delete nothing of
+    the other."""
     taken = 0
     for run in browser["runs"]:
         fitting = [tried["step"] for tried in run["tried"][:1] if tried["fits"]]

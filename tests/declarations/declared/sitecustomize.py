@@ -1,5 +1,5 @@
-"""Declares one more page field and two more settings of sites in each Python process that begins with this folder on
-its path."""
+"""Declare one more page field and two more settings of sites in each Python process that starts with this
+folder on its path."""
 
 import sys
 from collections.abc import Sequence

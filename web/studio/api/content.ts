@@ -26,6 +26,7 @@ export const getPageInChangeRequestByPath = operation.GET(
 export const getPageInRevisionByPath = operation.GET(
   "/spaces/{spaceId}/revisions/{revisionId}/path/{pagePath}",
 );
+export const verifyPage = operation.POST("/spaces/{spaceId}/content/page/{pageId}/verify");
 export const getPageByPath = operation.GET("/spaces/{spaceId}/content/path/{pagePath}");
 
 type Page = Schemas["DocumentPage"];

@@ -148,7 +148,7 @@ export class Lookup {
     if (ref?.kind === "url") {
       const url = urlOf(ref);
       if (url === undefined) return undefined;
-      // A path among the space's files that leads nowhere would be requested from the app.
+      // The path of a missing file would be requested from the app.
       if (!/^(https?:)?\/\//i.test(url)) return undefined;
       return { url, name: decodeName(url), foreign: true };
     }

@@ -1,4 +1,4 @@
-/** The headings of a page, for the outline beside it. */
+/** The headings of a page, for the outline next to it. */
 import type { Node } from "prosemirror-model";
 import type { EditorView } from "prosemirror-view";
 import type { Heading } from "./base.ts";

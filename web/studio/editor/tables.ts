@@ -10,7 +10,7 @@ import { h, set, sign } from "./dom.ts";
 import type { Asset } from "./lookup.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { cellPosition, type Column, columnsOf } from "./grid.ts";
-import { drawPicture } from "./views.ts";
+import { drawPicture } from "./imageviews.ts";
 import { words } from "./words.ts";
 
 /** Code that only the editor needs. */

@@ -10,6 +10,7 @@ import { readMarkdown, type TreeEditor } from "../state/pages.svelte.ts";
 import type { TreePage } from "../state/parts.ts";
 import { watchEntries } from "../state/watching.ts";
 import type { MenuEntry } from "./Menu.svelte";
+import { verify } from "./verifying.ts";
 
 interface About {
   page: TreePage;
@@ -104,6 +105,9 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
   }
   if (isDocument) {
     if (base.kind === "main") {
+      if (editable) {
+        entries.push({ text: t("stillCorrect"), icon: "circle-check", run: () => verify(space, page) });
+      }
       entries.push(
         { text: t("pageHistory"), icon: "history", href: address.pageHistory(space, page.id) },
         ...watchEntries(space, page.id),

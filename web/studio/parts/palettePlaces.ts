@@ -66,6 +66,7 @@ export function placesOf(
       [t("webhooks"), address.settings(organization, "webhooks"), "gear"],
       [t("tokens"), address.settings(organization, "tokens"), "gear"],
       [t("auditLog"), address.settings(organization, "audit"), "history"],
+      [t("usage"), address.settings(organization, "usage"), "chart"],
       [t("trash"), address.settings(organization, "trash"), "trash"],
     );
   }

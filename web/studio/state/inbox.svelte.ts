@@ -7,7 +7,6 @@ export type Notification = Schemas["Notification"];
 type State = Notification["state"];
 
 const NAME = "octavo-inbox";
-const POLL = 60_000;
 
 class Inbox {
   /** Incremented on each event, so that lists know when to reload. */
@@ -24,29 +23,15 @@ class Inbox {
     return this.#started ? this.#counts.value?.unread ?? 0 : 0;
   }
 
-  /** Start to listen. One tab of a browser holds the event stream and informs the others, because connections are limited. */
+  /** Start to listen: to the server, and to other tabs of this browser. */
   start(): void {
     this.#started = true;
     this.#channel?.addEventListener("message", () => this.#look());
-    if (!navigator.locks) {
-      setInterval(() => this.#look(), POLL);
-      return;
-    }
-    navigator.locks.request(NAME, () =>
-      new Promise<void>((done) => {
-        const stream = new EventSource("/v1/user/events");
-        stream.addEventListener("notification", () => this.#say());
-        stream.addEventListener("reset", () => this.#say());
-        stream.addEventListener("error", () => {
-          if (stream.readyState === EventSource.CLOSED) done();
-        });
-      }));
-  }
-
-  /** Reload here and in other tabs: something is new or was changed here. */
-  #say(): void {
-    this.#channel?.postMessage("");
-    this.#look();
+    import("./live.svelte.ts").then(({ live }) =>
+      live.hear((news) => {
+        if (news.kind === "notification" || news.kind === "reset") this.#look();
+      })
+    );
   }
 
   #look(): void {

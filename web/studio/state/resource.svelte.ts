@@ -3,6 +3,7 @@
  * The browser's own cache sends their ETags, so unchanged data costs a 304.
  */
 import { createSubscriber } from "svelte/reactivity";
+import { forgetResponses } from "../../shared/batching.ts";
 import { ApiError } from "../../shared/client.ts";
 import { sessionEnded } from "./signin.ts";
 
@@ -137,7 +138,10 @@ export function outdate(prefix: string, { alone = false } = {}): void {
 }
 
 /** Forget everything, because another person may sign in next. */
-export const forget = () => kept.clear();
+export function forget(): void {
+  kept.clear();
+  forgetResponses();
+}
 
 addEventListener("focus", () => {
   for (const one of kept.values()) if (one.shown) one.refresh().catch(() => {});

@@ -75,6 +75,15 @@ export const siteSpacesIn = (structure: Structure): SiteSpace[] =>
     ? structure.structure
     : sectionsIn(structure.structure as Node[]).flatMap((section) => section.siteSpaces);
 
+/** Return the languages of spaces, each once. */
+export const languagesAmong = (spaces: readonly SiteSpace[]): string[] => [
+  ...new Set(spaces.flatMap((one) => one.space.language ?? [])),
+];
+
+/** Return the languages of a site, each once. */
+export const languagesOf = (structure: Structure | undefined): string[] =>
+  structure ? languagesAmong(siteSpacesIn(structure)) : [];
+
 /** Reload all data of a site, and the lists that show it. */
 export function refreshSite(path: SitePath): void {
   refresh(`site/${path.siteId}/`);

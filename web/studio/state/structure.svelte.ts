@@ -113,7 +113,11 @@ type ItemFields = SectionFields & {
   url?: string;
   hidden?: boolean;
   pageId?: string | null;
+  localizedTitle?: Record<string, string>;
 };
+
+/** What the API leaves out of an item if it is not set; null for all other fields. */
+const UNSET_FIELDS: Record<string, unknown> = { draft: false, hidden: false, localizedTitle: {} };
 
 export class StructureEditor {
   constructor(readonly path: SitePath) {}
@@ -179,8 +183,7 @@ export class StructureEditor {
         name,
         name === "spaceId"
           ? (item as SiteSpace).space.id
-          : (item as unknown as Record<string, unknown>)[name] ??
-            (name === "draft" || name === "hidden" ? false : null),
+          : (item as unknown as Record<string, unknown>)[name] ?? UNSET_FIELDS[name] ?? null,
       ]),
     );
     const send = (body: Record<string, unknown>) => {

@@ -1,8 +1,8 @@
 """Answers: written by a model from passages, or quotes of the passages themselves.
 
-A model's output is treated as untrusted content: it becomes nodes, of which only text, lists, code, and the
-like are kept. Its links point only to the passages, so a manipulated answer can't send readers elsewhere or
-leak anything."""
+A model's output is treated as untrusted content: it becomes nodes, of which only text, lists, code, and similar content
+are kept. Its links point only to the passages, so a manipulated answer can't send readers elsewhere or leak
+anything."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from octavo.core.document.reader import read
 from octavo.core.languages import differ
 from octavo.core.sentences import shorten
 from octavo.errors import OctavoError
-from octavo.kit.scheduling.deadlines import OutOfTime
+from octavo.kit.scheduling.deadlines import DeadlineExceeded
 
 from .retrieving import ENOUGH, Passage
 
@@ -56,8 +56,8 @@ _FOREIGN = "the answer isn't in the language of the question"
 
 
 class AnswerWords(Struct, frozen=True):
-    """Texts of an answer besides passages, in the language of the asker. ``about``: the text of a question
-    about ``{title}``."""
+    """Texts of an answer other than passages, in the language of the asker. ``about``: the text of a question about
+    ``{title}``."""
 
     no_model: str
     no_reply: str
@@ -109,7 +109,7 @@ def answer(
         return
     try:
         yield from _write_answer(asked, passages, model, words)
-    except (OctavoError, OutOfTime):
+    except (OctavoError, DeadlineExceeded):
         # The log of calls has the reason; a reader can't do anything about it.
         yield _quote_passages(passages, words, words.no_reply)
 

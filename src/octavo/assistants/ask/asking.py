@@ -14,20 +14,30 @@ from octavo.kit.db.database import Transaction
 
 from .answering import ENGLISH, AnswerWords, AskedQuestion, ComposedAnswer, answer
 from .material import AnswerMaterial
+from .recommending import recommend
 from .retrieving import retrieve
 
 
 class QuestionAsker(Struct, frozen=True):
-    """Asker of a question. ``user_id``: the user, or empty for a visitor of a site. ``material``: the content
-    for answers. ``words``: the texts of an answer besides passages. ``recorded``: whether unanswered
-    questions are stored. ``answered``: the function called when an answer is complete."""
+    """Person who asks a question, with the material and settings for its answer. ``user_id``: the user, or empty for a
+    visitor of a site. ``material``: the content for answers. ``words``: the texts of an answer other than passages.
+    ``instructions``: the instructions of the site to the model. ``suggestions``: the questions that the site suggests,
+    or none to suggest questions from its pages. ``recorded``: whether unanswered questions are stored. ``answered``:
+    the function called when an answer is complete."""
 
     organization_id: str
     user_id: str
     material: Callable[[Transaction], AnswerMaterial]
     words: AnswerWords = ENGLISH
+    instructions: str = ""
+    suggestions: Sequence[str] = ()
     recorded: bool = True
     answered: Callable[[Transaction], None] | None = None
+
+
+def suggest(tx: Transaction, asker: QuestionAsker) -> list[str]:
+    """Return suggested questions: those of the site, or questions that its pages answer."""
+    return list(asker.suggestions) or recommend(tx, asker.material(tx), asker.words)
 
 
 def ask(
@@ -36,7 +46,7 @@ def ask(
     """Yield the answer as it grows. No transaction is open while a model writes."""
     with context.db.read() as tx:
         passages = retrieve(tx, asker.material(tx), question, before)
-        model = find_model(context, tx, asker.organization_id, asker.user_id or None)
+        model = find_model(context, tx, asker.organization_id, asker.user_id or None, asker.instructions)
     found = None
     for found in answer(AskedQuestion(question, before), passages, model, asker.words):
         yield found

@@ -11,7 +11,8 @@ from msgspec import Struct
 from octavo.content.references.mentions import documents_for
 from octavo.content.references.viewing import visitor_of_token
 from octavo.content.revisions.bodies import read_source
-from octavo.content.revisions.store import find_page, list_ancestors, list_children, main_state
+from octavo.content.revisions.page_versions import find_page, list_ancestors, list_children
+from octavo.content.revisions.states import main_state
 from octavo.content.search.drafts import SearchedDraft
 from octavo.content.search.store import OrganizationScope, SectionMatch
 from octavo.core.app_urls import AppAddresses

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, assert_never
 
 import msgspec
 
@@ -16,10 +16,13 @@ from octavo.kit.http.operation import Area, Call, Script, Stream
 from octavo.organization.access.authorization import OrgAccess, SiteAccess, VisitedSite
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import list_visible_space_ids
+from octavo.sites.site.customization.editing import get_customization
+from octavo.sites.site.searching import select_site_spaces
 from octavo.sites.site.structure.outline import visitor_outline
 from octavo.sites.site.structure.store import load_structure
+from octavo.sites.site.types import SearchedSpaces
 
-from . import agent_conversation_routes, agent_conversations, asking, recommending, site_answers, wire
+from . import agent_conversation_routes, agent_conversations, asking, site_answers, wire
 from .material import AnswerMaterial, MemberMaterial, VisitorMaterial
 from .presenting import present_answer, stream_answer
 
@@ -115,7 +118,7 @@ def stream_questions(call: Call, org: OrgAccess) -> Stream:
 
 def _recommend_questions(call: Call, org: OrgAccess) -> list[str]:
     with call.db.read() as tx:
-        return recommending.recommend(tx, _member_asker(call, org).material(tx))
+        return asking.suggest(tx, _member_asker(call, org))
 
 
 # --- sites --------------------------------------------------------------------------------------------
@@ -137,8 +140,7 @@ def stream_ask_in_site(
 ) -> Stream:
     """Answer a question from the content that a site shows to the caller, as server-sent events while the answer is
     written."""
-    only = body.scope.site_space_ids if isinstance(body.scope, wire.SpecificScope) else None
-    asker = _site_asker(call, site, only, "scope.siteSpaceIds")
+    asker = _site_asker(call, site, *_read_scope(body.scope))
     answers = asking.ask(call.context, asker, body.question, [])
     shown = wire.AskQuery(format=query.format)
     return _stream(wire.AnswerEvent("answer", wire.present_answer(found, shown)) for found in answers)
@@ -156,10 +158,11 @@ def stream_questions_in_site(
     call: Call, site: SiteAccess | VisitedSite, query: wire.SiteQuestionsQuery
 ) -> Stream:
     """Suggest questions that pages of a site answer, as server-sent events."""
-    only = [query.site_space_id] if query.site_space_id is not None else None
-    asker = _site_asker(call, site, only, "siteSpaceId", query.space_id)
+    named = {"siteSpaceId": query.site_space_id} if query.site_space_id is not None else {}
+    where = SearchedSpaces("named" if named else "all")
+    asker = _site_asker(call, site, named, where, query.space_id)
     with call.db.read() as tx:
-        found = recommending.recommend(tx, asker.material(tx))
+        found = asking.suggest(tx, asker)
     return _stream([wire.QuestionEvent(question) for question in found])
 
 
@@ -182,7 +185,7 @@ def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.Respo
     if previous is not None:
         with call.db.read() as tx:
             before = site_answers.get_answer(tx, site, previous).questions
-    answers = asking.ask(call.context, _site_asker(call, site, None, ""), question, before)
+    answers = asking.ask(call.context, _site_asker(call, site, {}, SearchedSpaces("all")), question, before)
     return _stream(stream_answer(call.context, site, [*before, question], answers, previous))
 
 
@@ -201,18 +204,37 @@ def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, respons
     return _stream(present_answer(response_id, found))
 
 
+def _read_scope(
+    scope: wire.DefaultScope | wire.SpecificScope | wire.WholeScope,
+) -> tuple[dict[str, str], SearchedSpaces]:
+    """Return the site spaces that a scope names, by field, and the site spaces to answer from."""
+    match scope:
+        case wire.SpecificScope(site_space_ids=ids):
+            return {f"scope.siteSpaceIds[{at}]": id for at, id in enumerate(ids)}, SearchedSpaces("named")
+        case wire.DefaultScope(current_site_space=str(current), restrict_to=restricted):
+            return {"scope.currentSiteSpace": current}, SearchedSpaces(restricted or "default", current)
+        case wire.DefaultScope():
+            return {}, SearchedSpaces("default")
+        case wire.WholeScope():
+            return {}, SearchedSpaces("all")
+        case _:
+            assert_never(scope)
+
+
 def _site_asker(
     call: Call,
     site: SiteAccess | VisitedSite,
-    only: Sequence[str] | None,
-    place: str,
+    named: Mapping[str, str],
+    where: SearchedSpaces,
     space_id: str | None = None,
 ) -> asking.QuestionAsker:
-    """Return the asker at a site: a visitor, or a member with access to some of its spaces. ``only``: the site
-    spaces to answer from, or those of ``space_id``. Raises NotFound for a site space or space that they can't see."""
+    """Return the asker for a site: a visitor, or a member with access to some of its spaces. ``named``: the site spaces
+    that the request names, by field. ``where``: the site spaces to answer from; of these, only those of ``space_id`` if
+    it is given. Raises NotFound for a site space or space that they can't see."""
     visitor = site.visitor if isinstance(site, VisitedSite) else None
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)
+        assistant = get_customization(tx, site.site_id).ai
         if isinstance(site, VisitedSite):
             visitor = site.visitor
             shown = {one.id: one.space_id for one in visitor_outline(tx, visitor).site_spaces()}
@@ -220,24 +242,30 @@ def _site_asker(
             linked = sorted({one.space_id for one in structure.site_spaces.values()})
             seen = frozenset(list_visible_space_ids(tx, site.organization, among=linked))
             shown = {one.id: one.space_id for one in structure.site_spaces.values() if one.space_id in seen}
-    for id in only or []:
-        if id not in shown:
-            raise NotFound(f"{place}: there is no site space with the ID {id!r} in this site.")
+        shown = select_site_spaces(tx, structure, shown, named, where)
     if space_id is not None:
-        only = [id for id in only or shown if shown[id] == space_id]
-        if not only:
+        shown = {id: space for id, space in shown.items() if space == space_id}
+        if not shown:
             raise NotFound(f"spaceId: there is no space with the ID {space_id!r} in this site.")
+    only = None if where.spread == "all" and space_id is None else list(shown)
 
     def material(tx: Transaction) -> AnswerMaterial:
         if visitor is not None:
             return VisitorMaterial(call.context, tx, visitor, only)
         return MemberMaterial(
             call.context,
-            list(dict.fromkeys(space for id, space in shown.items() if only is None or id in only)),
+            list(dict.fromkeys(shown.values())),
         )
 
     user_id = "" if isinstance(site, VisitedSite) else site.user_id
-    return asking.QuestionAsker(site.organization_id, user_id, material, answered=_answer_counter(site))
+    return asking.QuestionAsker(
+        site.organization_id,
+        user_id,
+        material,
+        instructions=assistant.instructions or "",
+        suggestions=assistant.suggestions or (),
+        answered=_answer_counter(site),
+    )
 
 
 def _answer_counter(site: SiteAccess | VisitedSite) -> Callable[[Transaction], None] | None:

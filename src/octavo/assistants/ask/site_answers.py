@@ -54,7 +54,8 @@ def get_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) 
 
 
 def _asker(site: SiteAccess | VisitedSite) -> str:
-    """Return a key for the asker: a member, or visitors who see the same. It determines what an answer may contain."""
+    """Return a key for the asker: a member, or visitors who see the same content. It determines what an answer may
+    contain."""
     match site:
         case VisitedSite(visitor=visitor):
             who: tuple[object, ...] = ("", (visitor.claims, sorted(visitor.spaces), visitor.preview))

@@ -42,6 +42,11 @@ class AskFormatQuery(Struct):
 
 class DefaultScope(Struct, rename="camel", tag_field="mode", tag="default"):
     current_site_space: str | None = None
+    restrict_to: Literal["currentSiteSpace", "otherSiteSpaces"] | None = None
+
+    def __post_init__(self) -> None:
+        if self.restrict_to is not None and self.current_site_space is None:
+            raise ValueError("scope: `restrictTo` requires `currentSiteSpace`")
 
 
 class SpecificScope(Struct, rename="camel", tag_field="mode", tag="specific"):

@@ -16,7 +16,7 @@ from .types import Part
 MAX_TITLE = 140
 MAX_SUMMARY = 500
 MAX_ISSUES = 3
-"""Maximum issues of one conversation; further questions belong to the last of them."""
+"""Maximum number of issues of one conversation; additional questions belong to the last one."""
 _MAX_TEXT = 20_000
 """Maximum number of characters of a conversation to analyze: logs and code come after the question."""
 _MAX_SENTENCE = 400

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from octavo.content.revisions.store import find_page, list_ancestors, main_state
+from octavo.content.revisions.page_versions import find_page, list_ancestors
+from octavo.content.revisions.states import main_state
 from octavo.content.search.presenting import visible_spaces
 from octavo.content.search.querying import PageHit, search_pages, with_snippets
 from octavo.core.sentences import stems

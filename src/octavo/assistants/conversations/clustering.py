@@ -22,7 +22,7 @@ from .embeddings import ClusterMeanings, IssueMeaning, Scale
 SIMILAR = 0.28
 """Minimum cosine for an issue to belong to a cluster."""
 _WORDS = 1 << 16
-"""Number of words that can be distinguished; further words share a number."""
+"""Number of words that can be distinguished; other words share a number."""
 _KEPT = 80
 """Number of words stored per cluster: the most frequent words."""
 _CANDIDATES = 60

@@ -43,8 +43,8 @@ class ClusterDescription(Struct, frozen=True):
 
 
 def describe(clustering: Clustering, cluster_id: str, issues: Sequence[Issue]) -> ClusterDescription:
-    """Describe a cluster from some of its issues: the title closest to all of them, the phrases most of them share,
-    and further titles."""
+    """Describe a cluster from some of its issues: the title closest to all of them, the phrases most of them share, and
+    other titles."""
     ranked = sorted(
         issues,
         key=lambda issue: (

@@ -1,6 +1,6 @@
 """Meanings of issues, as vectors of a model if one is configured: questions without a common word can be the same.
 
-The similarity of unrelated texts differs much between models. So each model is calibrated once with pairs of
+The similarity of unrelated texts differs widely between models. So each model is calibrated once with pairs of
 questions known to mean the same: vectors closer to these than to unrelated questions are similar."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ log = logging.getLogger("octavo.conversations")
 ALIKE = 0.5
 """Position between unrelated and identical meanings from which texts are about the same."""
 MAX_BYTES = 64 * 1024 * 1024
-"""Maximum memory for the vectors of clusters; further clusters are compared by their words alone."""
+"""Maximum memory for the vectors of clusters; clusters beyond it are compared by their words alone."""
 _LEAST = 0.1
 """Minimum difference in similarity between same and unrelated questions for vectors to be useful."""
 _PAIRS = (

@@ -23,7 +23,7 @@ class Part(Struct):
 
 
 class Metadata(Struct, rename="camel"):
-    """Location of a conversation, and further data from its source."""
+    """Location of a conversation, and additional data from its source."""
 
     url: Annotated[str, Meta(max_length=2048)] | UnsetType = UNSET
     attributes: (

@@ -10,7 +10,7 @@ from octavo.content.changes.editing import edit
 from octavo.content.changes.saving import create_with, resolver_maker, retry_on_conflict
 from octavo.content.changes.store import ChangeRow, find_change
 from octavo.content.references.viewing import load_view, source_document
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.checks.fixes import replace_link, replace_text
 from octavo.core.document.json import to_json
 from octavo.core.document.nodes import Document
@@ -104,6 +104,6 @@ def _list_edits(tx: Transaction, space_id: str, findings: Sequence[FindingRow]) 
 
 def _target_of(url: str, page: str, anchor: str) -> JsonObject:
     if anchor:
-        # The rest of the link is correct, and stays as it was written.
+        # The rest of the link is correct, and remains as it was written.
         return {"kind": "url", "url": f"{url.partition('#')[0]}#{anchor}"}
     return {"kind": "page", "page": page}

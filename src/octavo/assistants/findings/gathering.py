@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -18,6 +19,7 @@ from octavo.core.checks.faults import QUOTE, CheckedPage
 from octavo.core.checks.statements import find_contradictions
 from octavo.core.document.anchors import place_ids
 from octavo.core.document.references import TYPES_OF_FILES
+from octavo.core.freshness import freshness_of
 from octavo.core.pages import Page
 from octavo.core.sentences import shorten
 from octavo.kit.db.database import Transaction
@@ -34,6 +36,8 @@ _HISTORY = re.compile(
 _SHARE = 0.8
 """Minimum similarity of an anchor that is proposed instead of a missing one."""
 _MOST_OPERATIONS = 50
+_VERY_LATE = 90
+"""Days after which an overdue review is more urgent."""
 
 
 def gather_findings(
@@ -72,6 +76,7 @@ class _Gathering:
             self._faults,
             self._variables,
             self._unlinked,
+            self._due_for_review,
             self._contradictions,
             self._operations,
         ):
@@ -155,6 +160,28 @@ class _Gathering:
                 continue
             message = "The page is hidden from navigation, and no other page links to it."
             yield self._found("unlinked-page", [page.id], [Evidence(page.id, page.title, message)])
+
+    def _due_for_review(self) -> Iterator[Found]:
+        """Yield pages whose review is overdue."""
+        tree, today = self._view.every, datetime.now(UTC).date()
+        for page in tree.documents():
+            freshness = freshness_of(page, tree.ancestors(page))
+            if page.computed or freshness.due is None or freshness.due > today:
+                continue
+            late = (today - freshness.due).days
+            verified = (
+                f"It was last verified on {freshness.verified}."
+                if freshness.verified
+                else "It was never verified."
+            )
+            owner = f" The owner is {freshness.owner}." if freshness.owner else ""
+            message = f"The review has been due since {freshness.due}. {verified}{owner}"
+            yield self._found(
+                "review-due",
+                [page.id],
+                [Evidence(page.id, page.title, message)],
+                severity="high" if late > _VERY_LATE else None,
+            )
 
     # --- pages by themselves --------------------------------------------------------------------------------
 

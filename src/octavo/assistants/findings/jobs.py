@@ -1,4 +1,4 @@
-"""When scans run: after changes, every night, and on request."""
+"""Jobs that run scans: after changes, every night, and on request."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from octavo.kit.work import jobs
 from octavo.kit.work.outbox import Event, consumer
 from octavo.sites.site.store import get_site, list_all_sites, list_sites_of_space
 
+from . import reminding
 from .scanning import JOB, fail_scan, scan_site, start_scan
 
+__all__ = ["reminding"]
+
 _AFTER = 60_000
-"""Milliseconds to wait for further changes of a space before its sites are scanned."""
+"""Milliseconds to wait for more changes of a space before its sites are scanned."""
 _EVERY = 24 * 3600.0
 _ATTEMPTS = 5
 

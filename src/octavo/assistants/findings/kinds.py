@@ -1,4 +1,4 @@
-"""Kinds of findings: how each is classified, and which part of a site's health it belongs to."""
+"""Kinds of findings, with their severity and the area of a site's health that each belongs to."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ FindingKind = Literal[
     "alt-text",
     "code-sample",
     "placeholder",
+    "review-due",
     "undefined-variable",
     "unlinked-page",
     "contradiction",
@@ -48,6 +49,7 @@ KINDS: dict[FindingKind, KindOfFinding] = {
         "content-outdated", "high", "links", "Operation was removed from the API"
     ),
     "placeholder": KindOfFinding("content-gap", "medium", "freshness", "Text is unfinished"),
+    "review-due": KindOfFinding("content-outdated", "medium", "freshness", "Page is due for review"),
     "contradiction": KindOfFinding(
         "content-incorrect", "high", "consistency", "Two pages contradict each other"
     ),

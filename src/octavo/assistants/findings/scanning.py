@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from octavo.content.references.viewing import SpaceView, load_view, source_document
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.checks.faults import CheckedPage
 from octavo.core.checks.pages import VERSION, check_page
 from octavo.errors import NotFound

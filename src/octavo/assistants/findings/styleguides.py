@@ -20,7 +20,7 @@ from octavo.content.changes.editing import edit
 from octavo.content.changes.saving import create_with, edit_live, resolver_maker, retry_on_conflict
 from octavo.content.changes.store import ChangeRow, get_change
 from octavo.content.references.viewing import load_view, source_document
-from octavo.content.revisions.store import State, main_state
+from octavo.content.revisions.states import State, main_state
 from octavo.core.checks.fixes import replace_text
 from octavo.core.checks.pages import check_page, prose
 from octavo.core.checks.style import StyleRule, StyleRuleError, is_rule, read_rule

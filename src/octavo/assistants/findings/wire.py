@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from octavo.content.changes.differences_wire import ChangedPage
 from octavo.content.changes.wire import ChangeRequest
 from octavo.content.references.viewing import load_view
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.document.description import DocumentNodes
 from octavo.core.document.json import to_json
 from octavo.core.document.nodes import Block, Document, Leaf, Mark, Text

@@ -65,7 +65,7 @@ class Model(Struct, frozen=True):
         judge: Callable[[str], str | None] = lambda answer: None,
     ) -> Iterator[str]:
         """Yield the answer in pieces. ``judge``: the function that returns a whole answer's problem for the
-        log. Raises ModelFailed, TooManyRequests if the organization's budget is spent, and OutOfTime. Don't
+        log. Raises ModelFailed, TooManyRequests if the organization's budget is spent, and DeadlineExceeded. Don't
         call it inside a transaction."""
         sent = [ModelMessage("system", self._system()), *messages]
         sent = [ModelMessage(message.role, mask_secrets(message.content)) for message in sent]
@@ -113,8 +113,15 @@ class Model(Struct, frozen=True):
         return f"{_RULES}\n\nInstructions of the organization you work for:\n{self.instructions}"
 
 
-def find_model(context: Context, tx: Transaction, organization_id: str, user_id: str | None) -> Model | None:
-    """Return the model for an organization; None if none is configured, or if the organization has turned it off."""
+def find_model(
+    context: Context,
+    tx: Transaction,
+    organization_id: str,
+    user_id: str | None,
+    of_site: str = "",
+) -> Model | None:
+    """Return the model for an organization; None if none is configured, or if the organization has turned it off.
+    ``of_site``: instructions of a site, which follow those of the organization."""
     settings = context.settings
     if not settings.llm_url or not settings.llm_model:
         return None
@@ -123,4 +130,5 @@ def find_model(context: Context, tx: Transaction, organization_id: str, user_id:
     provider = ModelProvider.from_settings(settings, settings.llm_model)
     row = store.find_instructions(tx, organization_id)
     instructions = to_text(from_json(msgspec.json.decode(row.instructions))) if row else ""
-    return Model(context, provider, organization_id, user_id, instructions)
+    said = "\n\n".join(filter(None, (instructions, of_site.strip())))
+    return Model(context, provider, organization_id, user_id, said)

@@ -1,4 +1,4 @@
-"""Embeddings of texts: texts with similar meanings have vectors in similar directions, whatever their words.
+"""Embeddings of texts: texts with similar meanings have vectors in similar directions, even if their words differ.
 
 Every vector is cached by text and model within an organization, so that nothing is requested twice and response
 times reveal nothing about other organizations. Missing vectors are requested again."""
@@ -48,9 +48,9 @@ class Embedder(Struct, frozen=True):
         return self.provider.model
 
     def embed(self, purpose: str, texts: Sequence[str]) -> list[Vector]:
-        """Return a vector for each text; no text may be empty. Vectors that aren't cached are requested in batches
-        and cached at once, so that a retry after a failure requests only the rest. Raises ModelFailed,
-        TooManyRequests if the organization's budget is spent, and OutOfTime. Don't call it inside a transaction."""
+        """Return a vector for each text; no text may be empty. Vectors that aren't cached are requested in batches and
+        cached immediately, so that a retry after a failure requests only the rest. Raises ModelFailed, TooManyRequests
+        if the organization's budget is spent, and DeadlineExceeded. Don't call it inside a transaction."""
         sent = [mask_secrets(text[:_TEXT]) for text in texts]
         keys = [self._key(text) for text in sent]
         by_key = dict(zip(keys, sent, strict=True))

@@ -49,7 +49,7 @@ class ModelMessage(Struct, frozen=True):
 
 
 class TokenUsage(Struct):
-    """Tokens counted by the provider; 0 if it doesn't say."""
+    """Tokens counted by the provider; 0 if it doesn't return them."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -82,7 +82,7 @@ class ModelProvider(Struct, frozen=True):
     ) -> Iterator[str]:
         """Yield the answer in pieces; ``usage`` is complete at the end. ``schema``: the schema of the
         requested JSON; providers without support for schemas get it as text. Raises ModelFailed,
-        OutOfTime."""
+        DeadlineExceeded."""
         body: JsonObject = {
             "model": self.model,
             "messages": [msgspec.to_builtins(message) for message in messages],
@@ -112,7 +112,7 @@ class ModelProvider(Struct, frozen=True):
 
     def embed(self, texts: Sequence[str], usage: TokenUsage) -> list[list[float]]:
         """Return a vector of length 1 for each text, all of one dimension, and set ``usage``. Raises ModelFailed,
-        OutOfTime."""
+        DeadlineExceeded."""
         body = msgspec.json.encode({"model": self.model, "input": list(texts), "encoding_format": "float"})
         until = time.monotonic() + self.seconds
         attempt = 0
@@ -133,7 +133,7 @@ class ModelProvider(Struct, frozen=True):
 
     @contextmanager
     def _post(self, path: str, body: bytes, size: int, seconds: float) -> Iterator[Streamed]:
-        """Return an answer with status 200. Raises ModelFailed, also if reading the answer fails."""
+        """Return an answer with status 200. Raises ModelFailed, including if reading the answer fails."""
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
@@ -234,7 +234,7 @@ def _explain(body: bytes) -> str:
 
 
 def _wait_after(error: ModelFailed, attempt: int, until: float) -> None:
-    """Wait before the next attempt. Raises the error if there is no further attempt."""
+    """Wait before the next attempt. Raises the error if there are no attempts left."""
     wait = PAUSE * 2 ** (attempt - 1)
     if not error.may_pass or attempt >= ATTEMPTS or time.monotonic() + wait > until:
         raise error

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from difflib import SequenceMatcher
 
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.store import list_items, list_pages, main_state
+from octavo.content.revisions.item_versions import list_items
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.core.document.page import split_page
 from octavo.core.document.reader import read
 from octavo.core.pages import Page

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from octavo.assistants.models.instructing import read_instructions
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.work.jobs import enqueue
@@ -24,7 +24,7 @@ JOB = "translateSpace"
 _MAX_TITLE = 50
 
 
-class Wanted(NamedTuple):
+class NewTranslation(NamedTuple):
     """Translation to create. ``source``: the space; ``instructions``: the nodes of a document."""
 
     source: str
@@ -50,7 +50,7 @@ def get_translation(
 
 
 @contextmanager
-def prepare(db: Database, org: OrgAccess, wanted: Wanted) -> Iterator[str | None]:
+def prepare(db: Database, org: OrgAccess, wanted: NewTranslation) -> Iterator[str | None]:
     """Prepare a call of ``create`` within the block, like ``prepare_copy``. Raises like ``create``."""
     with db.read() as tx:
         source = _require_source(tx, org, wanted)
@@ -58,7 +58,7 @@ def prepare(db: Database, org: OrgAccess, wanted: Wanted) -> Iterator[str | None
         yield prepared
 
 
-def _require_source(tx: Transaction, org: OrgAccess, wanted: Wanted) -> SpaceAccess:
+def _require_source(tx: Transaction, org: OrgAccess, wanted: NewTranslation) -> SpaceAccess:
     """Return access to the source. Raises NotFound and Forbidden for the source, BadRequest if the translation
     isn't possible."""
     source = space_access(tx, org.actor, Can.ADMIN, wanted.source)
@@ -71,7 +71,7 @@ def _require_source(tx: Transaction, org: OrgAccess, wanted: Wanted) -> SpaceAcc
     return source
 
 
-def create(tx: Transaction, org: OrgAccess, wanted: Wanted, prepared: str | None) -> TranslationRow:
+def create(tx: Transaction, org: OrgAccess, wanted: NewTranslation, prepared: str | None) -> TranslationRow:
     """Create a copy of the source that follows it, and start its first run. It is visible to the same people
     as the source. Raises NotFound and Forbidden for the source, and BadRequest."""
     source = _require_source(tx, org, wanted)
@@ -108,8 +108,8 @@ def create(tx: Transaction, org: OrgAccess, wanted: Wanted, prepared: str | None
 
 
 def run(tx: Transaction, org: OrgAccess, translation_id: str) -> None:
-    """Start another run; a run in progress restarts. Raises NotFound, also if the caller can't see the source or it
-    was deleted, and Forbidden."""
+    """Start another run; a run in progress restarts. Raises NotFound, even if the caller can't see the source or it was
+    deleted, and Forbidden."""
     found, _ = get_translation(tx, org, translation_id, Can.EDIT)
     space_access(tx, org.actor, Can.VIEW, found.source_id)
     _start(tx, found, org.user_id)

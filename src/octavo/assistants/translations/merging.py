@@ -12,16 +12,11 @@ from msgspec.structs import replace
 
 from octavo.content.changes.comparing import Sides, merge_into_main
 from octavo.content.revisions.bodies import body_hash, get_body
+from octavo.content.revisions.item_versions import Item, find_items
 from octavo.content.revisions.keys import KeptKeys
-from octavo.content.revisions.store import (
-    Changes,
-    Item,
-    State,
-    find_items,
-    find_pages,
-    list_children,
-    revision_state,
-)
+from octavo.content.revisions.page_versions import find_pages, list_children
+from octavo.content.revisions.states import State, revision_state
+from octavo.content.revisions.store import Changes
 from octavo.core.merge import MergeConflict, Versions
 from octavo.core.pages import Page
 from octavo.core.problems import Problem

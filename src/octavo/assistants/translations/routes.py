@@ -49,7 +49,9 @@ def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation)
     Requires the role `create` for the source."""
     instructions = body.instructions if body.instructions is not UNSET else {"nodes": []}
     source = body.source
-    wanted = managing.Wanted(source.space, source.language, body.language, instructions, body.formality)
+    wanted = managing.NewTranslation(
+        source.space, source.language, body.language, instructions, body.formality
+    )
     with managing.prepare(call.db, org, wanted) as prepared, call.db.write() as tx:
         made = managing.create(tx, org, wanted, prepared)
         return _present(call, *managing.get_translation(tx, org, made.id))
@@ -145,10 +147,13 @@ def find_matches(
 
 
 @operation("listGlossaryEntries", "GET", _GLOSSARY, needs=Can.VIEW)
-def list_entries(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.GlossaryEntry]:
-    """List the glossary: words with fixed translations, oldest first."""
+def list_entries(call: Call, org: OrgAccess, query: wire.GlossaryQuery) -> Listing[wire.GlossaryEntry]:
+    """List the glossary: words with fixed translations, oldest first or sorted by one language."""
     with call.db.read() as tx:
-        found = store.list_entries(tx, org.organization_id, query.limit, query.page)
+        if query.order_by is None:
+            found = store.list_entries(tx, org.organization_id, query.limit, query.page)
+        else:
+            found = glossary.list_sorted(tx, org, query.order_by, query.limit, query.page)
     return present_slice(found, lambda row: wire.present_entry(call, org.organization_id, row))
 
 

@@ -1,9 +1,9 @@
 """The job that runs a translation: changes of the source are translated and become one revision.
 
-A run compares every page of the source with what the last run saw and processes those that differ. It first learns
-people's edits in the translated space: the memory stores them as human translations, which machines never
-overwrite. Then it merges its result into the space like a change request (``merging.py``). A process killed at any
-point has already stored its translations; the next attempt finds them."""
+A run compares every page of the source with its state in the last run, and processes those that differ. It first learns
+people's edits in the translated space: the memory stores them as human translations, which machines never overwrite.
+Then it merges its result into the space like a change request (``merging.py``). A process killed at any point has
+already stored its translations; the next attempt finds them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from octavo.assistants.models.calling import find_model
 from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.saving import edit_live
 from octavo.content.revisions.bodies import body_hash, get_body, put_bodies
-from octavo.content.revisions.store import Item, State, list_items, list_pages, main_state
+from octavo.content.revisions.item_versions import Item, list_items
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import State, main_state
 from octavo.core.document.nodes import Document
 from octavo.core.document.page import split_page, with_head
 from octavo.core.document.reader import read
@@ -30,7 +32,7 @@ from octavo.core.problems import Problem
 from octavo.errors import OctavoError
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
-from octavo.kit.scheduling.deadlines import OutOfTime
+from octavo.kit.scheduling.deadlines import DeadlineExceeded
 from octavo.kit.work.jobs import LeaseLost, finish, job, renew
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import space_access
@@ -54,7 +56,7 @@ class RunCanceled(Exception):
 
 
 class _Source(Struct, frozen=True):
-    """Content of the source: pages, and items (reusable contents are translated, others copied)."""
+    """Content of the source: pages, and items (reusable content are translated, others copied)."""
 
     pages: dict[str, Page]
     items: dict[str, Item]
@@ -73,7 +75,7 @@ def run_translation(context: Context, translation: str, run: str) -> None:
         return
     except LeaseLost:
         raise
-    except (OctavoError, OutOfTime) as error:
+    except (OctavoError, DeadlineExceeded) as error:
         with context.db.write() as tx:
             if store.end_run(tx, translation, run, notice=f"The last run failed: {error}"):
                 emit(
@@ -103,7 +105,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
     made.gone = [part_id for part_id in known if part_id not in source.pages and part_id not in source.items]
     untranslated = _count_missing(known, made)
     with context.db.write() as tx:
-        # This run's merge and the next run need them, whatever happens to this run.
+        # This run's merge and the next run need them, regardless of the outcome of this run.
         put_bodies(tx, made.bodies)
     merging: Merging
 
@@ -278,7 +280,7 @@ def _list_texts(document: Document) -> list[TextToTranslate]:
 
 
 def _write_part(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapping[str, str]) -> str:
-    """Return the translated source of a part: everything outside its texts stays byte for byte."""
+    """Return the translated source of a part: everything outside its texts remains the same, byte for byte."""
     changed = False
     document = _body_of(part, text)
     for segment in segments(document):

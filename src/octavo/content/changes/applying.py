@@ -14,8 +14,11 @@ from msgspec.structs import replace
 from octavo.content.references.lookup import Owner
 from octavo.content.references.resolving import NobodyViewer, Resolver, state_resolver
 from octavo.content.revisions.drafting import Draft
+from octavo.content.revisions.item_versions import Item
 from octavo.content.revisions.keys import KeptKeys
-from octavo.content.revisions.store import Changes, Item, State, find_page, revision_state
+from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.states import State, revision_state
+from octavo.content.revisions.store import Changes
 from octavo.core.document.page import read_head, split_page, with_head
 from octavo.core.document.urls import safe_url
 from octavo.core.merge import MergeConflict
@@ -105,7 +108,7 @@ class BatchApplication:
         self.uploads, self.started = iter(uploads), started
 
     def finish(self) -> EditedContent:
-        keys, changes = self.documents.settle(), self.draft.changes
+        keys, changes = self.documents.resolve_names(), self.draft.changes
         texts = self.draft.texts_of(changes)
         return EditedContent(changes, texts, keys, self.outcomes, self.files, frozenset(self.named))
 

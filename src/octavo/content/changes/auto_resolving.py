@@ -9,7 +9,9 @@ import msgspec
 from msgspec.structs import replace
 
 from octavo.content.revisions.bodies import body_hash, get_body
-from octavo.content.revisions.store import Item, State, find_items, find_pages
+from octavo.content.revisions.item_versions import Item, find_items
+from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.states import State
 from octavo.core.alignment import align
 from octavo.core.document.page import split_page
 from octavo.core.merge import MergeConflict

@@ -94,8 +94,8 @@ class _BlockEdit:
                     found[2].append(edits.move(move.blocks, place, "blocks"))
                 else:
                     edits.allowed_at(place)
-                    nodes = self.adapt_blocks(source, here, source.edits.take_away(move.blocks, "blocks"))
-                    found[2].append(edits.bring(nodes, place))
+                    nodes = self.adapt_blocks(source, here, source.edits.detach(move.blocks, "blocks"))
+                    found[2].append(edits.attach(nodes, place))
         with _ErrorPrefix(""):
             edits.delete(change.delete, "delete")
         pages: list[Page] = []

@@ -44,7 +44,7 @@ class DocumentInput(Struct):
 
 
 class GivenLayout(Struct, rename="camel", forbid_unknown_fields=True):
-    """Layout options to set. Other options stay as they are."""
+    """Layout options to set. Other options remain unchanged."""
 
     width: Literal["default", "wide", "landing"] | UnsetType = UNSET
     cover: bool | UnsetType = UNSET
@@ -102,7 +102,7 @@ _GIVEN: dict[FieldType, Any] = {
     "mapping": GivenVariables,
     "paths": Annotated[list[RedirectPath], Meta(max_length=MAX_PATHS)],
 }
-"""Types of the fields that aren't text, in edits."""
+"""Types that edits use for the fields that aren't text."""
 
 
 def _edited_type(field: Field) -> object:
@@ -110,11 +110,15 @@ def _edited_type(field: Field) -> object:
         return bool | UnsetType
     if field.type in _GIVEN:
         return _GIVEN[field.type] | None | UnsetType
-    return Annotated[str, Meta(max_length=field.max_length)] | None | UnsetType
+    limits: dict[str, Any] = {"max_length": field.max_length}
+    if field.form is not None:
+        valid, described = field.form
+        limits["pattern"] = pattern(rf"^(?:{valid})?\Z", described)
+    return Annotated[str, Meta(**limits)] | None | UnsetType
 
 
 def _stored(type: FieldType, value: object, before: object) -> object:
-    """Return a given value in the form in which pages store it. ``before``: the value that the page has."""
+    """Return a given value in the form in which pages store it. ``before``: the current value of the page."""
     match value, before:
         case GivenLayout(), LayoutOptions():
             given = {name: one for name, one in msgspec.structs.asdict(value).items() if one is not UNSET}
@@ -130,8 +134,8 @@ def _stored(type: FieldType, value: object, before: object) -> object:
 
 
 class EditedPageFields(Struct, rename="camel"):
-    """The ``title``, the ``slug``, and the fields of ``EDITED_FIELDS``. In ``variables``, null removes a
-    variable, and others stay as they are."""
+    """The ``title``, the ``slug``, and the fields of ``EDITED_FIELDS``. In ``variables``, null removes a variable, and
+    others remain unchanged."""
 
     title: PageTitle | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
@@ -147,8 +151,8 @@ class EditedPageFields(Struct, rename="camel"):
         return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
 
     def edited(self, before: Mapping[str, object]) -> dict[str, object]:
-        """Return the values given for ``EDITED_FIELDS``, in the form in which pages store them, except
-        covers, whose files depend on the page. ``before``: the values that the page has."""
+        """Return the values given for ``EDITED_FIELDS``, as pages store them, except covers, whose files depend
+        on the page. ``before``: the values that the page has."""
         return {
             name: _stored(EDITED_FIELDS[name].type, value, before[name])
             for name, value in self._given().items()
@@ -225,8 +229,8 @@ class MoveBlocks(BlockPlace, kw_only=True, rename={"from_": "from"}):
 
 
 class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=True):
-    """Edit individual blocks of a page by key; an Octavo extension. The lists apply in this order: set,
-    insert, move, delete. The rest of the page stays byte for byte the same."""
+    """Edit individual blocks of a page by key; an Octavo extension. The lists apply in this order: set, insert, move,
+    delete. The rest of the page remains the same, byte for byte."""
 
     page: str
     set: Annotated[list[SetBlock], Meta(max_length=MAX_BLOCKS)] = []

@@ -1,4 +1,4 @@
-"""Find what a change request and main each changed since they diverged, and merge the two."""
+"""Find the changes of a change request and of main since they diverged, and merge the two."""
 
 from __future__ import annotations
 
@@ -10,24 +10,18 @@ from msgspec.structs import replace
 
 from octavo.content.revisions.bodies import body_hash, get_body
 from octavo.content.revisions.drafting import same_version
+from octavo.content.revisions.history import get_revision
+from octavo.content.revisions.item_versions import Item, find_item_by_path, find_items
 from octavo.content.revisions.keys import KeptKeys, carried_keys, keyed_document
-from octavo.content.revisions.store import (
-    Changes,
-    Item,
-    Layer,
-    State,
-    TouchedIds,
-    find_item_by_path,
-    find_items,
+from octavo.content.revisions.page_versions import (
     find_page,
     find_page_by_file,
     find_pages,
-    get_revision,
-    list_branch_content,
     list_by_slug,
-    list_changed,
     list_children,
 )
+from octavo.content.revisions.states import Layer, State, TouchedIds, list_branch_content, list_changed
+from octavo.content.revisions.store import Changes
 from octavo.core.document.nodes import Document
 from octavo.core.merge import MergeConflict, MergeResult, Tree, Versions, merge
 from octavo.core.pages import Page

@@ -23,7 +23,8 @@ from octavo.content.references.index import derive_delta, list_changes_between
 from octavo.content.references.listing import overlay_of
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.deriving import MainUpdate
-from octavo.content.revisions.store import State, find_page
+from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.states import State
 from octavo.core.app_urls import change_view
 from octavo.core.document.page import unread_conditions
 from octavo.core.links import app_hosts
@@ -63,7 +64,8 @@ from .content_wire import (
     VariablesAnswer,
 )
 from .saving import EditedChange, edit_change, edit_main
-from .wire import ChangeRequest, present_change
+from .verifying import verify_page
+from .wire import ChangeRequest, VerifyAnswer, present_change
 
 operation = Area("changes").operation
 
@@ -215,6 +217,23 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
     _name_revisions(answer, made, body.base_revision)
     answer.unread_conditions = unread or UNSET
     return answer
+
+
+@operation(
+    "verifyPage",
+    "POST",
+    "/spaces/{spaceId}/content/page/{pageId}/verify",
+    needs=Can.EDIT,
+    errors=(404, 409),
+)
+def verify(call: Call, space: SpaceAccess, page_id: str) -> VerifyAnswer:
+    """Record that you checked today that a page is still correct. In a locked space, this is a change request that is
+    merged immediately, if you can merge it and all merge rules pass; otherwise it waits for a review."""
+    found = verify_page(call.context, space, page_id)
+    if found.change is None:
+        return VerifyAnswer(merged=True)
+    with call.db.read() as tx:
+        return VerifyAnswer(not found.open, present_change(call, tx, store.get_change(tx, found.change.id)))
 
 
 _NAMED = 20

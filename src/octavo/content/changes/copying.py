@@ -13,7 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from octavo.content.revisions.drafting import Draft
-from octavo.content.revisions.store import Changes, Item, State
+from octavo.content.revisions.item_versions import Item
+from octavo.content.revisions.states import State
+from octavo.content.revisions.store import Changes
 from octavo.core.document.nodes import Document
 from octavo.core.document.page import split_page
 from octavo.core.document.reader import read

@@ -8,18 +8,16 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.store import (
+from octavo.content.revisions.history import get_revision, state_before
+from octavo.content.revisions.item_versions import find_items
+from octavo.content.revisions.page_versions import find_page, find_pages
+from octavo.content.revisions.states import (
     Layer,
     State,
     TouchedIds,
-    find_items,
-    find_page,
-    find_pages,
-    get_revision,
     list_branch_content,
     list_changed,
     revision_state,
-    state_before,
 )
 from octavo.core.diff import BlockChange, Change, compare_tags, diff_text, semantic_changes
 from octavo.core.space_config import TAGS_PATH

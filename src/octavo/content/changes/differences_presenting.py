@@ -15,8 +15,10 @@ from octavo.content.pages.tag_wire import present_page_tags
 from octavo.content.pages.wire import FileVariant, present_cover, present_layout
 from octavo.content.references.resolving import cover_ref
 from octavo.content.revisions.files import download_url
+from octavo.content.revisions.item_versions import Item
 from octavo.content.revisions.keys import keyed_document
-from octavo.content.revisions.store import Item, State, find_page, list_ancestors
+from octavo.content.revisions.page_versions import find_page, list_ancestors
+from octavo.content.revisions.states import State
 from octavo.core.diff import Change, diff_documents
 from octavo.core.json_types import JsonObject
 from octavo.core.page_fields import wire_name
@@ -87,9 +89,9 @@ def present_differences(
     only: str | None = None,
     merged_from: ChangeRequest | UnsetType = UNSET,
 ) -> SemanticChanges:
-    """Present at most ``limit`` changes after a page token, and the number of further changes. ``only``: the
-    id of the page or item whose changes to present. Raises BadRequest if the token refers to something that
-    is no longer changed."""
+    """Present at most ``limit`` changes after a page token, and the number of remaining changes. ``only``: the id of
+    the page or item whose changes to present. Raises BadRequest if the token refers to something that is no longer
+    changed."""
     entries = entries_between(tx, states)
     if only is not None:
         entries = [entry for entry in entries if isinstance(entry, Change) and entry.id == only]

@@ -66,7 +66,7 @@ class SemanticChange(Struct, rename="camel", kw_only=True):
 
 
 class SemanticChanges(Struct, rename="camel"):
-    """Page of changes. ``more``: the number of further changes. ``next``: the next page of them."""
+    """Page of changes. ``more``: the number of remaining changes. ``next``: the next page of them."""
 
     changes: list[SemanticChange]
     more: int | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""Delete drafts that contain nothing: someone opened the editor, and left without a change."""
+"""Delete empty drafts, which are created when someone opens the editor and leaves without making a change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from . import store
 from .pending import has_pending, try_to_save_pending
 
 DAYS = 7
-"""Days after which an empty draft is deleted that no one discarded: a tab was closed, or a browser was offline."""
+"""Days after which an empty draft is deleted if no one discarded it, for example because a tab was closed or a browser
+was offline."""
 _AT_ONCE = 100
 
 

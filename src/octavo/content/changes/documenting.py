@@ -31,7 +31,8 @@ from octavo.core.document.page import below_title, front_keys, read_head, split_
 from octavo.core.document.reader import may_be_cut
 from octavo.core.document.references import Reference, references, rewrite
 from octavo.core.document.writing import rewritten, write
-from octavo.core.expressions import ExpressionError, parse
+from octavo.core.expression_syntax import parse
+from octavo.core.expression_values import ExpressionError
 from octavo.core.import_plan import head_fields
 from octavo.core.json_types import JsonObject
 from octavo.core.links import relative_href, space_href
@@ -58,7 +59,7 @@ class BatchDocuments:
         """Pages and reusable content whose source this batch creates. The value is the document with keys if
         all of it was provided as nodes, or the index of the source if only some of its blocks were."""
         self._copied_from: dict[str, Document] = {}
-        self._unsettled: dict[str, None] = {}
+        self._unresolved: dict[str, None] = {}
         """Owners whose whole document this batch sets, in order."""
         self._open_refs: defaultdict[str, set[str]] = defaultdict(set)
         """Names that blocks of a page link to and that a later change of this batch may assign to a page."""
@@ -88,11 +89,11 @@ class BatchDocuments:
         """Let the blocks of a text that was copied from a document of another state keep their keys."""
         self._copied_from[owner_id] = document
 
-    def settle(self) -> list[KeptKeys]:
+    def resolve_names(self) -> list[KeptKeys]:
         """Replace links by name with links by path, once the whole batch has been applied, and return the
         keys that blocks keep."""
         named = self._page_refs.keys()
-        for owner_id in [*self._unsettled, *(id for id, refs in self._open_refs.items() if refs & named)]:
+        for owner_id in [*self._unresolved, *(id for id, refs in self._open_refs.items() if refs & named)]:
             self._settle_links(owner_id)
         return [kept for owner_id, given in self._given.items() if (kept := self._keys(owner_id, given))]
 
@@ -112,7 +113,7 @@ class BatchDocuments:
         """Return the new source of a page or reusable content. Raises BadRequest, TooLarge."""
         source, document = self._source(owner, body, given)
         self._given[owner.id] = document
-        self._unsettled[owner.id] = None
+        self._unresolved[owner.id] = None
         return source
 
     def _source(self, owner: Owner, body: str | None, given: DocumentInput) -> tuple[str, Document | None]:

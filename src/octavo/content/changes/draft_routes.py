@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from octavo.content.revisions.store import find_page, main_state
+from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.states import main_state
 from octavo.errors import NotFound
 from octavo.kit.db.pagination import Listing, PageQuery, Slice, present_slice
 from octavo.kit.http.operation import Area, Call

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from octavo.content.references.resolving import Resolver
-from octavo.content.revisions.store import State
+from octavo.content.revisions.states import State
 from octavo.errors import OctavoError
 from octavo.kit.db.database import Transaction
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from octavo.content.revisions.computing import ComputedSource, NotYet, Requester, compute_revision
-from octavo.content.revisions.store import Changes, Layer, State
+from octavo.content.revisions.computing import ComputedSource, NotFetchedYet, Requester, compute_revision
+from octavo.content.revisions.states import Layer, State
+from octavo.content.revisions.store import Changes
 from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page, rank_between, slugify
 from octavo.errors import BadRequest
@@ -42,8 +43,8 @@ def filling_with_source(tx: Transaction, org: OrgAccess, source: ComputedSource)
     BadRequest naming the problem with the source."""
     try:
         compute_revision(tx, Requester("", org.organization_id, org.actor), source, "new")
-    except NotYet:
-        pass  # Its pages appear once they were computed.
+    except NotFetchedYet:
+        pass  # Its pages appear once they have been computed.
     except BadRequest as error:
         raise BadRequest(error.message.replace("source.", "computedSource.", 1)) from None
 
@@ -64,7 +65,7 @@ def filling_with_source(tx: Transaction, org: OrgAccess, source: ComputedSource)
 
 
 def fill(context: Context, actor: Actor, space_id: str, make: MakeEdit, *, lock: bool) -> None:
-    """Write the initial content of a new space. ``lock``: whether to lock the space afterwards."""
+    """Write the initial content of a new space. ``lock``: whether to lock the space afterward."""
     with context.db.read() as tx:
         space = space_access(tx, actor, Can.EDIT, space_id)
     edit_live(context, space, make)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from octavo.content.revisions.store import (
+from octavo.content.revisions.history import (
     RevisionRow,
     get_revision,
     list_beginnings,

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.pages.wire import ContentQuery
-from octavo.content.revisions.store import RevisedPages, RevisionRow, RevisionType
+from octavo.content.revisions.history import RevisedPages, RevisionRow, RevisionType
 from octavo.core.app_urls import revision_view
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction

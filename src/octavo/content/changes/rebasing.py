@@ -8,7 +8,9 @@ from msgspec.structs import replace
 
 from octavo.content.references.resolving import Resolver
 from octavo.content.revisions.drafting import same_version
-from octavo.content.revisions.store import Changes, State, find_pages, revision_state
+from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.states import State, revision_state
+from octavo.content.revisions.store import Changes
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Transaction
 

@@ -10,16 +10,11 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from octavo.content.revisions.item_versions import Item, find_items
 from octavo.content.revisions.keys import keyed_document
-from octavo.content.revisions.store import (
-    Changes,
-    Item,
-    State,
-    find_items,
-    find_page,
-    find_pages,
-    revision_state,
-)
+from octavo.content.revisions.page_versions import find_page, find_pages
+from octavo.content.revisions.states import State, revision_state
+from octavo.content.revisions.store import Changes
 from octavo.core.document.page import front_keys, with_head
 from octavo.core.merge import Choice, EditedValue, MergeConflict, chosen, resolve, resolve_field
 from octavo.core.page_fields import FIELDS, FRONT_FIELDS
@@ -64,7 +59,7 @@ def resolve_conflict(
             taken = (
                 EditedValue(read_edited(wanted, choice.value)) if isinstance(choice, EditedValue) else choice
             )
-            others = _Settling(batch, wanted, taken).settle(others)
+            others = _ConflictResolution(batch, wanted, taken).apply_choice(others)
             edited = batch.finish()
         left = {other.key for other in others}
         closed = [wanted, *(one for one in conflicts if one.key != key and one.key not in left)]
@@ -156,11 +151,11 @@ def _as_before(
     return found if len(found) == len(conflicts) else None
 
 
-class _Settling:
+class _ConflictResolution:
     def __init__(self, batch: BatchApplication, conflict: MergeConflict, choice: Choice) -> None:
         self.batch, self.conflict, self.choice = batch, conflict, choice
 
-    def settle(self, others: list[MergeConflict]) -> list[MergeConflict]:
+    def apply_choice(self, others: list[MergeConflict]) -> list[MergeConflict]:
         """Apply the choice and return the ``others`` that remain open."""
         conflict = self.conflict
         kept = self.choice == conflict.kept

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from octavo.content.references.index import list_changes_between
 from octavo.content.revisions.drafting import same_version
+from octavo.content.revisions.history import get_revision
+from octavo.content.revisions.item_versions import find_items
+from octavo.content.revisions.page_versions import find_pages
 from octavo.content.revisions.revising import new_revision
-from octavo.content.revisions.store import (
-    Changes,
-    State,
-    find_items,
-    find_pages,
-    get_revision,
-    main_state,
-    revision_state,
-)
+from octavo.content.revisions.states import State, main_state, revision_state
+from octavo.content.revisions.store import Changes
 from octavo.errors import BadRequest, Conflict
 from octavo.kit.clock import iso
 from octavo.kit.context import Context

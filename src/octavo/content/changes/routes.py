@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from octavo.content.revisions.store import find_items, find_pages, main_state
+from octavo.content.revisions.item_versions import find_items
+from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.states import main_state
 from octavo.core.merge import EditedValue, MergeConflict
 from octavo.errors import BadRequest
 from octavo.kit.db.pagination import Listing, Slice, decode_token, encode_token, present_slice

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from octavo.core.expressions import ExpressionError, evaluate
+from octavo.core.expression_values import ExpressionError
+from octavo.core.expressions import evaluate
 from octavo.core.json_types import JsonObject
 from octavo.errors import PreconditionFailed
 from octavo.kit.clock import iso

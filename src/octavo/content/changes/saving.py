@@ -15,13 +15,15 @@ from typing import TypeVar
 from msgspec import UNSET, Struct
 
 from octavo.content.references.resolving import MemberViewer, Resolver, state_resolver
+from octavo.content.revisions.history import find_continued_saves
 from octavo.content.revisions.revising import changed_pages, first_revision, new_revision, write_unchanged
-from octavo.content.revisions.store import BranchMoved, State, find_continued_saves, main_state, open_branch
+from octavo.content.revisions.states import State, main_state
+from octavo.content.revisions.store import BranchMoved, open_branch
 from octavo.core import merge as merging
 from octavo.core.links import app_hosts
 from octavo.errors import Conflict, Forbidden, TooLarge, format_size
 from octavo.kit.context import Context
-from octavo.kit.db.database import TURN_SECONDS, RetryTransaction, Transaction, no_turn
+from octavo.kit.db.database import TURN_SECONDS, RetryTransaction, Transaction, no_turn_error
 from octavo.kit.http.operation import Actor
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import SpaceAccess
@@ -44,8 +46,8 @@ T = TypeVar("T")
 
 
 def retry_on_conflict(attempt: Callable[[], T]) -> T:
-    """Retry an attempt until no concurrent write interferes. After ``TURN_SECONDS``, raises OutOfReach, which
-    tells the client when to try again."""
+    """Retry an attempt until no concurrent write interferes. After ``TURN_SECONDS``, raises TemporarilyUnavailable,
+    which includes the time of the next try."""
     end = time.monotonic() + TURN_SECONDS
     for number in itertools.count(1):
         try:
@@ -54,7 +56,7 @@ def retry_on_conflict(attempt: Callable[[], T]) -> T:
             if time.monotonic() > end:
                 break
             time.sleep(random.uniform(0, _PAUSE) * min(number, _MOST_PAUSES))  # noqa: S311
-    raise no_turn()
+    raise no_turn_error()
 
 
 def require_editable(change: ChangeRow) -> None:
@@ -118,8 +120,8 @@ def create_with(
     parents: Sequence[str] = (),
     also: Callable[[Transaction, ChangeRow], None] | None = None,
 ) -> ChangeRow:
-    """Create a draft based on ``main`` with these changes and conflicts. ``also``: the function for further
-    writes in the same transaction. Raises BranchMoved if ``main`` is no longer the head."""
+    """Create a draft based on ``main`` with these changes and conflicts. ``also``: the function for additional writes
+    in the same transaction. Raises BranchMoved if ``main`` is no longer the head."""
     with first_revision(context, main, merged.changes, merged.bodies, merged.keys, space.user_id) as revision:
         tx = revision.tx
         recheck_permission(tx, space, Can.EDIT)
@@ -233,7 +235,7 @@ def resolver_maker(context: Context, actor: Actor) -> Resolving:
 
 
 RevisionHook = Callable[[Transaction, State], None]
-"""Function that makes further writes in the transaction of a revision."""
+"""Function that makes additional writes in the transaction of a revision."""
 
 
 def _write_nothing(tx: Transaction, made: State) -> None:

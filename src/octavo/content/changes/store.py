@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from octavo.content.revisions.store import Layer, State, delete_branch
+from octavo.content.revisions.states import Layer, State
+from octavo.content.revisions.store import delete_branch
 from octavo.core.merge import MergeConflict
 from octavo.errors import NotFound
 from octavo.kit import ids
@@ -240,9 +241,11 @@ def list_changes_of_page(
         limit,
         page,
         _CHANGE,
-        f"""{_FROM} WHERE c.space_id = :space AND c.status IN ('draft', 'open') AND EXISTS (
-              SELECT 1 FROM page_versions v WHERE v.branch_id = c.branch_id AND v.page_id = :page
-              AND v.from_seq <= l.sequence AND v.to_seq > l.sequence)""",
+        # The cross join makes SQLite begin with the versions of the page.
+        f"""{_FROM} WHERE c.id IN (
+              SELECT o.id FROM page_versions v CROSS JOIN change_requests o JOIN branches b ON b.id = v.branch_id
+              WHERE v.page_id = :page AND o.branch_id = v.branch_id AND o.space_id = :space
+              AND o.status IN ('draft', 'open') AND v.from_seq <= b.sequence AND v.to_seq > b.sequence)""",
         lambda row: ChangeRow(*row),
         by="c.id",
         descending=True,
@@ -477,7 +480,7 @@ _AUTHORS = """SELECT v.page_id, v.from_seq, r.author AS person FROM page_version
               JOIN revisions r ON r.branch_id = v.branch_id AND r.sequence = v.from_seq
               JOIN change_contributors k ON k.change_id = r.merged_from AND k.action = 'edit'
               WHERE v.branch_id = :main AND v.page_id {pages}"""
-"""Who wrote the versions of pages: the author of the revision, or the editors of the change request that it merged."""
+"""Authors of the versions of pages: the author of the revision, or the editors of the change request that it merged."""
 
 
 def count_edited_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:

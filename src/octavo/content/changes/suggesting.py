@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from octavo.content.references.resolving import page_owner
 from octavo.content.revisions.keys import keyed_document
-from octavo.content.revisions.store import State, find_page, revision_state
+from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.states import State, revision_state
 from octavo.core.document.json import nodes_from_json, nodes_to_json
 from octavo.errors import BadRequest, Conflict, NotFound, OctavoError
 from octavo.kit.context import Context

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from octavo.content.revisions.store import list_branch_content
+from octavo.content.revisions.states import list_branch_content
 from octavo.kit.db.database import Transaction
 
 from . import rules, store

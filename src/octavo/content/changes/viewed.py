@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.content.revisions.store import Layer, list_last_changes, revision_state
+from octavo.content.revisions.states import Layer, list_last_changes, revision_state
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction

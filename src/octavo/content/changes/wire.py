@@ -128,6 +128,14 @@ class UpdateChangeRequest(Struct, rename="camel"):
     links: Annotated[list[ChangeRequestLinkInput], Meta(max_length=MAX_LINKS)] | UnsetType = UNSET
 
 
+class VerifyAnswer(Struct, rename="camel"):
+    """Result of a verification. ``changeRequest``: the change request that contains it, in a locked space. ``merged``:
+    whether the page is verified; if not, the change request is waiting for a review."""
+
+    merged: bool
+    change_request: ChangeRequest | UnsetType = UNSET
+
+
 class MergeAnswer(Struct):
     """Result of a merge. ``revision``: the new revision of main; with ``conflicts``, the revision of the
     change request that contains them."""

@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from octavo.content.changes.store import ChangeRow, get_change
 from octavo.content.changes.suggesting import is_block_unchanged, resolve_nodes
-from octavo.content.revisions.store import State
+from octavo.content.revisions.states import State
 from octavo.core.app_urls import change_view
 from octavo.kit.clock import iso
 from octavo.kit.context import Context

@@ -15,7 +15,8 @@ from msgspec import Struct
 from octavo.content.changes.store import get_change
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.node_positions import enqueue_notes
-from octavo.content.revisions.store import State, find_page, find_pages, main_state
+from octavo.content.revisions.page_versions import find_page, find_pages
+from octavo.content.revisions.states import State, main_state
 from octavo.core.document.nodes import Block, Fragment, walk
 from octavo.core.pages import Page
 from octavo.errors import NotFound

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from octavo.content.changes.authorization import enter_change
 from octavo.content.changes.store import get_change
-from octavo.content.revisions.store import State, main_state
+from octavo.content.revisions.states import State, main_state
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Call, enters
 from octavo.organization.access.authorization import InSpace, enter_space

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from octavo.content.notifications.types import TOLD as NOTIFIED
+from octavo.content.notifications.types import NOTIFIED
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.work.hub import HubMessage, Topic, source
@@ -55,7 +55,7 @@ _COMMENT = {
     "page": "page_id",
     "changed": "changed",
 }
-TOLD = {
+MESSAGE_KINDS = {
     "space_content_updated": _MessageKind("revision", RevisionEvent, "edited", _REVISION),
     "change_request_content_updated": _MessageKind("revision", RevisionEvent, "edited", _REVISION),
     "change_request_updated": _MessageKind("revision", RevisionEvent, "updated", _REVISION),
@@ -87,11 +87,11 @@ class EventMessages:
         self._stamp: tuple[int, int] | None = None
         self._there: dict[tuple[str, str], PresenceRow] = {}
 
-    def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[HubMessage]:
+    def messages_about(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[HubMessage]:
         if event.type == NOTIFIED:
             yield from _notify(tx, event, topics)
             return
-        told = TOLD.get(event.type)
+        told = MESSAGE_KINDS.get(event.type)
         if told is None or event.space_id is None or event.organization_id is None:
             return
         change_id: str | None = event.payload.get("change_request")
@@ -115,7 +115,7 @@ class EventMessages:
                 told.model(action=told.action, user=user, **common, **fields),
             )
 
-    def look(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:
+    def other_messages(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:
         stamp = store.find_stamp(tx)
         spaces = {id for kind, id in topics if kind == "space"}
         changes = {id for kind, id in topics if kind == "change"}

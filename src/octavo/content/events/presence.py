@@ -1,4 +1,4 @@
-"""Presence: who is currently viewing or editing which page.
+"""Presence: the people who are currently viewing or editing each page.
 
 Clients report it regularly, usually without changes. Reports are buffered in memory for a second and written
 together, because every commit makes each process check all its caches again.
@@ -12,7 +12,7 @@ from threading import Lock
 
 from msgspec.structs import replace
 
-from octavo.content.revisions.store import find_page
+from octavo.content.revisions.page_versions import find_page
 from octavo.errors import Conflict, Forbidden, NotFound
 from octavo.kit.clock import now
 from octavo.kit.context import Context

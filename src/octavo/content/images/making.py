@@ -14,7 +14,9 @@ import msgspec
 from msgspec import Struct
 
 from octavo.content.revisions.files import store_file
-from octavo.content.revisions.store import Changes, Item, list_items, list_rasters, main_state
+from octavo.content.revisions.item_versions import Item, list_items, list_rasters
+from octavo.content.revisions.states import main_state
+from octavo.content.revisions.store import Changes
 from octavo.errors import NotFound
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction

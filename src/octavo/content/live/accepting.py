@@ -13,17 +13,18 @@ from msgspec import Struct
 from octavo.content.changes.authorization import ChangeAccess, recheck_permission
 from octavo.content.changes.saving import require_editable
 from octavo.content.changes.store import ChangeRow, lock_change
-from octavo.content.revisions.store import find_page, get_page, revision_state
+from octavo.content.revisions.page_versions import find_page, get_page
+from octavo.content.revisions.states import revision_state
 from octavo.core.editor.differences import key_steps
 from octavo.core.editor.schema import VERSION
 from octavo.core.editor.steps import StepError, StepJson, map_steps
 from octavo.errors import (
     Conflict,
     Forbidden,
-    NoLongerKept,
+    NoLongerStored,
     NotFound,
-    OutOfReach,
     PreconditionFailed,
+    TemporarilyUnavailable,
     TooLarge,
     TooManyRequests,
     Unprocessable,
@@ -49,7 +50,7 @@ from .documents import (
     live_pages,
     load_page,
 )
-from .external import SERVER, take_in
+from .external import SERVER, apply_external_edits
 from .group_commit import GroupCommit
 from .store import BatchRow, CaretRow, LiveRow, PageKey
 
@@ -69,8 +70,8 @@ _NEW_EPOCH = "r"
 
 
 class Behind(Conflict):
-    """Error: the batch is based on an older version, and only its author can rebase it. ``version``: the
-    current version of the page. The batches that the author has not seen are included."""
+    """Raised if the batch is based on an older version, and only its author can rebase it. ``version``: the current
+    version of the page. The batches that the author has not seen are included."""
 
     reason = "behind"
 
@@ -89,13 +90,13 @@ class Accepted(Struct, frozen=True):
 
 
 class OutdatedEditor(PreconditionFailed):
-    """Error: the editor was loaded with another version of the document schema."""
+    """Raised if the editor was loaded with another version of the document schema."""
 
     reason = "schema"
 
 
 class RefusedStep(Unprocessable):
-    """Error: a step does not fit the page."""
+    """Raised if a step does not fit the page."""
 
     reason = "step"
 
@@ -105,7 +106,7 @@ def new_epoch(revision: str) -> str:
 
 
 class _Turn:
-    """One transaction that several batches share. Data that it has read stays valid until it ends."""
+    """One transaction that several batches share. Data that it has read remains valid until it ends."""
 
     def __init__(self, context: Context, tx: Transaction) -> None:
         self.context, self.tx = context, tx
@@ -132,7 +133,7 @@ class _Turn:
         return change
 
     def page(self, change: ChangeRow, key: PageKey, epoch: str) -> tuple[LiveRow, LivePage]:
-        """Return a page with all its changes so far. Raises NoLongerKept for another epoch."""
+        """Return a page with all its changes so far. Raises NoLongerStored for another epoch."""
         row = store.lock_live(self.tx, key)
         if row is None:
             row = self._begin(change, key, epoch)
@@ -145,7 +146,7 @@ class _Turn:
         tx = self.tx
         page = self.pages.get(key) or load_page(tx, key, row)
         if row.revision != change.revision:
-            row, page = take_in(self.context, tx, key, change, row, page)
+            row, page = apply_external_edits(self.context, tx, key, change, row, page)
         self.pages[key] = page
         return row, page
 
@@ -164,8 +165,8 @@ class _Turn:
         return store.insert_live(tx, key, epoch, state.revision_id, encode_document(document))
 
 
-def _gone() -> NoLongerKept:
-    return NoLongerKept("epoch: this version of the page is no longer available. Load the page again.")
+def _gone() -> NoLongerStored:
+    return NoLongerStored("epoch: this version of the page is no longer available. Load the page again.")
 
 
 class Accepting:
@@ -187,7 +188,7 @@ class Accepting:
     def accept(self, access: ChangeAccess, page_id: str, given: StepsInput) -> Future[Accepted]:
         """Add a batch to a page. A batch that was already added gets the same response again.
 
-        Raises the following errors, directly or through the future: Behind, NoLongerKept, OutdatedEditor,
+        Raises the following errors, directly or through the future: Behind, NoLongerStored, OutdatedEditor,
         RefusedStep, TooLarge, TooManyRequests, and the errors of an edit of the change request.
         """
         self._posts.check(access.user_id)
@@ -249,7 +250,7 @@ def _accept(turn: _Turn, access: ChangeAccess, page_id: str, given: StepsInput, 
             **{"retry-after": str(_PRESENT // 1000)},
         )
     if row.held_until > now():
-        raise OutOfReach("This change request is being merged. Try again in a moment.")
+        raise TemporarilyUnavailable("This change request is being merged. Try again in a moment.")
     missed = (
         batches_after(tx, key, page, given.version, _BATCHES_AT_ONCE)
         if given.version <= page.version

@@ -42,10 +42,10 @@ class LiveMessages:
     def __init__(self) -> None:
         self._known: dict[PageKey, _Known] = {}
 
-    def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[HubMessage]:
+    def messages_about(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[HubMessage]:
         return ()
 
-    def look(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:
+    def other_messages(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:
         keys = [PageKey(*id.split("/", 1)) for kind, id in topics if kind == _KIND]
         if not keys:
             self._known = {}

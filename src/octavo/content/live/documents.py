@@ -14,7 +14,8 @@ from prosemirror.model import Node
 
 from octavo.content.references.resolving import page_owner, state_resolver
 from octavo.content.revisions.keys import keyed_document
-from octavo.content.revisions.store import State, find_page
+from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.states import State
 from octavo.core.document.containing import contained
 from octavo.core.document.json import to_json
 from octavo.core.document.nodes import Document
@@ -68,7 +69,7 @@ class LivePage(Struct, frozen=True):
 
 
 class SavedBlocks(Struct, frozen=True):
-    """Blocks of a page by key, in order, in the form in which they are saved in the source ``body``."""
+    """Blocks of a page by key, in order, as saved in the source ``body``."""
 
     body: str
     blocks: dict[str, SavedBlock]

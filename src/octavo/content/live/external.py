@@ -8,7 +8,9 @@ import msgspec
 from msgspec.structs import replace
 
 from octavo.content.changes.store import ChangeRow
-from octavo.content.revisions.store import find_page, get_revision, revision_state
+from octavo.content.revisions.history import get_revision
+from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.states import revision_state
 from octavo.core.editor.merging import merge_edit
 from octavo.core.editor.writing import last_uid
 from octavo.kit.clock import now
@@ -24,7 +26,7 @@ SERVER = "server:"
 """Prefix of the client id of steps that come from a revision."""
 
 
-def take_in(
+def apply_external_edits(
     context: Context, tx: Transaction, key: PageKey, change: ChangeRow, row: LiveRow, page: LivePage
 ) -> tuple[LiveRow, LivePage]:
     """Apply the changes since the revision that a live page contains, as a batch by the author of the last

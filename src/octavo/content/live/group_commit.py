@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
 from octavo.errors import OctavoError
-from octavo.kit.db.database import Database, RetryTransaction, Transaction, no_turn
+from octavo.kit.db.database import Database, RetryTransaction, Transaction, no_turn_error
 from octavo.kit.scheduling.owners import current_owner, done_for
 from octavo.kit.scheduling.permits import compute
 
@@ -106,4 +106,4 @@ class GroupCommit(Generic[Shared]):
                 continue
             self._committed(shared)
             return
-        raise no_turn()
+        raise no_turn_error()

@@ -9,9 +9,9 @@ import msgspec
 from octavo.content.changes.authorization import ChangeAccess
 from octavo.content.changes.saving import require_editable
 from octavo.content.changes.store import ChangeRow, get_change
-from octavo.content.revisions.store import get_page
+from octavo.content.revisions.page_versions import get_page
 from octavo.core.editor.schema import VERSION
-from octavo.errors import Conflict, NoLongerKept
+from octavo.errors import Conflict, NoLongerStored
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -113,8 +113,8 @@ def _known_page(tx: Transaction, access: ChangeAccess, page_id: str) -> PageKey:
     return key
 
 
-def _gone() -> NoLongerKept:
-    return NoLongerKept("after: this version of the page is no longer available. Load the page again.")
+def _gone() -> NoLongerStored:
+    return NoLongerStored("after: this version of the page is no longer available. Load the page again.")
 
 
 @operation(

@@ -29,8 +29,9 @@ from octavo.content.changes.store import (
     get_change,
     set_fields,
 )
+from octavo.content.revisions.history import find_continued_saves, get_revision
 from octavo.content.revisions.revising import changed_pages, new_revision
-from octavo.content.revisions.store import BranchMoved, find_continued_saves, get_revision
+from octavo.content.revisions.store import BranchMoved
 from octavo.core.editor.differences import (
     BlockDifferences,
     SavedBlock,

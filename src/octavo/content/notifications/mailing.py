@@ -142,7 +142,7 @@ def _send(
     except Unavailable:
         # An outage of the mail server must not use up the recipient's daily limit.
         with context.db.write() as tx:
-            mail.give_back(tx, address)
+            mail.uncount(tx, address)
         raise
 
 

@@ -3,6 +3,8 @@ event row, however many people are watching."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec.structs import replace
 
 from octavo.core.json_types import JsonObject
@@ -16,7 +18,7 @@ from octavo.organization.access.authorization import role_of_person
 from . import mailing, store
 from .recipients import CONCERNING, Concern, passes_mute, read_concern
 from .store import NotificationContent
-from .types import TOLD, Reason
+from .types import NOTIFIED, Reason
 
 BATCH = 200
 """Number of people notified in one transaction."""
@@ -48,32 +50,45 @@ def notify_people(context: Context, event: JsonObject, after: str | None = None)
             return
         people = _next_people(tx, told, concern, after or "")
         reasons = _reasons(tx, told, concern, people)
-        channels = store.list_channels(tx, reasons)
     with context.db.write() as tx:
-        users = {}
-        for user_id, reason in sorted(reasons.items()):
-            channel = channels[user_id][reason]
-            if channel == "off":
-                continue
-            row = store.put_notification(
-                tx, user_id, told.space_id or "", _note(concern.note, reason), digest=channel == "digest"
-            )
-            users[user_id] = [row.id, reason]
-            if channel == "mail":
-                mailing.enqueue(context, tx, told.organization_id or "", row)
-        if users:
-            emit(
-                tx,
-                TOLD,
-                organization_id=told.organization_id,
-                space_id=told.space_id,
-                users=users,
-                of=told.type,
-                **told.payload,
-            )
+        notify(
+            context,
+            tx,
+            told.organization_id or "",
+            told.space_id or "",
+            concern.note,
+            reasons,
+            of=told.type,
+            **told.payload,
+        )
         if len(people) == BATCH:
             jobs.enqueue(tx, "notifyPeople", organization=told.organization_id, event=event, after=people[-1])
         jobs.finish(tx)
+
+
+def notify(
+    context: Context,
+    tx: Transaction,
+    organization_id: str,
+    space_id: str,
+    note: NotificationContent,
+    reasons: Mapping[str, Reason],
+    **payload: object,
+) -> None:
+    """Notify people of a subject of a space, each through the channels that they chose. ``reasons``: the reason for
+    each person. ``payload``: fields of the event that lists the new notifications."""
+    channels = store.list_channels(tx, reasons)
+    users = {}
+    for user_id, reason in sorted(reasons.items()):
+        channel = channels[user_id][reason]
+        if channel == "off":
+            continue
+        row = store.put_notification(tx, user_id, space_id, _note(note, reason), digest=channel == "digest")
+        users[user_id] = [row.id, reason]
+        if channel == "mail":
+            mailing.enqueue(context, tx, organization_id, row)
+    if users:
+        emit(tx, NOTIFIED, organization_id=organization_id, space_id=space_id, users=users, **payload)
 
 
 def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) -> list[str]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from msgspec import UNSET, Struct
 
 from octavo.content.changes.store import ChangeRow, find_change
-from octavo.content.revisions.store import find_page, list_ancestors, main_state
+from octavo.content.revisions.page_versions import find_page, list_ancestors
+from octavo.content.revisions.states import main_state
 from octavo.core.app_urls import AppAddresses, change_view
 from octavo.core.document.nodes import Block, Inline, Text, walk
 from octavo.core.document.reader import read
@@ -162,6 +163,7 @@ _SENTENCES: dict[Reason, str] = {
     "reviewRequested": "{who} requested your review",
     "merged": "{who} merged",
     "edited": "{who} edited",
+    "reviewDue": "Due for review",
     "failed": "Failed",
 }
 _REVIEWED = {

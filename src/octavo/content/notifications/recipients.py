@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from octavo.content.changes.store import ChangeRow, find_change
-from octavo.content.revisions.store import Layer, get_revision, list_changed, revision_state
+from octavo.content.revisions.history import get_revision
+from octavo.content.revisions.states import Layer, list_changed, revision_state
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.work.outbox import Event

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from octavo.content.revisions.store import get_page, main_state
+from octavo.content.revisions.page_versions import get_page
+from octavo.content.revisions.states import main_state
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import now, parse_iso
 from octavo.kit.db.database import Transaction

@@ -70,6 +70,14 @@ def _row(values: Row) -> NotificationRow:
 # --- writing ------------------------------------------------------------------------------------------
 
 
+def is_notified(tx: Transaction, user_id: str, about: str) -> bool:
+    """Return whether a person has a notification about a subject, in any state."""
+    found = tx.one(
+        "SELECT 1 FROM notifications WHERE user_id = :user AND about = :about", user=user_id, about=about
+    )
+    return found is not None
+
+
 def put_notification(
     tx: Transaction, user_id: str, space_id: str, note: NotificationContent, *, digest: bool = False
 ) -> NotificationRow:

@@ -13,12 +13,13 @@ Reason = Literal[
     "merged",
     "statusChanged",
     "edited",
+    "reviewDue",
     "failed",
 ]
 State = Literal["unread", "read", "done"]
 Level = Literal["watching", "muted"]
 Channel = Literal["app", "mail", "digest", "off"]
-TOLD = "people_notified"
+NOTIFIED = "people_notified"
 """Event that lists new notifications. ``users``: the recipients, each with the id of the notification and its
 reason."""
 DEFAULTS: dict[Reason, Channel] = {
@@ -30,6 +31,7 @@ DEFAULTS: dict[Reason, Channel] = {
     "merged": "app",
     "statusChanged": "app",
     "edited": "app",
+    "reviewDue": "mail",
     "failed": "mail",
 }
 """Default channels. Without a mail server, ``mail`` notifies only in the app."""

@@ -16,8 +16,9 @@ from msgspec import Raw
 from octavo.content.references.lookup import Owner
 from octavo.content.references.resolving import Resolver
 from octavo.content.revisions.bodies import get_body
+from octavo.content.revisions.item_versions import list_variables
 from octavo.content.revisions.keys import keyed_document
-from octavo.content.revisions.store import State, list_variables
+from octavo.content.revisions.states import State
 from octavo.core.document.containing import contained
 from octavo.core.document.evaluating import evaluate_document
 from octavo.core.document.json import to_json

@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from octavo.content.revisions.expanding import Expansion
-from octavo.content.revisions.store import (
-    State,
+from octavo.content.revisions.page_versions import (
     count_children,
     find_parents,
     list_ancestors,
     slice_children,
     trace_pages,
 )
+from octavo.content.revisions.states import State
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, decode_token, slice_rows

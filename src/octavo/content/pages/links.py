@@ -9,8 +9,10 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from octavo.content.references.listing import LinkIndex, Overlay, ReferenceTarget, Spot
+from octavo.content.revisions.item_versions import find_item, get_item
 from octavo.content.revisions.keys import find_kept_keys
-from octavo.content.revisions.store import State, find_item, find_page, get_item, get_page, main_state
+from octavo.content.revisions.page_versions import find_page, get_page
+from octavo.content.revisions.states import State, main_state
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, Next, PageQuery, present_slice

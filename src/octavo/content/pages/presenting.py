@@ -15,7 +15,7 @@ from octavo.content.images.store import (
     variant_name,
 )
 from octavo.content.revisions.files import download_url, signed_url
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.files import FileGrant

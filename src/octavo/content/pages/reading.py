@@ -19,24 +19,26 @@ from octavo.content.revisions.expanding import (
     expand,
     markdown_page,
 )
-from octavo.content.revisions.keys import keyed_document
-from octavo.content.revisions.store import (
+from octavo.content.revisions.history import get_revision
+from octavo.content.revisions.item_versions import (
     Item,
     ItemKind,
-    State,
     find_item,
-    find_page,
-    find_page_by_path,
     get_item,
-    get_page,
-    get_revision,
-    list_ancestors,
     list_items,
     list_items_page,
-    list_pages,
-    list_subtree,
     list_variables,
 )
+from octavo.content.revisions.keys import keyed_document
+from octavo.content.revisions.page_versions import (
+    find_page,
+    find_page_by_path,
+    get_page,
+    list_ancestors,
+    list_pages,
+    list_subtree,
+)
+from octavo.content.revisions.states import State
 from octavo.content.revisions.tags import list_tags
 from octavo.core.document.json import nodes_to_json, to_json
 from octavo.core.document.keys import keyed_nodes

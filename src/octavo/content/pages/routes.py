@@ -11,9 +11,9 @@ from msgspec import UNSET, Raw
 
 from octavo.content.references.lookup import Owner
 from octavo.content.revisions.authorization import ReadState, VisitedState, WrittenState
-from octavo.content.revisions.computing import NotYet, Requester, compute_document, compute_revision
-from octavo.content.revisions.store import get_document as find_document
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.computing import NotFetchedYet, Requester, compute_document, compute_revision
+from octavo.content.revisions.item_versions import get_document as find_document
+from octavo.content.revisions.states import main_state
 from octavo.core.document.description import DocumentNodes
 from octavo.core.document.json import DocumentError, from_json, to_json
 from octavo.core.document.reader import read
@@ -362,7 +362,7 @@ def _compute(call: Call, compute: Callable[[Transaction], T]) -> T:
     try:
         with call.db.read() as tx:
             return compute(tx)
-    except NotYet as missing:
+    except NotFetchedYet as missing:
         missing.fetch(call.context)
     with call.db.read() as tx:
         return compute(tx)

@@ -20,7 +20,8 @@ from octavo.content.references.viewing import ViewFiles, load_view, visitor_of_t
 from octavo.content.revisions.authorization import VisitedState
 from octavo.content.revisions.expanding import markdown_page
 from octavo.content.revisions.files import download_url
-from octavo.content.revisions.store import Item, get_revision
+from octavo.content.revisions.history import get_revision
+from octavo.content.revisions.item_versions import Item
 from octavo.core.document.containing import contained
 from octavo.core.document.json import to_json
 from octavo.core.json_types import JsonObject

@@ -11,7 +11,8 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from octavo.content.images.store import ScaledImage
 from octavo.content.revisions.computing import ComputedSource
-from octavo.content.revisions.store import Item, RevisionRow, RevisionType
+from octavo.content.revisions.history import RevisionRow, RevisionType
+from octavo.content.revisions.item_versions import Item
 from octavo.core.document.description import DocumentNodes, DocumentObject
 from octavo.core.document.urls import safe_url
 from octavo.core.json_types import JsonObject
@@ -67,7 +68,7 @@ class PageContentQuery(ContentQuery):
 
 
 class PathQuery(PageContentQuery, rename="camel", kw_only=True):
-    """Query of a page by its path. ``cachedMetadata`` changes nothing: Git metadata is as quick as current."""
+    """Query of a page by its path. ``cachedMetadata`` has no effect, because current Git metadata is just as fast."""
 
     cached_metadata: bool = False
 
@@ -668,7 +669,7 @@ def encode_tree(
     """Encode the pages below ``root`` as JSON: a list of ``RevisionPage``. ``pages`` must contain siblings in
     order.
 
-    Pages are written one by one, so only one page is held in memory besides the output.
+    Pages are written one by one, so only one page and the output are held in memory.
     """
     children: dict[str | None, list[Page]] = {}
     for page in pages:

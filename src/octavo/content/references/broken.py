@@ -1,4 +1,4 @@
-"""References of main that lead nowhere, and pages that nothing refers to, for checks of whole spaces."""
+"""Find broken references of main, and pages without references to them, for checks of whole spaces."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _MOST = 20_000
 
 
 def list_broken(tx: Transaction, space_id: str) -> list[Row]:
-    """Return the broken references of a space, in order of their targets. It makes no difference who reads them:
-    references to people, collections, and other spaces are left out."""
+    """Return the broken references of a space, in order of their targets. The result is the same for all readers,
+    because references to people, collections, and other spaces are omitted."""
     picked = ", ".join(f"r.{name}" for name in COLUMNS)
     rows = tx.all(
         f"""SELECT {picked} FROM content_references r
@@ -27,7 +27,7 @@ def list_broken(tx: Transaction, space_id: str) -> list[Row]:
 
 
 def list_targets(tx: Transaction, space_id: str) -> set[str]:
-    """Return the IDs of the pages of a space that any reference, of any space, leads to."""
+    """Return the IDs of the pages of a space to which any reference points, in any space."""
     rows = tx.all(
         f"""SELECT DISTINCT r.target FROM content_references r
             WHERE r.target_space = :space AND r.kind = 'page' AND r.status = 'ok' AND {IS_CURRENT}""",

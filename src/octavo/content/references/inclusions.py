@@ -1,4 +1,4 @@
-"""Budget for included content, so that a short page can't become huge by including much."""
+"""Budget for included content, so that a short page can't become huge by including too much."""
 
 from __future__ import annotations
 

@@ -18,17 +18,11 @@ from msgspec.structs import replace
 
 from octavo.content.revisions.bodies import read_source
 from octavo.content.revisions.deriving import MainUpdate, as_changes_from_nothing
+from octavo.content.revisions.item_versions import Item, find_items
 from octavo.content.revisions.keys import find_edit
-from octavo.content.revisions.store import (
-    BranchMoved,
-    Changes,
-    Item,
-    State,
-    find_items,
-    find_pages,
-    list_branch_content,
-    list_changed,
-)
+from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.states import State, list_branch_content, list_changed
+from octavo.content.revisions.store import BranchMoved, Changes
 from octavo.content.revisions.versions import current_version, current_versions
 from octavo.core.document.blocks import ChangedBlocks
 from octavo.core.document.containing import contained

@@ -100,8 +100,8 @@ class Spot(Struct, frozen=True, array_like=True):
 
 
 class ReferenceTarget(Struct, frozen=True):
-    """Target of references with up to `MOST_LOCATIONS` places; further places follow in more usages with the
-    same ``key``. ``target``: the target; None if only ``written`` (JSON) is known or can be revealed."""
+    """Target of references with up to `MOST_LOCATIONS` places; more places follow in additional usages with the same
+    ``key``. ``target``: the target; None if only ``written`` (JSON) is known or can be revealed."""
 
     key: str
     status: str

@@ -14,7 +14,9 @@ from msgspec.structs import replace
 
 from octavo.content.revisions.bodies import read_source
 from octavo.content.revisions.drafting import Draft
-from octavo.content.revisions.store import Changes, Item, ItemKind, State
+from octavo.content.revisions.item_versions import Item, ItemKind
+from octavo.content.revisions.states import State
+from octavo.content.revisions.store import Changes
 from octavo.core import links
 from octavo.core.document.anchors import Anchors, DocumentPlace, anchors, list_places
 from octavo.core.document.evaluating import close_conditions
@@ -62,8 +64,8 @@ class SpaceFiles(links.Lookup, Protocol):
 
 
 def question(kind: str, what: str) -> str:
-    """Return the text of a question. A very long one is truncated, so it may stand for several questions;
-    this only costs an extra check."""
+    """Return the text of a question. A very long one is truncated, so it may represent several questions; this only
+    costs an extra check."""
     return f"{kind}:{what}"[:_MAX_QUESTION]
 
 

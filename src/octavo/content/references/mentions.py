@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from octavo.content.revisions.store import shown_state
+from octavo.content.revisions.states import shown_state
 from octavo.core.links import app_hosts
 from octavo.core.pages import Page
 from octavo.kit.db.cache import OwnCache

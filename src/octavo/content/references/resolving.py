@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from octavo.content.revisions.store import State, main_state
+from octavo.content.revisions.states import State, main_state
 from octavo.core import links
 from octavo.core.document.nodes import Document
 from octavo.core.document.references import TYPES_OF_FILES, Reference, rewrite

@@ -10,7 +10,8 @@ import msgspec
 from octavo.content.revisions.bodies import read_source
 from octavo.content.revisions.drawing import Drawing, Drawn, draw_blocks, with_content
 from octavo.content.revisions.expanding import requester_at
-from octavo.content.revisions.store import Item, ItemKind, State
+from octavo.content.revisions.item_versions import Item, ItemKind
+from octavo.content.revisions.states import State
 from octavo.core.document.anchors import cut_section, mark_places, places_by_id
 from octavo.core.document.containing import contained
 from octavo.core.document.evaluating import Decided, close_conditions, replace_nodes, show_document

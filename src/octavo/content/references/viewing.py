@@ -15,18 +15,15 @@ import msgspec
 
 from octavo.content.revisions.bodies import read_source
 from octavo.content.revisions.expanding import Expansion, computed_document, expand
-from octavo.content.revisions.store import (
+from octavo.content.revisions.item_versions import (
     Item,
     ItemKind,
-    State,
     find_items,
-    find_pages,
-    list_changed,
     list_items,
-    list_pages,
     list_variables,
-    shown_state,
 )
+from octavo.content.revisions.page_versions import find_pages, list_pages
+from octavo.content.revisions.states import State, list_changed, shown_state
 from octavo.content.revisions.tags import list_tags
 from octavo.core.document.anchors import Anchors, DocumentPlace, anchors, list_places
 from octavo.core.document.evaluating import close_conditions
@@ -187,8 +184,7 @@ class SpaceView:
 
     @cached_property
     def redirects(self) -> Mapping[str, Page]:
-        """The visible pages by the former paths that they redirect from; of two pages with one path, the
-        first."""
+        """The visible pages by the former paths that they redirect from; if two pages have the same path, the first."""
         found: dict[str, Page] = {}
         for page in self.every.all_pages():
             if page.redirect_from and self.tree.page(page.id) is not None:

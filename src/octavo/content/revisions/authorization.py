@@ -14,7 +14,7 @@ from octavo.organization.access.authorization import (
 )
 from octavo.organization.access.roles import Can
 
-from .store import State, main_state, revision_state, shown_state
+from .states import State, main_state, revision_state, shown_state
 
 OLD_REVISIONS = 3_600_000
 """Time in milliseconds for which visitors of a site can read a revision after it was replaced."""

@@ -28,7 +28,7 @@ from octavo.organization.access.authorization import find_space_access
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import get_space
 
-from .store import Item
+from .item_versions import Item
 
 MAX_PAGES = 5_000
 """Maximum number of pages, and of files and reusable content, that one source can produce."""
@@ -90,9 +90,9 @@ def seeded_id(seed: str, key: str) -> str:
     return "".join(digits)
 
 
-class NotYet(BadRequest):
-    """Error for a source whose external data has not been fetched. ``fetch`` requests the data and waits;
-    afterwards, this process can compute the source.
+class NotFetchedYet(BadRequest):
+    """Error for a source whose external data has not been fetched. ``fetch`` requests the data and waits; afterward,
+    this process can compute the source.
 
     Never call ``fetch`` inside a transaction. It raises the errors of the request.
     """
@@ -116,7 +116,7 @@ class Computer(NamedTuple):
 
     ``document`` and ``revision`` depend only on their input, on ``state``, and on nothing that changes
     without being a dependency. They run while pages are read, so they make no external requests: a job
-    fetches external data, and they raise NotYet until it is available. For an invalid source they raise
+    fetches external data, and they raise NotFetchedYet until it is available. For an invalid source they raise
     BadRequest with the field, as ``source.props.page: ...``, or as ``source.type: ...`` when the computation
     itself failed. References in documents are resolved. ``state``: returns a string that identifies the
     fetched data for a revision (True) or a document (False) and changes with that data.
@@ -169,7 +169,7 @@ def notify_dependency_changed(
 
 def compute_document(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> bytes:
     """Return the document as JSON, as presented by the API. Raises BadRequest for an invalid source, and
-    NotYet."""
+    NotFetchedYet."""
     computer = _computer(source)
     if computer.document is None:
         raise BadRequest(f"source.type: {source.type!r} doesn't produce documents.")
@@ -192,7 +192,7 @@ def compute_revision(
     tx: Transaction, asker: Requester, source: ComputedSource, seed: str
 ) -> tuple[Computed, bytes]:
     """Return pages, files, and reusable content, with a hash of everything they depend on. Raises BadRequest
-    for an invalid source, and NotYet."""
+    for an invalid source, and NotFetchedYet."""
     computer = _computer(source)
     if computer.revision is None:
         raise BadRequest(f"source.type: {source.type!r} doesn't produce pages.")

@@ -13,7 +13,7 @@ from octavo.organization.spaces.hooks import Copy, WriteCopy
 from octavo.organization.spaces.store import get_space
 
 from . import staging
-from .store import FOREVER, Layer, main_state
+from .states import FOREVER, Layer, main_state
 
 _PAGE = "page_id, parent_id, rank, slug, kind, title, body, file_path, fields, created_at, updated_at"
 _ITEM = "item_id, kind, name, path, content, size, fields, created_at"

@@ -30,20 +30,11 @@ from octavo.organization.spaces.hooks import Copy
 
 from . import staging
 from .bodies import list_oversized
+from .item_versions import ITEM_KINDS, find_items, list_items
+from .page_versions import find_pages, list_pages
 from .staging import list_unclaimed_branches, remove_unclaimed, write_before_revision
-from .store import (
-    ITEM_KINDS,
-    BranchMoved,
-    Changes,
-    Staged,
-    State,
-    find_items,
-    find_pages,
-    list_items,
-    list_pages,
-    lock_branch,
-    main_state,
-)
+from .states import State, lock_branch, main_state
+from .store import BranchMoved, Changes, Staged
 from .versions import DAY, claim_version, current_version, end_versions, switch_version
 
 DERIVATION = 3
@@ -83,13 +74,12 @@ class Versioned(NamedTuple):
     ``switch(tx, space_id, prepared)``: finish in the transaction of the revision, where the owners already
     have that version.
 
-    ``owners``: the table and its column with the owners and versions of rows. ``remove(tx, space_id,
-    [(owner_id, version)], most)``: remove about ``most`` of their rows and return the number of owners,
-    counted from the first one, that have none left. ``copy(tx, space_id, copy_id)``: copy the current rows to
-    a duplicate of a space. ``recount(db, space_id)``: correct the numbers that are stored with the rows, in
-    short transactions. ``finish(db, space_id)``: do the work that ``switch`` left, also in short
-    transactions, in the job that then removes replaced rows. Both ``recount`` and ``finish`` are parts of a
-    job.
+    ``owners``: the table and its column with the owners and versions of rows.
+    ``remove(tx, space_id, [(owner_id, version)], most)``: remove about ``most`` of their rows and return the number of
+    owners, counted from the first one, that have none left. ``copy(tx, space_id, copy_id)``: copy the current rows to a
+    duplicate of a space. ``recount(db, space_id)``: correct the numbers that are stored with the rows, in short
+    transactions. ``finish(db, space_id)``: do the work that ``switch`` left, in short transactions as well, in the job
+    that then removes replaced rows. Both ``recount`` and ``finish`` are parts of a job.
     """
 
     count: Callable[[Any], int]

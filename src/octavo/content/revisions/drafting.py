@@ -13,19 +13,21 @@ from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 
 from .bodies import body_hash, get_body
-from .store import (
-    Changes,
+from .item_versions import (
     Item,
     ItemKind,
-    State,
     find_item_by_path,
     find_items,
+    list_items,
+)
+from .page_versions import (
     find_page,
     find_page_by_file,
     list_by_slug,
     list_children,
-    list_items,
 )
+from .states import State
+from .store import Changes
 
 
 class Draft:

@@ -17,7 +17,7 @@ from octavo.core.document.nodes import Block, Document, walk_blocks
 from octavo.kit.db.database import Transaction
 
 from .computing import Requester
-from .store import Item
+from .item_versions import Item
 
 FindFile = Callable[[dict[str, Any], str], Item | None]
 """Function that returns the file of the space that a reference in a block refers to, in the displayed state.

@@ -25,9 +25,10 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
 from octavo.organization.spaces.store import get_space
 
-from . import store
 from .computing import Computed, ComputedSource, Requester, compute_document, compute_revision, state_of
-from .store import Item, State
+from .item_versions import Item
+from .page_versions import find_page, find_page_by_path, list_ancestors, list_children, list_computed
+from .states import State
 
 MAX_PAGES = 20_000
 """Maximum number of computed pages in a state. Sources beyond it remain unchanged."""
@@ -72,7 +73,7 @@ class Expansion:
         for n, slug in enumerate(parts):
             found = self._by_slug.get((page.id if page else None, slug))
             if found is None and (page is None or page.id not in self._by_id):
-                found = store.find_page_by_path(tx, state, "/".join(parts[: n + 1]))
+                found = find_page_by_path(tx, state, "/".join(parts[: n + 1]))
             if found is None:
                 return None
             page = found
@@ -87,9 +88,9 @@ class Expansion:
         while page.parent is not None and (above := self._by_id.get(page.parent)) is not None:
             chain.append(above)
             page = above
-        ordinary = store.find_page(tx, state, page.parent) if page.parent is not None else None
+        ordinary = find_page(tx, state, page.parent) if page.parent is not None else None
         if ordinary is not None:
-            chain += [ordinary, *reversed(store.list_ancestors(tx, state, ordinary))]
+            chain += [ordinary, *reversed(list_ancestors(tx, state, ordinary))]
         return chain[::-1]
 
     def children(self, tx: Transaction, state: State, parent: str | None) -> list[Page] | None:
@@ -98,7 +99,7 @@ class Expansion:
         if parent in self._by_id:
             return self._children.get(parent, [])
         if parent in self._parents:
-            level = self.into(store.list_children(tx, state, [parent]))
+            level = self.into(list_children(tx, state, [parent]))
             return [page for page in level if page.parent == parent]
         return None
 
@@ -124,7 +125,7 @@ class _Found(Struct):
 def expand(tx: Transaction, state: State, actor: Actor | None) -> Expansion:
     """Return the current results of a state's computed pages for an actor, or for visitors of a site (None).
     Sources that can't be computed raise no errors."""
-    sources = store.list_computed(tx, state)
+    sources = list_computed(tx, state)
     if not sources:
         return NOTHING_COMPUTED
     asker = requester_at(tx, state.space_id, actor)
@@ -171,7 +172,7 @@ def source_of(page: Page) -> ComputedSource | None:
 
 def _place_all(tx: Transaction, state: State, found: list[_Found]) -> dict[str, list[Page]]:
     taken: defaultdict[str | None, set[str]] = defaultdict(set)
-    for sibling in store.list_children(tx, state, {each.source.parent for each in found}):
+    for sibling in list_children(tx, state, {each.source.parent for each in found}):
         if sibling.kind != "computed":
             taken[sibling.parent].add(sibling.slug)
     return {each.source.id: _place(each, taken[each.source.parent]) for each in found}

@@ -9,7 +9,7 @@ from octavo.kit.context import Context
 from octavo.kit.files import Blob, FileGrant
 from octavo.organization.spaces.garbage import is_released, retain
 
-from .store import Item
+from .item_versions import Item
 
 PURPOSE = "content"
 _DAY = 86_400_000

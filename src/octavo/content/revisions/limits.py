@@ -8,10 +8,13 @@ from octavo.core.pages import Page
 from octavo.core.paths import unsafe_path
 from octavo.errors import BadRequest, TooLarge, format_size
 from octavo.kit.db.database import Transaction
+from octavo.organization.access.limits import counts
 
-from . import store
 from .bodies import list_oversized
-from .store import Changes, Item, ItemKind, State
+from .item_versions import Item, ItemKind, count_items, find_items
+from .page_versions import count_pages, find_page, find_pages, list_children
+from .states import State
+from .store import Changes
 
 MAX_PAGES = 100_000
 """Maximum number of pages in a space."""
@@ -25,8 +28,8 @@ _NAMES = {"file": "files", "reusable-content": "reusable contents", "variable": 
 def require_limits(tx: Transaction, state: State, changes: Changes, page_size: int) -> None:
     """Raise BadRequest or TooLarge if the state would exceed a limit after these changes. ``page_size``: the
     maximum size of the Markdown of a page or reusable content, in bytes."""
-    before = store.find_pages(tx, state, changes.pages)
-    known = store.find_items(tx, state, changes.items)
+    before = find_pages(tx, state, changes.pages)
+    known = find_items(tx, state, changes.items)
     _require_number(tx, state, changes, len(before), known)
     bodies: dict[str, str] = {}
     for id, page in changes.pages.items():
@@ -71,7 +74,7 @@ def _require_number(
     """Check the counts of kinds with additions only, because counting reads the index of all existing
     entries."""
     more = sum(page is not None for page in changes.pages.values()) - pages_before
-    if more > 0 and (count := store.count_pages(tx, state) + more) > MAX_PAGES:
+    if more > 0 and (count := count_pages(tx, state) + more) > MAX_PAGES:
         raise BadRequest(
             f"pages: the space would have {count} pages, more than the limit of {MAX_PAGES}."
             " Split it into several spaces"
@@ -79,7 +82,7 @@ def _require_number(
     for kind, most in MAX_ITEMS.items():
         added = sum(item is not None and item.kind == kind for item in changes.items.values())
         added -= sum(item.kind == kind for item in known.values())
-        if added > 0 and (count := store.count_items(tx, state, kind) + added) > most:
+        if added > 0 and (count := count_items(tx, state, kind) + added) > most:
             raise BadRequest(
                 f"{_NAMES[kind]}: the space would have {count} {_NAMES[kind]}, more than the limit of {most}"
             )
@@ -101,7 +104,7 @@ def _require_depth(
             elif above in changes.pages:
                 here = changes.pages[above]
             else:
-                here = store.find_page(tx, state, above)
+                here = find_page(tx, state, above)
         depth = depths[here.id] if here is not None and here.id in depths else 0
         for id in reversed(way):
             depth += 1
@@ -113,8 +116,37 @@ def _require_depth(
         level: list[str | None] = [page.id] if page.id in before else []
         while level and depth <= MAX_DEPTH:
             # Subpages of a moved page move with it, unless they are moved elsewhere.
-            now = [changes.pages.get(child.id, child) for child in store.list_children(tx, state, level)]
+            now = [changes.pages.get(child.id, child) for child in list_children(tx, state, level)]
             level = [child.id for child in now if child is not None and child.parent in level]
             depth += bool(level)
         if depth > MAX_DEPTH:
             raise BadRequest(f"page {page.title!r}: would be nested more than {MAX_DEPTH} levels deep")
+
+
+# --- limits of organizations ------------------------------------------------------------
+
+
+@counts("pages")
+def count_all_pages(tx: Transaction, organization_id: str) -> int:
+    """Return the number of pages of all spaces, without drafts and spaces in the trash."""
+    return int(
+        tx.value(
+            """SELECT count(*) FROM spaces s JOIN branches b ON b.id = s.main_branch
+               JOIN page_versions v ON v.branch_id = b.id AND v.from_seq <= b.sequence AND v.to_seq > b.sequence
+               WHERE s.organization_id = :org AND s.deleted_at IS NULL AND v.deleted = 0 AND v.kind = 'document'""",
+            org=organization_id,
+        )
+    )
+
+
+@counts("storage")
+def count_all_bytes(tx: Transaction, organization_id: str) -> int:
+    """Return the size of all files of spaces and drafts. Files that a draft has in common with main count once."""
+    return int(
+        tx.value(
+            """SELECT coalesce(sum(v.size), 0) FROM spaces s JOIN branches b ON b.space_id = s.id
+               JOIN item_versions v ON v.branch_id = b.id AND v.from_seq <= b.sequence AND v.to_seq > b.sequence
+               WHERE s.organization_id = :org AND v.deleted = 0 AND v.kind = 'file'""",
+            org=organization_id,
+        )
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from octavo.core.document.node_positions import whereabouts
+from octavo.core.document.node_positions import list_node_positions
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction, json_list
 from octavo.kit.work.jobs import enqueue, job, renew
@@ -54,7 +54,7 @@ def note_nodes(context: Context, space_id: str, page_id: str) -> None:
     for (body,) in bodies:
         renew()
         with context.db.read() as tx:
-            places = whereabouts(keyed_document(tx, page_id, body))
+            places = list_node_positions(keyed_document(tx, page_id, body))
         # Each text is a separate transaction, so that results are kept if the job runs out of time.
         with context.db.write() as tx:
             tx.run(

@@ -11,7 +11,9 @@ from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
 
 from .deriving import PreparedParts, is_still_true
-from .store import BranchMoved, Changes, State, find_pages, list_changed, lock_branch, main_state
+from .page_versions import find_pages
+from .states import State, list_changed, lock_branch, main_state
+from .store import BranchMoved, Changes
 
 _MOST = 500
 """Maximum number of concurrently changed pages; beyond it, changes are computed again."""

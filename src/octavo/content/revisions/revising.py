@@ -18,6 +18,7 @@ from octavo.core.links import app_hosts
 from octavo.kit.context import Context
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.work.outbox import emit
+from octavo.organization.access.limits import within_limit
 
 from . import staging, store
 from .bodies import put_bodies, store_bodies
@@ -26,7 +27,8 @@ from .keys import KeptKeys, put_keys
 from .limits import require_limits
 from .rebasing import is_in_place, lock_main
 from .staging import remove_unclaimed, write_before_revision
-from .store import BranchMoved, Changes, Staged, State, main_state, open_branch
+from .states import State, main_state
+from .store import BranchMoved, Changes, Staged, open_branch
 from .versions import claim_version
 
 
@@ -178,7 +180,9 @@ def commit(
 def _commit(tx: Transaction, state: State, changes: Changes, staged: Staged | None, **about: Any) -> State:
     if staged is not None:
         claim_version(tx, state.space_id, staged)
-    made = store.commit(tx, state, changes, staged, **about)
+    organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=state.space_id)
+    with within_limit(tx, organization_id, "pages", "storage"):
+        made = store.commit(tx, state, changes, staged, **about)
     for hook in _on_commit:
         hook(tx, state.space_id, changes)
     return made

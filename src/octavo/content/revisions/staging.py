@@ -13,7 +13,8 @@ from octavo.kit.db.turns import short_write
 from octavo.kit.work import jobs
 from octavo.organization.spaces.garbage import release
 
-from .store import Changes, Staged, State, insert_rows, list_replaced, lock_branch
+from .states import State, lock_branch
+from .store import Changes, Staged, insert_rows, list_replaced
 from .versions import begin_version, end_earlier, end_version, lock_version
 
 MOST_AT_ONCE = 10_000

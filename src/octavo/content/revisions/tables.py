@@ -13,8 +13,10 @@ from octavo.organization.spaces.hooks import before_copy, on_begin, on_copy, on_
 from .bodies import delete_bodies
 from .copying import copy_content, list_content_writes
 from .deriving import copy_derived
+from .history import RevisionType
 from .initializing import activate_copy, insert_main
-from .store import ITEM_KINDS, ItemFields, PageFields, RevisionType
+from .item_versions import ITEM_KINDS, ItemFields
+from .page_versions import PageFields
 
 _BRANCHES = "(SELECT id FROM branches WHERE space_id IN {spaces})"
 _COUNTING = """branch_id IN (SELECT id FROM branches WHERE space_id IN (

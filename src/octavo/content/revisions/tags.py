@@ -7,7 +7,8 @@ from octavo.core.tags import Tag, read_tags
 from octavo.kit.db.database import Transaction
 
 from .bodies import get_body
-from .store import State, list_items
+from .item_versions import list_items
+from .states import State
 
 
 def list_tags(tx: Transaction, state: State) -> dict[str, Tag]:

@@ -17,7 +17,8 @@ from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.work import jobs
 
-from .store import BranchMoved, Staged, lock_branch
+from .states import lock_branch
+from .store import BranchMoved, Staged
 
 _BATCH = 500
 _GAP = 2**32

@@ -23,15 +23,10 @@ from octavo.content.revisions.drawing import (
     list_rendering_states,
 )
 from octavo.content.revisions.expanding import computed_document, computed_state, expand, requester_at
+from octavo.content.revisions.item_versions import Item, find_item
+from octavo.content.revisions.page_versions import find_pages, list_spaces_with_computed
 from octavo.content.revisions.staging import BATCH
-from octavo.content.revisions.store import (
-    Item,
-    find_item,
-    find_pages,
-    list_spaces_with_computed,
-    lock_branch,
-    main_state,
-)
+from octavo.content.revisions.states import lock_branch, main_state
 from octavo.content.revisions.versions import current_versions
 from octavo.core.document.containing import contained
 from octavo.core.document.nodes import Document

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from octavo.content.revisions.bodies import get_body, read_source
-from octavo.content.revisions.store import State, find_pages, list_branch_content, list_changed, main_state
+from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.states import State, list_branch_content, list_changed, main_state
 from octavo.core.pages import Page
 from octavo.core.sentences import stem
 from octavo.kit.db.database import Transaction

@@ -16,8 +16,10 @@ import msgspec
 from octavo.content.revisions.bodies import get_body, list_oversized, read_source
 from octavo.content.revisions.deriving import MainUpdate, enqueue_rebuild
 from octavo.content.revisions.drawing import contains_rendered_blocks
+from octavo.content.revisions.page_versions import list_pages
 from octavo.content.revisions.staging import BATCH
-from octavo.content.revisions.store import Changes, list_pages, main_state
+from octavo.content.revisions.states import main_state
+from octavo.content.revisions.store import Changes
 from octavo.content.revisions.versions import current_versions
 from octavo.core.document.anchors import Conditions
 from octavo.core.document.containing import contained
@@ -154,8 +156,8 @@ def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], 
 def page_text(
     tx: Transaction, space_id: str, page: Page, document: Document, *, draws: bool = False
 ) -> IndexedPage:
-    """Return a page in the form that is written to the index, with this text. ``draws``: whether it has
-    blocks rendered from other data."""
+    """Return a page with this text as it is written to the index. ``draws``: whether it has blocks rendered from other
+    data."""
     return store.prepare_page(tx, space_id, page.id, titles_of(tx, page), cut_page(page, document), draws)
 
 

@@ -8,13 +8,8 @@ from typing import TypeVar
 from msgspec import UNSET
 
 from octavo.content.revisions.expanding import expand
-from octavo.content.revisions.store import (
-    State,
-    list_branch_content,
-    list_tagged_pages,
-    main_state,
-    trace_pages,
-)
+from octavo.content.revisions.page_versions import list_tagged_pages, trace_pages
+from octavo.content.revisions.states import State, list_branch_content, main_state
 from octavo.core.pages import Page
 from octavo.core.tags import has_tag
 from octavo.kit.db.database import Transaction
@@ -156,8 +151,8 @@ def sees_tagged(tx: Transaction, tag: str | None) -> Sees:
 def _present_pages(
     to: Recipient, tx: Transaction, ranks: Mapping[PageHit, int], trace: Trace | None = None
 ) -> dict[PageHit, SearchPage]:
-    """Present hits with snippets, reading their pages at once. ``ranks``: the positions of the hits among all
-    hits, from 1. Hits on deleted pages, and on computed pages that the caller can't see, are omitted."""
+    """Present hits with snippets, reading their pages together. ``ranks``: the positions of the hits among all hits,
+    from 1. Hits on deleted pages, and on computed pages that the caller can't see, are omitted."""
     hits = list(ranks)
     by_space: dict[str, list[str]] = {}
     for hit in hits:

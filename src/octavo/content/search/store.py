@@ -94,8 +94,8 @@ class SourceHashes(Struct, frozen=True):
 
 
 class IndexedPage(Struct, array_like=True):
-    """Page in the form that is written to the index: its sections as rows, and its different words.
-    ``draws``: whether it has blocks rendered from other data. ``made``: the hashes of a derived page."""
+    """Page as written to the index: its sections as rows, and its different words. ``draws``: whether it has blocks
+    rendered from other data. ``made``: the hashes of a derived page."""
 
     page_id: str
     titles: str
@@ -586,8 +586,8 @@ def _cached_filter(
 
 
 def pages_containing(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict[str, int]:
-    """Return the number of pages in these spaces that contain each word; the empty word stands for all pages.
-    Words without pages are omitted.
+    """Return the number of pages in these spaces that contain each word; the empty word represents all pages. Words
+    without pages are omitted.
 
     In large organizations, only the spaces with the most pages are counted.
     """
@@ -716,8 +716,7 @@ def _phrases(term: Term, heads: bool) -> list[_Phrase]:
 
 
 class Window(Struct, frozen=True):
-    """Part of the matches. ``after``: the last section in it. ``is_last``: whether there are no further
-    matches."""
+    """Part of the matches. ``after``: the last section in it. ``is_last``: whether there are no more matches."""
 
     rows: list[SectionMatch]
     after: int

@@ -27,10 +27,10 @@ _NUMBERED = re.compile(
     re.I,
 )
 _FEWEST_STEMS = 4
-"""Minimum number of significant words that two sentences must share besides the value."""
+"""Minimum number of significant words that two sentences must share in addition to the value."""
 _LONGEST = 400
 _MOST = 300
-"""Maximum number of statements that are kept for a page."""
+"""Maximum number of statements that are stored for a page."""
 
 
 class StatementPlace(Struct, frozen=True):

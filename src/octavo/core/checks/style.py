@@ -1,7 +1,7 @@
-"""Rules of a style guide, in the format of Vale, and what they find in a text.
+"""Rules of a style guide, in the format of Vale, and the faults that they find in a text.
 
-Patterns are run by RE2, which takes time in proportion to the text, whatever the pattern. Patterns that it doesn't
-support, such as those that look ahead, are refused when a rule is read.
+Patterns are run by RE2, which takes time in proportion to the text for every pattern. Patterns that it doesn't support,
+such as those that look ahead, are refused when a rule is read.
 """
 
 from __future__ import annotations
@@ -28,13 +28,16 @@ _SEVERITIES: dict[Level, Literal["low", "medium", "high"]] = {
     "error": "medium",
 }
 _PATTERN_MEMORY = 1024 * 1024
-"""Bytes that a compiled pattern may take, which limits large repetitions."""
+"""Bytes that a compiled pattern can use, which limits large repetitions."""
 _LONGEST = 2_000
 _MOST_WORDS = 2_000
 """Maximum number of tokens or substitutions of one rule."""
 _MOST_MATCHES = 20
 """Maximum number of matches of one rule on a page."""
 _SMALL = frozenset("a an and as at but by en for from if in nor of on or per the to v via vs with".split())
+_OPENING, _CLOSING = frozenset("\"'“‘„«"), frozenset("\"'”’“»")
+_JOINTS = frozenset("-\N{NON-BREAKING HYPHEN}/")
+"""Characters between the parts of a compound."""
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
 Pattern = Annotated[str, Meta(min_length=1, max_length=_LONGEST)]
@@ -45,7 +48,7 @@ class StyleRuleError(ValueError):
 
 
 class _Given(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonword"}, kw_only=True):
-    """Rule as its file says it. Keys that only matter to editors are ignored."""
+    """Rule in the form used in its file. Keys that only matter to editors are ignored."""
 
     extends: Extends
     message: Annotated[str, Meta(max_length=500)]
@@ -75,9 +78,10 @@ class StyleRule:
         given = self.given
         self.swaps = _list_swaps(given.swap)
         self.exceptions = frozenset(word.casefold() for word in given.exceptions)
+        self.names = [exception for exception in given.exceptions if " " in exception]
         self.scopes = {given.scope} if isinstance(given.scope, str) else set(given.scope)
         self.patterns: list[re.Pattern[str]] = []
-        """Compiled patterns: of all words together, or of each one that must be told from the others."""
+        """Compiled patterns: one for all words together, or one for each word if words must be distinguished."""
         self.replacements: list[str] = []
         if given.extends == "existence":
             words = [*given.tokens, *given.raw]
@@ -231,17 +235,26 @@ def _quote(text: str, start: int, end: int) -> str:
 
 def _check_existence(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
     for match in rule.patterns[0].finditer(text.shown):
-        if match[0].casefold() not in rule.exceptions:
+        if match[0].casefold() not in rule.exceptions and not _is_quoted(text.shown, match):
             yield _fault(rule, text, match.start(), match.end(), match[0])
+
+
+def _is_quoted(text: str, match: re.Match[str]) -> bool:
+    """Return whether a match is the entire text between two quotation marks, so that the text mentions these words
+    instead of using them."""
+    return (
+        text[match.start() - 1 : match.start()] in _OPENING
+        and text[match.end() : match.end() + 1] in _CLOSING
+    )
 
 
 def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
     for compiled, new in zip(rule.patterns, rule.replacements, strict=True):
         for match in compiled.finditer(text.shown):
             old = match[0]
-            if old.casefold() in rule.exceptions or old == new:
+            if old.casefold() in rule.exceptions or old == new or _is_quoted(text.shown, match):
                 continue
-            # Alternatives need a decision, and so does a pattern that refers to its groups.
+            # A person has to choose among alternatives, and a replacement can't refer to groups of the pattern.
             choice = None if "|" in new or "$" in new else _like(old, new)
             start, end = match.start(), match.end()
             if choice == "":
@@ -250,7 +263,7 @@ def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
 
 
 def _like(old: str, new: str) -> str:
-    """Return a replacement with the capital letter of what it replaces."""
+    """Return a replacement with the same capitalization as the replaced text."""
     return new[:1].upper() + new[1:] if old[:1].isupper() and not old.isupper() else new
 
 
@@ -275,9 +288,14 @@ def _check_repetition(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
         word = match[0].casefold()
         if before is not None and before[0].casefold() == word and word not in rule.exceptions:
             between = text.shown[before.end() : match.start()]
-            if between and between.isspace():
+            if between.isspace() and not _is_joined(text.shown, before.start(), match.end()):
                 yield _fault(rule, text, before.start(), match.end(), match[0], new=before[0])
         before = match
+
+
+def _is_joined(text: str, start: int, end: int) -> bool:
+    """Return whether a range starts or ends within a compound, such as the "in in" of "sign-in in"."""
+    return text[max(start - 1, 0) : start] in _JOINTS or text[end : end + 1] in _JOINTS
 
 
 def _check_consistency(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[Fault]:
@@ -303,6 +321,8 @@ def _check_capitalization(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
 
 
 def _is_capitalized(rule: StyleRule, shown: str) -> bool:
+    for name in rule.names:
+        shown = shown.replace(name, " ")
     words = [match[0] for match in _WORD.finditer(shown)]
     words = [word for word in words if word.casefold() not in rule.exceptions]
     match rule.given.match:

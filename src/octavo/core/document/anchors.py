@@ -113,7 +113,7 @@ def _places_of(
             continue
         if place is not None:
             found.append((node, place))
-    failures.tell()
+    failures.report()
     return found
 
 
@@ -135,10 +135,14 @@ def _place(node: Block | Inline, standing: Standing) -> DocumentPlace | None:
     elif FIXED_ID.fullmatch(fixed) is None or len(fixed) > _LONGEST_ID:
         fixed = slug(fixed)
     if node.type.startswith("heading-"):
-        name = fixed or slug(said(node)) or "section"
+        name = fixed or slug(inline_text(node)) or "section"
     elif node.type == "expandable":
         titles = (f for f in node.fragments if f.fragment == "expandable-title")
-        name = fixed or slug(" ".join(said(block) for title in titles for block in title.nodes)) or "section"
+        name = (
+            fixed
+            or slug(" ".join(inline_text(block) for title in titles for block in title.nodes))
+            or "section"
+        )
     else:
         name = fixed or slug(str(node.data.get("date") or "")) or "update"
     return DocumentPlace(name, bool(fixed), standing.conditions, None, standing.included)
@@ -169,7 +173,7 @@ def _id_of_tag(source: object) -> str | None:
     return given.get("id") or (given.get("name") if tag[1].lower() == "a" else None)
 
 
-def said(node: Any, *, mentions: bool = True) -> str:
+def inline_text(node: Any, *, mentions: bool = True) -> str:
     """Return the text of a block's inline nodes, without expressions. ``mentions``: whether to include the
     labels of mentions."""
     if is_plain(node):

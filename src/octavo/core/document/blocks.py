@@ -91,10 +91,9 @@ def _entry(block: Block, gap: int, digests: Digests) -> BlockEntry:
 
 
 class ChangedBlocks(Struct, frozen=True):
-    """Changes that an edit of some blocks made to the references of a page. ``before``: the number of
-    references before the first of these blocks. ``was`` and ``now``: the references in the blocks before and
-    after the edit, in the form that ``references`` returns for the page. ``has_places``: whether the edit may
-    have changed the targets of links."""
+    """Changes that an edit of some blocks made to the references of a page. ``before``: the number of references before
+    the first of these blocks. ``was`` and ``now``: the references in the blocks before and after the edit, as
+    ``references`` returns them for the page. ``has_places``: whether the edit may have changed the targets of links."""
 
     before: int
     was: list[Reference]
@@ -178,7 +177,7 @@ def _kept_since(index: Index, entries: Sequence[BlockEntry], changed: Set[str]) 
 
 
 class EditError(ValueError):
-    """Error: an edit can't be made. ``field``: the invalid part of it."""
+    """Raised if an edit can't be made. ``field``: the invalid part of it."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -186,11 +185,11 @@ class EditError(ValueError):
 
 
 class NotLocal(Exception):
-    """Signal: the edits need the whole document."""
+    """Raised internally if the edits need the whole document."""
 
 
 class Missing(EditError):
-    """Error: no node has the requested key."""
+    """Raised if no node has the requested key."""
 
 
 class BlockPosition(Struct, frozen=True):
@@ -516,7 +515,7 @@ class BlockEdits:
         self._register(nodes, found.slot)
         self._check(found)
 
-    def take_away(self, keys: Sequence[str], field: str) -> list[Block]:
+    def detach(self, keys: Sequence[str], field: str) -> list[Block]:
         """Remove blocks for another page, with their keys, and with their sources if these mean the same
         without the definitions of this page. Raises EditError."""
         taken = self.take(keys, field)
@@ -534,7 +533,7 @@ class BlockEdits:
             nodes.append(node)
         return nodes
 
-    def bring(self, nodes: list[Block], place: BlockPosition) -> list[Block]:
+    def attach(self, nodes: list[Block], place: BlockPosition) -> list[Block]:
         """Insert blocks that were removed from another page. Raises EditError."""
         self.put([_Slot(node, "", None, -1, True) for node in nodes], place)
         return nodes
@@ -858,12 +857,12 @@ class BlockEdits:
             slot.is_untouched and part != slot.node.source
             for slot, part in zip(slots, window[1::2], strict=False)
         ):
-            raise NotLocal  # It absorbs the text after it and had to be rewritten.
+            raise NotLocal  # This block absorbs the text after it and had to be rewritten.
         return window if is_last else window[:-1]
 
     def _read_again(self, slots: list[_Slot], window: list[str]) -> list[Block]:
-        """Return the blocks of a window in the form in which they now read. Raises NotLocal if unchanged
-        blocks read differently, or if the definitions changed."""
+        """Return the blocks of a window, read again. Raises NotLocal if unchanged blocks read differently, or if the
+        definitions changed."""
         definitions = self._index.definitions
         if any(gap.strip(_BLANK) not in definitions for gap in window[0::2]):
             raise NotLocal

@@ -52,12 +52,12 @@ class Failures:
         self._first = self._first or error
         self.count += 1
 
-    def tell(self) -> None:
+    def report(self) -> None:
         if self._first is not None:
-            tell_failure(self._stage, self._first, self.count)
+            report_failure(self._stage, self._first, self.count)
 
 
-def tell_failure(stage: str, error: Exception, count: int = 1) -> None:
+def report_failure(stage: str, error: Exception, count: int = 1) -> None:
     """Report one failure that affects this many blocks."""
     for report in _reports:
         report(stage, error, count)
@@ -80,7 +80,7 @@ def contained(stage: str, load: Callable[[], Document], work: Callable[[Document
     nodes = load().nodes
     failing = _failing(len(nodes), load, work)
     failures.count = max(1, len(failing))
-    failures.tell()
+    failures.report()
     try:
         return work(_without(load(), failing))
     except DEFECTS:

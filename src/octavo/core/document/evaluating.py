@@ -8,7 +8,8 @@ from collections.abc import Callable
 from itertools import chain, repeat
 from typing import Any
 
-from ..expressions import ExpressionError, Shown, is_deterministic
+from ..expression_values import ExpressionError
+from ..expressions import Shown, is_deterministic
 from .guards import hide_unread
 from .nodes import Block, Document, Fragment, Inline, Leaf, Replacement, Text, is_plain, walk
 from .parts import without_comments
@@ -58,8 +59,8 @@ Decided = Callable[[Block | Inline, bool], None]
 
 
 def show_document(document: Document, shown: Shown, decided: Decided | None = None) -> Document:
-    """Return the document, changed in place, in the form that a visitor sees: evaluated, without comments,
-    and without definitions to which only hidden text refers. Unchanged blocks keep their source."""
+    """Return the document, changed in place, as a visitor sees it: evaluated, without comments, and without definitions
+    to which only hidden text refers. Unchanged blocks keep their source."""
     return _resolve_definitions(replace_nodes(document, lambda node: _seen(node, shown, decided)))
 
 

@@ -57,7 +57,7 @@ def render(document: Document, context: HtmlContext | None = None) -> Html:
     produce nothing. Every link target gets its id, which is written to the document (``mark_places``)."""
     renderer = _DocumentRenderer(context or HtmlContext(), mark_places(document))
     renderer.draw(document.nodes)
-    renderer.failures.tell()
+    renderer.failures.report()
     body = Markup("".join(renderer.out))  # noqa: S704
     return Html(
         body,
@@ -129,7 +129,7 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         return element("ul", block.nodes, class_="tasks", dir=self._dir(block))
 
     def list_item(self, block: Block) -> Pieces:
-        # Text before anything but a list keeps the spacing of paragraphs.
+        # Text next to any block other than a list keeps its paragraph spacing.
         others = [node for node in block.nodes[1:] if not (isinstance(node, Block) and node.type in _LISTS)]
         inside = list(block.nodes) if others else only_paragraph(block.nodes)
         checked = block.data.get("checked")
@@ -300,7 +300,7 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         """Render included content, which is in the node that includes it."""
         return block.nodes
 
-    # Blocks of blocks.
+    # Blocks that contain blocks.
 
     def expandable(self, block: Block) -> Pieces:
         title, body = title_and_body(block)

@@ -111,7 +111,7 @@ class ApiRenderer(Renderer):
         return element("details", [*summary, *inside], class_="openapi-block", id=id)
 
     def openapi_facts(self, block: Block) -> Pieces:
-        """Render the properties of an operation besides its URL: authentication and stability."""
+        """Render the properties of an operation other than its URL: authentication and stability."""
         return element("div", block.nodes, class_="openapi-facts")
 
     def openapi_values(self, block: Block) -> Pieces:
@@ -262,7 +262,7 @@ class ApiRenderer(Renderer):
         return id
 
     def openapi_limits(self, block: Block) -> Pieces:
-        """Render the constraints of a value besides its type."""
+        """Render the constraints of a value other than its type."""
         return element("p", block.nodes, class_="openapi-limits")
 
     def openapi_fold(self, block: Block) -> Pieces:

@@ -240,7 +240,8 @@ class _Builder:
         self._out: Inlines = []
         self._leaf: Leaf | None = None
         self._parts: list[str] = []
-        """Pieces of the last leaf's text: a paragraph of punctuation can have a million of them."""
+        """Pieces of the last leaf's text, which are joined only once: a paragraph of punctuation can have a million of
+        them."""
         self.stack: list[tuple[Inlines, Inline]] = []
         self.marks: list[Mark] = []
         self.counts: list[int] = []

@@ -25,7 +25,7 @@ MAX_TEXT = 20_000_000
 
 
 class DocumentError(ValueError):
-    """Error: a document is invalid. The message starts with the path of the invalid part."""
+    """Raised if a document is invalid. The message starts with the path of the invalid part."""
 
 
 def to_json(document: Document) -> Data:

@@ -72,7 +72,9 @@ INLINE_ELEMENTS = frozenset(
 """HTML elements that belong to a paragraph. A line that is one of their tags starts only a paragraph."""
 _FOOTNOTE = re.compile(r"\[\^([^][\s]+)\]:[ \t]*")
 TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
-_SKIP_ENDS = re.compile(r"[\n\\`~*_\[\]!<&$]")  # link labels are looked for token by token, up to their ]
+_SKIP_ENDS = re.compile(
+    r"[\n\\`~*_\[\]!<&$]"
+)  # A link label is parsed token by token, up to its closing bracket.
 _HOLDING = {
     name: re.compile(rf"<(/?){name}(?=[\s/>])", re.IGNORECASE)
     for name in ("table", "figure", "ul", "ol", "dl", "blockquote", "p")
@@ -110,7 +112,7 @@ def tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         if token.tag in BODY_TAGS:
             state.env["body"] = (token.tag, line + 1)
         elif token.tag[3:] in BODY_TAGS and state.env.get("body", ("", 0))[0] == token.tag[3:]:
-            # Do it now, while the lines are seen relative to their container.
+            # Do it now, while the lines are still relative to their container.
             token.markup = state.getLines(state.env.pop("body")[1], line, state.blkIndent, False).strip()
     return True
 
@@ -391,9 +393,9 @@ def _end_of_element(state: StateBlock, line: int, end: int, name: str) -> int:
 
 
 def pipe_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Parse a table as one token, whose ``meta`` contains the cells. Rows shorter than the header get empty
-    cells; their number on a page is limited, and further rows and tables are text. Otherwise, a few
-    characters could create any number of cells."""
+    """Parse a table as one token, whose ``meta`` contains the cells. Rows shorter than the header get empty cells;
+    their number on a page is limited, and rows and tables beyond the limit are text. Otherwise, a few characters could
+    create any number of cells."""
     added = state.env.get("cells_added", 0)
     if line + 2 > end or added > MAX_ADDED_CELLS:
         return False

@@ -91,7 +91,7 @@ Part = Callable[[str], list[Block]]
 
 
 def parse(text: str) -> Kids:
-    """Return the elements and texts (still escaped) of a piece of HTML; comments stay text."""
+    """Return the elements and texts (still escaped) of a piece of HTML; comments remain text."""
     root = Element("", {}, "", [])
     stack = [root]
     _feed(stack, text)
@@ -233,7 +233,8 @@ def inline_html(kids: Kids, footnote: Footnote | None) -> list[Text | Inline]:
     if tokens and tokens[-1].type in _TEXTS:
         tokens[-1].content = tokens[-1].content.rstrip(" ")
     for token in tokens:
-        if token.info == _ESCAPED:  # only now, because an escaped space at an edge counts
+        # Entities are resolved only now, because an escaped space at an edge is significant.
+        if token.info == _ESCAPED:
             token.content = html.unescape(token.content)
     return inlines(tokens, footnote)
 

@@ -1,5 +1,5 @@
-"""Locate nodes independently of what a reader finds in the text: by their block, by the exact text of that
-block, and by the path within it. This finds nodes again when a later reader assigns them different keys."""
+"""Locate nodes by their block, by the exact text of that block, and by the path within it, regardless of how the text
+is read. This finds nodes again when a later reader assigns them different keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .keys import inner_nodes, keyed_nodes
 from .nodes import Block, Document, Fragment
 
 
-def whereabouts(document: Document) -> dict[str, str]:
+def list_node_positions(document: Document) -> dict[str, str]:
     """Return the position of each node by its key, for a document as it was read."""
     return {node.key: place for place, node in _placed(document) if node.key is not None}
 

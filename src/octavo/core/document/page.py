@@ -6,22 +6,25 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from msgspec import Struct
 
 from octavo.core.json_types import JsonObject
 
-from ..expressions import ExpressionError, parse
+from ..expression_syntax import parse
+from ..expression_values import ExpressionError
 from ..page_fields import FRONT_FIELDS, Cover, Field, LayoutOptions, PageFields
 from ..redirects import MAX_PATHS, read_paths
 from ..tags import MAX_SLUG, read_page_tags
 from ..yaml_text import YamlError, read_yaml, write_yaml
 from .guards import NEVER, find_unread, has_guard_key, is_like_if, may_hold_guards
 from .inline import plain
+from .inline_writer import write_inlines
 from .nodes import Inline, Leaf, Text
 from .reader import read, read_blocks
-from .writer import write_inlines
+from .writer import Notes
 
 MAX_FRONT_MATTER = 64 * 1024
 """Maximum number of characters; longer front matter is a problem and provides no metadata."""
@@ -221,7 +224,7 @@ class _Head:
         key = field.keys[0]
         match field.type:
             case "text" | "long text":
-                return self.text(key, field.max_length)
+                return self.text(key, field)
             case "emoji" | "icon":
                 return self.take(key, str)
             case "flag":
@@ -239,12 +242,15 @@ class _Head:
             case "layout":
                 return self.layout()
 
-    def text(self, key: str, max_length: int | None) -> str | None:
+    def text(self, key: str, field: Field) -> str | None:
         text: str | None = self.take(key, str)
-        if text is None or max_length is None or len(text) <= max_length:
+        if text is not None and field.form is not None and not re.fullmatch(field.form[0], text):
+            self.problem(key, f"{key}: must {field.form[1]}; the value is skipped")
+            return None
+        if text is None or field.max_length is None or len(text) <= field.max_length:
             return text
-        self.problem(key, f"{key}: must have at most {max_length} characters; the rest is cut off")
-        return text[:max_length]
+        self.problem(key, f"{key}: must have at most {field.max_length} characters; the rest is cut off")
+        return text[: field.max_length]
 
     def condition(self) -> str | None:
         """Return the condition; an invalid one hides the page from everyone."""
@@ -274,7 +280,7 @@ class _Head:
         value = self.values.pop(key, None)
         if value is None or isinstance(value, kind):
             return value
-        if kind is str and isinstance(value, (int, float)) and not isinstance(value, bool):
+        if kind is str and isinstance(value, (int, float, date)) and not isinstance(value, bool):
             return str(value)
         names = {str: "text", bool: "true or false", dict: "keys and values", list: "a list"}
         self.problem(key, f"{key}: must be {names[kind]}")
@@ -421,7 +427,7 @@ def _set_title(title: str | None, heading: str, body: str, front: str) -> tuple[
     ending = _break(front + heading + body)
     if title is None:
         return "", body
-    text = write_inlines([Text([Leaf(" ".join(str(title).split()))])]) if title else ""
+    text = write_inlines([Text([Leaf(" ".join(str(title).split()))])], Notes()) if title else ""
     text = re.sub(r"(^|[ \t])(#+)$", r"\1\\\2", text)
     line = f"# {text}".rstrip()
     match = _TITLE.match(heading)

@@ -132,7 +132,7 @@ def inert_text(block: Block) -> str:
 
 
 def value_text(value: object) -> str:
-    """Return the value of an expression in the form that readers see."""
+    """Return the value of an expression as readers see it."""
     if value is None or isinstance(value, (dict, list, tuple, set)):
         return ""
     if isinstance(value, bool):
@@ -143,8 +143,8 @@ def value_text(value: object) -> str:
 def merged_cells(
     block: Block, names: Sequence[str], records: Sequence[Data]
 ) -> tuple[Places, set[tuple[int, int]]]:
-    """Return the number of columns and rows that each cell of a table spans, by position (record, column), as
-    far as the covered cells are empty; and the positions of these. The header is record -1."""
+    """Return the number of columns and rows that each cell of a table spans, by position (record, column), if the
+    covered cells are empty; and the positions of these. The header is record -1."""
     given = block.data.get("attributes")
     if not isinstance(given, dict) or not any(name.startswith(SPANS) for name in given):
         return {}, set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from array import array
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from markdown_it.token import Token
 from msgspec import Struct
 
 from . import markup
-from .containing import DEFECTS, Failures, inert_block, tell_failure
+from .containing import DEFECTS, Failures, inert_block, report_failure
 from .inline import (
     FIXED_ID,
     HEADING_ID,
@@ -20,136 +19,21 @@ from .inline import (
     Inlines,
     attributes,
     inlines,
-    length,
     plain,
     plain_inlines,
-    url_ref,
 )
-from .markdown import TAG, TEXT_ENDS, pair, parse_blocks, parse_inline, safe_url
+from .markdown import TEXT_ENDS, pair, parse_blocks, parse_inline
 from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Node, Text, walk
+from .source_lines import Lines, lines_of
+from .tag_reader import ANY_TAG, PAIRED, TAGS, VOID_TAGS, read_integration
 
 MAX_TAGS = 16
 """Maximum nesting of tags and elements (within one list or quote) that are paired."""
-
-_OPENS_VALUE = re.compile(r"""(?:^|(?<=["'])[ \t\n]++)(?P<name>[A-Za-z_][\w-]*+)=(?P<quote>["'])""")
 _FOOTNOTES_MIN, _FOOTNOTES_SHARE = 10_000, 8
 """A footnote is read again at every reference. These limit the characters of footnotes on a page: a minimum,
 plus a multiple of each of the page's characters. References beyond that are empty."""
-
 _SIGNS = "\\`~*_[!<&$"
 """Characters that can start or end something within a paragraph."""
-
-_LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
-_FENCE = re.compile(r"[ \t>]*(?:[*+-][ \t]+|\d+[.)][ \t]+)*(`{3,}|~{3,})")
-_TAG_AND_MORE = re.compile(r"^[ \t]*\{%[^\n]*%\}[ \t]*[^\s]", re.MULTILINE)
-_DETAILS = re.compile(r"([ \t]*)(<details(?:\s[^<>]*)?>)[ \t]*(?=\S)", re.IGNORECASE)
-_END_TAG = re.compile(r"\{%-?[ \t]*end(@?[A-Za-z][\w/.:-]*?)[ \t]*-?%\}")
-_SUMMARY_END = re.compile(r"</summary>[ \t]*(?=\S)", re.IGNORECASE)
-_DETAILS_END = re.compile(r"(?<=\S)[ \t]*</details>[ \t]*$", re.IGNORECASE)
-
-
-class Lines(Struct):
-    """Normalized Markdown and the position of each of its lines in the source (line end excluded)."""
-
-    text: str
-    begins: array[int]
-    ends: array[int]
-
-
-def lines_of(source: str) -> Lines:
-    """Return the lines for the parser: CR and CRLF become LF, NUL becomes U+FFFD, a byte order mark is
-    dropped, and a tag with other text on its line gets a line of its own."""
-    at = 1 if source.startswith("\ufeff") else 0
-    texts: list[str] = []
-    begins, ends = array("Q"), array("Q")
-    if "\r" in source:
-        for match in _LINE.finditer(source, at):
-            texts.append(match[1])
-            begins.append(match.start())
-            ends.append(match.end(1))
-            if match.end() >= len(source):
-                break
-    else:
-        for line in source[at:].split("\n"):
-            texts.append(line)
-            begins.append(at)
-            at += len(line)
-            ends.append(at)
-            at += 1
-    if "details>" in source or "<summary" in source or ("{%" in source and _TAG_AND_MORE.search(source)):
-        texts, begins, ends = _split_lines(texts, begins, ends)
-    return Lines("\n".join(texts).replace("\0", "\ufffd"), begins, ends)
-
-
-def _split_lines(
-    texts: list[str], begins: array[int], ends: array[int]
-) -> tuple[list[str], array[int], array[int]]:
-    out: tuple[list[str], array[int], array[int]] = ([], array("Q"), array("Q"))
-    fence = ""
-    for text, begin, end in zip(texts, begins, ends, strict=True):
-        found = _FENCE.match(text)
-        if found:
-            if not fence:
-                fence = found[1]
-            elif found[1][0] == fence[0] and len(found[1]) >= len(fence) and not text[found.end() :].strip():
-                fence = ""
-        cuts = [] if fence or found else _cuts(text)
-        indent = text[: len(text) - len(text.lstrip(" \t"))]
-        at = 0
-        for cut in [*cuts, len(text)]:
-            out[0].append(indent + text[at:cut] if at else text[at:cut])
-            out[1].append(begin + at)
-            out[2].append(begin + cut if cut < len(text) else end)
-            at = cut
-    return out
-
-
-def _cuts(text: str) -> list[int]:
-    """Return the positions at which to split a line so that each tag at its start, and its end tag, are on
-    their own lines."""
-    cuts: list[int] = []
-    start = len(text) - len(text.lstrip(" \t"))
-    if text.startswith("{%", start):
-        at, names = start, []
-        while len(cuts) < 64:
-            match = TAG.match(text, at)
-            if match is None:
-                break
-            at = _past_space(text, match.end())
-            if at >= len(text):
-                break
-            cuts.append(at)
-            if not match["name"].startswith("end"):
-                names.append(match["name"])
-            if not text.startswith("{%", at):
-                at = _end_of_any(text, names, at)
-                if at < 0:
-                    if len(names) == len(cuts):
-                        return []
-                    break
-                cuts.append(at)
-        return cuts
-    if "<" in text:
-        if match := _DETAILS.match(text):
-            cuts.append(match.end())
-        if match := _SUMMARY_END.search(text):
-            cuts.append(match.end())
-        if (cuts or text.startswith("<", start)) and (match := _DETAILS_END.search(text)):
-            cuts.append(text.lower().rindex("</details>"))
-    return sorted(set(cuts))
-
-
-def _past_space(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t":
-        at += 1
-    return at
-
-
-def _end_of_any(text: str, names: list[str], at: int) -> int:
-    """Return the position at which the first end tag with one of these names starts; -1 if there is none."""
-    return next((match.start() for match in _END_TAG.finditer(text, at) if match[1] in names), -1)
-
-
 _MAX_PARTS = 6
 """Maximum depth to which Markdown in HTML in Markdown (and so on) is read; deeper content is HTML only."""
 _READ = Token("", "", 0)
@@ -179,12 +63,12 @@ class _Nested(Struct):
 
 
 class _TooMany(Exception):
-    """Signal: the text has more nodes than a document can have."""
+    """Raised internally if the text has more nodes than a document can have."""
 
 
 def _size(node: Node) -> int:
-    """Return the number of nodes for which a node counts, as if a client sent it back. A text also counts its
-    leaves and their marks."""
+    """Return the number of nodes that a node counts as if a client sends it back. A text also counts its leaves and
+    their marks."""
     return 1 + sum(1 + len(leaf.marks) for leaf in node.leaves) if isinstance(node, Text) else 1
 
 
@@ -216,7 +100,7 @@ class _Reader:
         self.nested: list[_Nested] | None = None
 
     def footnote(self, label: str) -> list[Block] | None:
-        """Return the blocks that define a footnote; None if it is undefined. Markers inside it stay text."""
+        """Return the blocks that define a footnote; None if it is undefined. Markers inside it remain text."""
         content = self.notes.get(label)
         if content is None:
             return self.outer.footnote(label) if self.outer is not None else None
@@ -478,8 +362,8 @@ class _Reader:
 
     def void(self, token: Token) -> Block:
         if token.type == "tag":
-            make = _VOID_TAGS.get(token.tag) or (_integration if token.tag.startswith("@") else None)
-            block = make(self, token, [], "") if make else None
+            make = VOID_TAGS.get(token.tag) or (read_integration if token.tag.startswith("@") else None)
+            block = make(token, [], "") if make else None
             if block is not None:
                 return block
         return _unknown(token)
@@ -509,8 +393,8 @@ class _Reader:
                 return self.expandable(token, inner)
             made = markup.unwrap(name, attributes(token.info), inner)
             return _together(made) if made else None
-        make = _TAGS.get(name) or _VOID_TAGS.get(name) or (_integration if name.startswith("@") else None)
-        return make(self, token, inner, body) if make is not None else None
+        make = TAGS.get(name) or VOID_TAGS.get(name) or (read_integration if name.startswith("@") else None)
+        return make(token, inner, body) if make is not None else None
 
     def expandable(self, token: Token, inner: list[Block]) -> Block:
         title: Inlines = []
@@ -541,7 +425,7 @@ def read(markdown: str) -> Document:
     try:
         return _read(markdown)
     except DEFECTS as error:
-        tell_failure("read", error)
+        report_failure("read", error)
         return Document([inert_block(markdown)], ["", ""], [0])
 
 
@@ -563,7 +447,7 @@ def _read(markdown: str) -> Document:
         block.source = markdown[begin:at]
         nodes.append(block)
     gaps.append(markdown[at:])
-    reader.failures.tell()
+    reader.failures.report()
     failed = [markdown.count("\n", 0, lines.begins[start]) for start in reader.failed_lines]
     return Document(nodes, gaps, failed, reader.whole)
 
@@ -572,8 +456,8 @@ def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
     """Return tags without an end, and ends without a start tag, each as the line (from 0) and the tag's name,
     with a slash before it for an end."""
     counts: dict[str, int] = {}
-    for end, slash, name in _ANY_TAG.findall(markdown):
-        if name in _PAIRED:
+    for end, slash, name in ANY_TAG.findall(markdown):
+        if name in PAIRED:
             counts[name] = counts.get(name, 0) + (-1 if end or slash else 1)
     if not any(counts.values()):
         return []
@@ -582,7 +466,7 @@ def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
         tokens = parse_blocks(lines.text, {})
         pairs = pair(tokens)
     except DEFECTS as error:
-        tell_failure("read", error)
+        report_failure("read", error)
         return []
     found: list[tuple[int, str]] = []
     line, counted = 0, 0
@@ -591,7 +475,7 @@ def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
             continue
         closes = token.tag.startswith("end") if token.type == "tag" else bool(token.markup)
         name = token.tag.removeprefix("end") if token.type == "tag" else token.tag
-        if name in _PAIRED:
+        if name in PAIRED:
             begin = lines.begins[(token.map or (0, 0))[0]]
             line, counted = line + markdown.count("\n", counted, begin), begin
             found.append((line, f"/{name}" if closes else name))
@@ -625,22 +509,22 @@ def read_blocks(markdown: str) -> list[Block]:
         reader = _Reader(lines_of(markdown))
         blocks = reader.run()
     except DEFECTS as error:
-        tell_failure("read", error)
+        report_failure("read", error)
         return [inert_block(markdown)]
-    reader.failures.tell()
+    reader.failures.report()
     return blocks
 
 
 def read_nested(markdown: str) -> list[tuple[Block, str]]:
-    """Return the blocks inside lists, quotes, tags, and elements of a text. Each has the lines from which it
-    was read, in the form that they would have at the top level of a page."""
+    """Return the blocks inside lists, quotes, tags, and elements of a text. Each has the lines from which it was read,
+    as they would be at the top level of a page."""
     try:
         lines = lines_of(markdown)
         reader = _Reader(lines)
         reader.nested = []
         reader.run()
     except DEFECTS as error:
-        tell_failure("read", error)
+        report_failure("read", error)
         return []
     texts = lines.text.split("\n")
     return [(one.block, _alone(texts, one)) for one in reader.nested if one.block.type != "list-item"]
@@ -728,307 +612,6 @@ def _unknown(token: Token) -> Block:
     return Block("unknown", {"source": token.content, "kind": _kind(token)})
 
 
-# --- tags ---------------------------------------------------------------------------------------------------
-
-
-def _data(token: Token, **fields: str) -> Data:
-    """Return the token's attributes as data. ``fields``: a map from each known attribute to text, bool, or
-    length; the rest become ``attributes``."""
-    data: Data = {}
-    rest: Data = {}
-    for name, value in attributes(token.info).items():
-        kind = fields.get(name)
-        if kind == "text":
-            data[name] = value
-        elif kind == "bool" and value in ("true", "false"):
-            data[name] = value == "true"
-        elif kind == "length" and (size := length(value)) is not None:
-            data[name] = size
-        elif kind and kind[0] == "=" and value in kind[1:].split("|"):
-            data[name] = value
-        elif kind == "int" and re.fullmatch(r"[1-9]\d{0,5}", value):
-            data[name] = int(value)
-        else:
-            rest[name] = value
-    if rest:
-        data["attributes"] = rest
-    return data
-
-
-def _hint(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block:
-    data = _data(token, style="=info|warning|danger|success", icon="text")
-    return Block("hint", {"style": "info"} | data, list(inner))
-
-
-def _of(parent: str, child: str) -> Callable[[_Reader, Token, list[Block], str], Block]:
-    """Return a function that creates a block that contains only ``child`` blocks; other content is wrapped in
-    one."""
-
-    def make(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block:
-        block = Block(parent, _data(token, **_FIELDS.get(parent, {})))
-        for node in inner:
-            if node.type == "unknown" and node.data.get("end") and (kind := _PARTS.get(_name(node))) == child:
-                part = Token("tag", _name(node), 0)
-                match = TAG.match(node.data["source"])
-                part.info = match["rest"].strip() if match else ""
-                block.nodes.append(_part(kind, part, node.nodes))
-            elif block.nodes and block.nodes[-1].key == "stray":
-                block.nodes[-1].nodes.append(node)  # type: ignore[union-attr, arg-type]
-            else:
-                block.nodes.append(Block(child, {}, [node], key="stray"))
-        for made in block.nodes:
-            made.key = None
-        return block
-
-    return make
-
-
-def _name(node: Block) -> str:
-    match = TAG.match(node.data["source"])
-    return match["name"] if match else ""
-
-
-_PARTS = {"tab": "tabs-item", "step": "stepper-step", "column": "column", "update": "update"}
-_FIELDS: dict[str, dict[str, str]] = {
-    "tabs": {"fullWidth": "bool"},
-    "columns": {"fullWidth": "bool"},
-    "updates": {"format": "text"},
-    "tabs-item": {"title": "text", "icon": "text"},
-    "stepper-step": {"icon": "text"},
-    "column": {"width": "length", "verticalAlignment": "=top|middle|bottom"},
-    "update": {"date": "text", "tags": "text"},
-}
-
-
-def _part(kind: str, token: Token, inner: list[Block | Inline | Text]) -> Block:
-    data = _data(token, **_FIELDS[kind])
-    if "tags" in data:
-        data["tags"] = [tag.strip() for tag in data["tags"].split(",") if tag.strip()]
-    return Block(kind, data, inner)
-
-
-def _code(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
-    if len(inner) != 1 or inner[0].type != "code":
-        return None
-    data = _data(
-        token,
-        title="text",
-        overflow="=scroll|wrap",
-        lineNumbers="bool",
-        fullWidth="bool",
-        expandable="bool",
-        collapsedLineCount="int",
-    )
-    inner[0].data = inner[0].data | data
-    return inner[0]
-
-
-def _if(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block:
-    return Block("if", {"expression": token.info}, list(inner))
-
-
-def _prompt(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block:
-    fields = dict.fromkeys(("description", "icon", "openInAIProviders", "defaultExpanded"), "text")
-    return Block("prompt", _data(token, **fields), list(inner))
-
-
-API_NAMES = {"baseUrl": "host", "httpCode": "status"}
-"""Names that two generations of tags use for the same value; the second of each pair is the field."""
-_API_FIELDS = {
-    "api-method": {"method": "text", "host": "text", "path": "text", "summary": "text"},
-    "api-part": dict.fromkeys(("name", "in", "type", "status", "description"), "text") | {"required": "bool"},
-}
-
-
-def _api(kind: str) -> Callable[[_Reader, Token, list[Block], str], Block]:
-    fields = _API_FIELDS[kind]
-
-    def make(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block:
-        data = {"tag": token.tag} | _data(
-            token, **fields, **{old: "text" for old, new in API_NAMES.items() if new in fields}
-        )
-        for old, new in API_NAMES.items():
-            if old in data:
-                data.setdefault(new, data.pop(old))
-        return Block(kind, data, list(inner))
-
-    return make
-
-
-def _caption(block: Block, inner: list[Block], attributes_caption: str | None = None) -> Block | None:
-    """Return the block with the caption inside its tags."""
-    if len(inner) == 1 and inner[0].type == "paragraph":
-        block.fragments = [Fragment("caption", list(inner), "caption")]
-    elif inner:
-        return None
-    elif attributes_caption:
-        text = Block("paragraph", {}, [Text([Leaf(attributes_caption)])])
-        block.fragments = [Fragment("caption", [text], "caption")]
-    return block
-
-
-def _embed(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
-    data = _data(token, url="text", fullWidth="bool")
-    url = data["url"] = _address(data.get("url", ""))
-    return _caption(Block("embed", data), inner) if url and safe_url(url) else None
-
-
-def _address(written: str) -> str:
-    """Return the URL of a tag without Markdown escapes, which some exporters of the format add."""
-    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", written)
-
-
-def _file(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
-    data = _data(token, src="text", caption="text")
-    if not data.get("src"):
-        return None
-    caption = data.pop("caption", None)
-    return _caption(Block("file", {"ref": url_ref(_address(data.pop("src")))} | data), inner, caption)
-
-
-def _content_ref(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
-    data = _data(token, url="text", page="text")
-    url = _address(data.pop("url", "") or data.get("page", ""))
-    data.pop("page", None)
-    if not url or not safe_url(url):
-        return None
-    data = {"ref": url_ref(url), **data}
-    if inner:
-        label = _label(inner)
-        if label is None:
-            return None
-        if label != default_label(url):
-            data["label"] = label
-    return Block("content-ref", data)
-
-
-def default_label(url: str) -> str:
-    """Return the label of a content reference without one: the last part of its path."""
-    return url.rstrip("/").rsplit("/", 1)[-1] or url
-
-
-def _label(inner: list[Block]) -> str | None:
-    if len(inner) == 1 and inner[0].type == "paragraph" and len(inner[0].nodes) == 1:
-        node = inner[0].nodes[0]
-        if isinstance(node, Text):
-            return node.leaves[0].text if len(node.leaves) == 1 and not node.leaves[0].marks else None
-        if isinstance(node, Inline) and node.type in ("link", "mention"):
-            return plain(node.nodes) or str(node.data.get("label", ""))
-    return None
-
-
-def _include(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
-    match = re.fullmatch(r"""["']?([^"'\n]+?)["']?""", token.info)
-    if match is None or inner:
-        return None
-    return Block("reusable-content", {"ref": url_ref(match[1])})
-
-
-def _openapi(kind: str) -> Callable[[_Reader, Token, list[Block], str], Block | None]:
-    def make(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
-        fields: dict[str, str] = {
-            "swagger": {"src": "text", "expanded": "bool", "fullWidth": "bool"},
-            "openapi-operation": {"spec": "text"},
-            "openapi-schemas": {"spec": "text", "schemas": "text", "grouped": "bool"},
-            "openapi-webhook": {"spec": "text", "name": "text"},
-        }[kind]
-        data = _data(token, **fields, path="text", method="text")
-        ref: Data
-        if kind == "swagger":
-            if not data.get("src"):
-                return _api("api-method")(reader, token, inner, body)
-            ref = url_ref(data.pop("src"))
-        elif data.get("spec"):
-            ref = {"kind": "openapi", "spec": data.pop("spec")}
-        else:
-            return None
-        if "schemas" in data:
-            data["schemas"] = [name.strip() for name in data["schemas"].split(",") if name.strip()]
-        needed = {"openapi-schemas": ("schemas",), "openapi-webhook": ("name", "method")}.get(
-            kind, ("path", "method")
-        )
-        for name in needed:
-            data.setdefault(name, [] if name == "schemas" else "")
-        if body:
-            data["body"] = body
-        return Block(kind, {"ref": ref} | data)
-
-    return make
-
-
-def _long_attributes(text: str) -> dict[str, str]:
-    """Parse attributes whose values can contain quotes: a quote ends a value only before the next attribute or
-    the end."""
-    found: dict[str, str] = {}
-    name, quote, start = "", "", 0
-    for match in _OPENS_VALUE.finditer(text):
-        if not name or text.endswith(quote, start, match.start()):
-            if name:
-                found.setdefault(name, html.unescape(text[start : match.start() - 1]))
-            name, quote, start = match["name"], match["quote"], match.end()
-    if name:
-        found.setdefault(name, html.unescape(text[start:].removesuffix(quote)))
-    return found
-
-
-def _integration(reader: _Reader, token: Token, inner: list[Block], body: str) -> Block | None:
-    integration, slash, block = token.tag[1:].partition("/")
-    if not slash or inner:
-        return None
-    props: Data = dict(_long_attributes(token.info) if "\n" in token.info else attributes(token.info))
-    data: Data = {"integration": integration, "block": block, "props": props}
-    if "url" in props:
-        data["url"] = str(props["url"])
-    return Block("integration", data)
-
-
-_Make = Callable[[_Reader, Token, list[Block], str], Block | None]
-_TAGS: dict[str, _Make] = {
-    "hint": _hint,
-    "tabs": _of("tabs", "tabs-item"),
-    "stepper": _of("stepper", "stepper-step"),
-    "columns": _of("columns", "column"),
-    "updates": _of("updates", "update"),
-    "code": _code,
-    "if": _if,
-    "prompt": _prompt,
-    "api-method": _api("api-method"),
-    **{
-        f"api-method-{part}": _api("api-part")
-        for part in [
-            "summary",
-            "description",
-            "spec",
-            "request",
-            "response",
-            "response-example",
-            "path-parameters",
-            "query-parameters",
-            "headers",
-            "body-parameters",
-            "form-data-parameters",
-            "parameter",
-            "response-example-description",
-        ]
-    },
-    "swagger-description": _api("api-part"),
-    "swagger-parameter": _api("api-part"),
-    "swagger-response": _api("api-part"),
-}
-_PAIRED = {*_TAGS, *_PARTS, "details", "div", "center"}
-_ANY_TAG = re.compile(r"(?:\{%-?[ \t]*(end)?|<(/)?(?=details|div|center))([A-Za-z][\w-]*)")
-_VOID_TAGS: dict[str, _Make] = {
-    "embed": _embed,
-    "file": _file,
-    "content-ref": _content_ref,
-    "page-ref": _content_ref,
-    "include": _include,
-    "openapi": _openapi("swagger"),
-    "swagger": _openapi("swagger"),
-    "openapi-operation": _openapi("openapi-operation"),
-    "openapi-schemas": _openapi("openapi-schemas"),
-    "openapi-webhook": _openapi("openapi-webhook"),
-}
 _TOKENS: dict[str, Callable[[_Reader, Token, int], int | None]] = {
     "paragraph_open": _Reader.paragraph,
     "heading_open": _Reader.heading,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from .anchors import Conditions, flow, ids_in_flow, said
+from .anchors import Conditions, flow, ids_in_flow, inline_text
 from .nodes import Block, Document
 from .parts import inert_text
 
@@ -34,11 +34,11 @@ class Section(Struct, frozen=True):
 
 
 def outline(document: Document) -> list[Heading]:
-    """Return the headings in reading order, including those inside tabs, steps, and the like."""
+    """Return the headings in reading order, including those inside tabs, steps, and similar blocks."""
     nodes = list(flow(document))
     ids = ids_in_flow(nodes)
     return [
-        Heading(ids[id(node)], int(node.type[-1]), said(node).strip(), node.key)
+        Heading(ids[id(node)], int(node.type[-1]), inline_text(node).strip(), node.key)
         for node, _ in nodes
         if _is_heading(node)
     ]
@@ -78,7 +78,7 @@ def sections(document: Document) -> list[Section]:
         while conditions[: len(stack[-1].under)] != stack[-1].under:
             stack.pop()
         if _is_heading(node):
-            part = _Part(ids[id(node)], said(node, mentions=False).strip(), conditions)
+            part = _Part(ids[id(node)], inline_text(node, mentions=False).strip(), conditions)
             if stack[-1].under == conditions:
                 stack.pop()
             stack.append(part)
@@ -116,7 +116,7 @@ def _line(node: Block, *, mentions: bool = True) -> str:
     if node.type == "content-ref" and not mentions:
         return ""
     if node.type in ("paragraph", "code-line") or _is_heading(node):
-        text = said(node, mentions=mentions)
+        text = inline_text(node, mentions=mentions)
         return text if node.type == "code-line" else " ".join(text.split())
     if node.type == "table":
         if node.data.get("view", {}).get("type") == "cards":

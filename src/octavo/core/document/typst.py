@@ -204,7 +204,7 @@ def to_typst(document: Document, printing: Printing | None = None) -> Printed:
     mark_places(document)
     printer = _Printer(printing or Printing())
     printer.run(document.nodes)
-    printer.failures.tell()
+    printer.failures.report()
     # Everything outside literals is ASCII, and the output of `shown` contains no quote or backslash.
     return Printed(printer.printing.shown("".join(printer.out)), printer.anchors)
 
@@ -483,7 +483,7 @@ class _Printer:
         """Render included content, which is in the node that includes it."""
         return block.nodes
 
-    # Blocks of blocks.
+    # Blocks that contain blocks.
 
     def expandable(self, block: Block) -> Pieces:
         title, body = title_and_body(block)

@@ -10,7 +10,7 @@ from prosemirror.model import Node
 from octavo.core.alignment import align
 from octavo.core.json_types import JsonObject
 
-from .merging import says_same
+from .merging import have_same_content
 from .steps import StepJson
 from .trimming import trimmed
 from .writing import attrs_of, block_key, is_written, write_block
@@ -24,7 +24,7 @@ class SavedBlock(Struct, frozen=True):
 
 
 class UnwritableBlock(Exception):
-    """Error: the content of a block can't be written at all. ``key``: the key of the block."""
+    """Raised if the content of a block can't be written at all. ``key``: the key of the block."""
 
     def __init__(self, key: str) -> None:
         super().__init__(f"the block {key!r} can't be written")
@@ -32,9 +32,9 @@ class UnwritableBlock(Exception):
 
 
 class BlockDifferences(Struct, frozen=True):
-    """Edits that convert the saved page to the edited one: first ``set`` (blocks), then ``insert`` (each
-    after a block; None: at the start), then ``move`` (of a block, in the same way), then ``delete``.
-    ``blocks``: the blocks by key, in order, in the form in which they are then saved."""
+    """Edits that convert the saved page to the edited one: first ``set`` (blocks), then ``insert`` (each after a block;
+    None: at the start), then ``move`` (of a block, in the same way), then ``delete``. ``blocks``: the blocks by key, in
+    order, as they are then saved."""
 
     set: list[JsonObject]
     insert: list[tuple[str | None, JsonObject]]
@@ -72,7 +72,7 @@ def block_differences(
             raise UnwritableBlock(key) from None
         if before is None:
             inserted[key] = json = trimmed(written)
-        elif says_same(written, before.json):
+        elif have_same_content(written, before.json):
             json = before.json
         else:
             json = trimmed(written, before.json)

@@ -32,8 +32,8 @@ def merge_edit(
     return _steps_to(live, _Merge(live, old, new, uids).blocks())
 
 
-def says_same(written: JsonObject, block: JsonObject) -> bool:
-    """Return whether two blocks are saved alike, apart from data derived from the rest of the page."""
+def have_same_content(written: JsonObject, block: JsonObject) -> bool:
+    """Return whether two blocks are saved in the same form, apart from data derived from the rest of the page."""
     return same(_without_ids(trimmed(written)), _without_ids(trimmed(block)))
 
 
@@ -70,7 +70,7 @@ class _Merge:
             key for key in self.old if key in self.new
         ]
         order, others = (new, live) if is_moved else (live, new)
-        # A block that is only in the other order follows the same block as it does there.
+        # A block that is missing in ``order`` follows the same block as in the other version.
         known = {place.key for place in order if place.key is not None}
         following: dict[str | None, list[_Place]] = {}
         last: str | None = None
@@ -95,14 +95,14 @@ class _Merge:
         node, old, new = self.nodes.get(key), self.old.get(key), self.new.get(key)
         if new is None:
             # Deleted elsewhere, unless someone is editing it here.
-            is_kept = node is not None and (old is None or not says_same(write_block(node), old))
+            is_kept = node is not None and (old is None or not have_same_content(write_block(node), old))
             return [node] if node is not None and is_kept else []
         if node is None:
             # Deleted here, unless someone changed it elsewhere.
             return [] if old is not None and same(old, new) else [self._read(new)]
         if old is None or same(_without_ids(old), _without_ids(new)):
             return [node]
-        if says_same(write_block(node), old):
+        if have_same_content(write_block(node), old):
             return [self._read(new)]
         return self._both(node, old, new)
 

@@ -24,7 +24,7 @@ _INLINE_TYPES = {type: _NODES[name] for name, type in INLINE_NAMES.items() if ty
 
 
 class _ForeignError(Exception):
-    """Signal: the editor has no form for a part of the document."""
+    """Raised internally if the editor has no form for a part of the document."""
 
 
 def read_document(document: JsonObject, uids: Iterator[int]) -> Node:
@@ -154,7 +154,7 @@ class _Reader:
         if fragment is not None:
             return _NODES["table_cell"].create(_fragment_attributes(fragment), self.blocks(fragment["nodes"]))
         if value is None and column["type"] == "text":
-            # It exists only while it is empty, because the row has no value for it.
+            # This cell exists only while it is empty, because the row has no value for it.
             return _NODES["table_cell"].create({"absent": True}, _NODES["paragraph"].create())
         return _NODES["table_value"].create({"value": value})
 

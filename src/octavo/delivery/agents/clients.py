@@ -29,7 +29,7 @@ _KEPT = {"cache-control": "public, max-age=300"}
 
 
 class BadOAuth(Exception):  # noqa: N818
-    """Error: invalid request of an app. ``redirect``: the URL to which the error can be sent, if any."""
+    """Raised for an invalid request of an app. ``redirect``: the URL to which the error can be sent, if any."""
 
     def __init__(
         self, code: str, message: str, redirect: str | None = None, state: str | None = None

@@ -45,7 +45,7 @@ class Grant(Struct, frozen=True):
 
 
 class Unusable(Exception):
-    """Error: invalid code or token."""
+    """Raised for an invalid code or token."""
 
 
 def check_redirect(address: str) -> None:
@@ -201,7 +201,7 @@ def disconnect(tx: Transaction, actor: Actor | None, agent: store.AgentRow) -> b
     return True
 
 
-def give_back(tx: Transaction, token: str, hashed: str) -> None:
+def revoke_by_token(tx: Transaction, token: str, hashed: str) -> None:
     """Revoke the agent with this token, if there is one."""
     found = store.find_by_access(tx, hashed) or store.find_by_refresh(tx, token)
     if found is not None and store.revoke(tx, found.id):

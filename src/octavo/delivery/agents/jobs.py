@@ -10,7 +10,7 @@ from .site_agents import forget_site_agents
 
 
 @jobs.job("forgetPrograms", bound="everything that expired since the last run", seconds=60)
-def forget_programs(context: Context) -> None:
+def forget_unused_clients(context: Context) -> None:
     with context.db.write() as tx:
         forget_site_agents(tx)
         store.forget_clients(tx)

@@ -13,7 +13,7 @@ from octavo.kit.http.operation import TABLE, Call
 from octavo.kit.scheduling.shares import SharedThreads
 
 from .oauth import MCP_PATH, OAuth, challenge
-from .tools import TOOLS, Using
+from .tools import TOOLS, ToolCaller
 
 MAX_MESSAGE = 2 * 1024 * 1024
 """Maximum size in bytes of a message."""
@@ -29,7 +29,7 @@ _INSTRUCTIONS = (
 def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) -> list[Route]:
     """Return the routes of the tools and of OAuth. ``pool``: the threads that are allowed to write."""
 
-    def enter(request: Request) -> Using:
+    def enter(request: Request) -> ToolCaller:
         """Return the caller of the tools. Raises the error with which the request is rejected, before its
         body is read."""
         organization_id = request.parameters["organizationId"]
@@ -49,7 +49,7 @@ def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) 
             # A browser's cookie doesn't count as a token, because other sites could make browsers send it.
             raise NotSignedIn("Agents must send a token in the header: Authorization: Bearer <token>")
         dispatcher.enter(call)
-        return Using(partial(dispatcher.ask, call), context.db, call.actor, organization_id)
+        return ToolCaller(partial(dispatcher.ask, call), context.db, call.actor, organization_id)
 
     def refuse(error: NotSignedIn, organization_id: str) -> Answer:
         refused = json_error(error)

@@ -33,7 +33,7 @@ from .clients import (
     json_answer,
     read_request,
 )
-from .connecting import Unusable, give_back, is_own_machine, use_code, use_refresh
+from .connecting import Unusable, is_own_machine, revoke_by_token, use_code, use_refresh
 from .documents import is_document
 
 MCP_PATH = "/mcp"
@@ -281,5 +281,5 @@ class OAuth:
     def _revoke(self, request: Request, body: bytes) -> Answer:
         token = fields_of(body).get("token", "")
         with self._context.db.write() as tx:
-            give_back(tx, token, hash_token(token))
+            revoke_by_token(tx, token, hash_token(token))
         return json_answer({})

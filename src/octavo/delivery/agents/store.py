@@ -11,6 +11,7 @@ from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
+from octavo.organization.access.limits import counts, within_limit
 from octavo.organization.access.tokens import hash_token
 
 DAY = 24 * 3_600_000
@@ -163,23 +164,31 @@ _GOOD = """JOIN users u ON u.id = a.user_id AND u.disabled = 0
   WHERE a.revoked_at IS NULL"""
 
 
+@counts("agents")
+def count_agents(tx: Transaction, organization_id: str) -> int:
+    """Return the number of agents that are connected to an organization."""
+    query = "SELECT count(*) FROM agents WHERE organization_id = :org AND revoked_at IS NULL"
+    return int(tx.value(query, org=organization_id))
+
+
 def insert_agent(tx: Transaction, id: str, code: CodeRow, access: str, until: int, refresh: str) -> None:
-    tx.run(
-        """INSERT INTO agents (id, user_id, organization_id, client_id, name, scopes, access_hash, access_until,
-             refresh_hash, created_at, expires_at)
-           VALUES (:id, :user, :org, :client, :name, :scopes, :access, :until, :refresh, :at, :expires)""",
-        id=id,
-        user=code.user_id,
-        org=code.organization_id,
-        client=code.client_id,
-        name=code.name,
-        scopes=code.scopes,
-        access=hash_token(access),
-        until=until,
-        refresh=hash_token(refresh),
-        at=now(),
-        expires=code.agent_until,
-    )
+    with within_limit(tx, code.organization_id, "agents"):
+        tx.run(
+            """INSERT INTO agents (id, user_id, organization_id, client_id, name, scopes, access_hash, access_until,
+                 refresh_hash, created_at, expires_at)
+               VALUES (:id, :user, :org, :client, :name, :scopes, :access, :until, :refresh, :at, :expires)""",
+            id=id,
+            user=code.user_id,
+            org=code.organization_id,
+            client=code.client_id,
+            name=code.name,
+            scopes=code.scopes,
+            access=hash_token(access),
+            until=until,
+            refresh=hash_token(refresh),
+            at=now(),
+            expires=code.agent_until,
+        )
 
 
 def find_by_access(tx: Transaction, hashed: str) -> AgentRow | None:

@@ -43,7 +43,7 @@ Change = Annotated[
 ]
 
 
-class Using(Struct, frozen=True):
+class ToolCaller(Struct, frozen=True):
     """Caller of the tools. ``perform``: the function that performs an operation as the caller, given its
     path, query, and body. ``agent``: the id of the connection; empty for another kind of token."""
 
@@ -83,8 +83,8 @@ class Using(Struct, frozen=True):
         self._require_budget(operation, pages)
         change = path.get("changeRequestId")
         if change is not None:
-            # A change request's number is unique only within its space. Resolve it first, so that the change is
-            # logged whatever happens afterwards.
+            # A change request's number is unique only within its space. Resolve it first, so that the change is logged
+            # regardless of what happens afterward.
             where = {name: path[name] for name in ("spaceId", "changeRequestId")}
             change = self.ask("getChangeRequestById", where)["id"]
             path = {**path, "changeRequestId": change}
@@ -131,8 +131,8 @@ class Using(Struct, frozen=True):
 
 
 def _say(found: object, start: int = 0) -> ToolText:
-    """Return a response as JSON text, truncated to the amount that a model reads at once. The structured
-    content is complete."""
+    """Return a response as JSON text, truncated to the amount that a model reads in one call. The structured content is
+    complete."""
     text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)
@@ -158,7 +158,7 @@ class Find(Struct, forbid_unknown_fields=True):
     start: Start = 0
 
 
-def _find(on: Using, asked: Find) -> ToolText:
+def _find(on: ToolCaller, asked: Find) -> ToolText:
     query = {"query": asked.query.replace("\0", " "), "limit": 20, "page": asked.next}
     if asked.space is not None:
         return _say(on.ask("searchSpaceContent", {"spaceId": asked.space}, query), asked.start)
@@ -171,8 +171,8 @@ class ListAll(Struct, forbid_unknown_fields=True):
     start: Start = 0
 
 
-def _of_organization(operation: str) -> Callable[[Using, Any], ToolText]:
-    def use(on: Using, asked: ListAll) -> ToolText:
+def _of_organization(operation: str) -> Callable[[ToolCaller, Any], ToolText]:
+    def use(on: ToolCaller, asked: ListAll) -> ToolText:
         path = {"organizationId": on.organization_id}
         found = on.ask(operation, path, {"limit": 50, "page": asked.next})
         kept = [
@@ -198,7 +198,7 @@ def _at(operation: str, space: str, change: str | None) -> tuple[str, dict[str, 
     return other, {"spaceId": space, "changeRequestId": change}
 
 
-def _list_pages(on: Using, asked: ListPages) -> ToolText:
+def _list_pages(on: ToolCaller, asked: ListPages) -> ToolText:
     operation, path = _at("listPages", asked.space, asked.change_request)
     found = on.ask(operation, path)
     return _say([_slim(page) for page in found["pages"]], asked.start)
@@ -215,7 +215,7 @@ class ReadPage(Struct, forbid_unknown_fields=True):
     start: Start = 0
 
 
-def _read_page(on: Using, asked: ReadPage) -> ToolText:
+def _read_page(on: ToolCaller, asked: ReadPage) -> ToolText:
     operation, path = _at("getPageById", asked.space, asked.change_request)
     page = on.ask(operation, {**path, "pageId": asked.page}, {"format": asked.format})
     text = page.pop("markdown", None)
@@ -235,7 +235,7 @@ class ListChanges(Struct, forbid_unknown_fields=True):
     start: Start = 0
 
 
-def _list_changes(on: Using, asked: ListChanges) -> ToolText:
+def _list_changes(on: ToolCaller, asked: ListChanges) -> ToolText:
     query = {"status": asked.status, "limit": 30, "page": asked.next}
     if asked.space is not None:
         return _say(on.ask("listChangeRequestsForSpace", {"spaceId": asked.space}, query), asked.start)
@@ -262,7 +262,7 @@ class ReadChange(OfChange, forbid_unknown_fields=True):
     ) = None
 
 
-def _read_change(on: Using, asked: ReadChange) -> ToolText:
+def _read_change(on: ToolCaller, asked: ReadChange) -> ToolText:
     found = on.ask("getChangeRequestById", asked.path)
     changes = on.ask("getChangeRequestChanges", asked.path)
     reviews = on.ask(
@@ -277,7 +277,7 @@ class CreateChange(Struct, forbid_unknown_fields=True):
     subject: Annotated[str, Meta(min_length=1, max_length=200)]
 
 
-def _create_change(on: Using, asked: CreateChange) -> ToolText:
+def _create_change(on: ToolCaller, asked: CreateChange) -> ToolText:
     return _say(on.change("createChangeRequest", {"spaceId": asked.space}, {"subject": asked.subject}))
 
 
@@ -306,7 +306,7 @@ class Edit(Struct, forbid_unknown_fields=True):
     ]
 
 
-def _edit(on: Using, asked: Edit) -> ToolText:
+def _edit(on: ToolCaller, asked: Edit) -> ToolText:
     path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
     body = {"changes": asked.changes, "baseRevision": asked.base_revision}
     made = on.change(
@@ -323,7 +323,7 @@ class Describe(Struct, forbid_unknown_fields=True):
     status: Literal["draft", "open", "archived"] | None = None
 
 
-def _describe(on: Using, asked: Describe) -> ToolText:
+def _describe(on: ToolCaller, asked: Describe) -> ToolText:
     path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
     given = {"subject": asked.subject, "status": asked.status}
     body = {name: value for name, value in given.items() if value is not None}
@@ -339,7 +339,7 @@ class ListComments(Struct, forbid_unknown_fields=True):
     start: Start = 0
 
 
-def _list_comments(on: Using, asked: ListComments) -> ToolText:
+def _list_comments(on: ToolCaller, asked: ListComments) -> ToolText:
     operation, path = _at("listCommentsInSpace", asked.space, asked.change_request)
     found = on.ask(operation, path, {"limit": 30, "page": asked.next, "format": "markdown"})
     return _say(found, asked.start)
@@ -353,7 +353,7 @@ class WriteComment(Struct, forbid_unknown_fields=True):
     block: Annotated[str, Meta(max_length=100, description="The key of a block of the page")] | None = None
 
 
-def _comment(on: Using, asked: WriteComment) -> ToolText:
+def _comment(on: ToolCaller, asked: WriteComment) -> ToolText:
     operation, path = _at("postCommentInSpace", asked.space, asked.change_request)
     body: JsonObject = {"body": {"markdown": asked.text}}
     body |= {"page": asked.page} if asked.page else {}
@@ -368,7 +368,7 @@ class ReplyToComment(Struct, forbid_unknown_fields=True):
     change_request: Change | None = None
 
 
-def _reply(on: Using, asked: ReplyToComment) -> ToolText:
+def _reply(on: ToolCaller, asked: ReplyToComment) -> ToolText:
     operation, path = _at("postCommentReplyInSpace", asked.space, asked.change_request)
     body = {"body": {"markdown": asked.text}}
     return _say(on.change(operation, {**path, "commentId": asked.comment}, body, parent=asked.comment))
@@ -380,7 +380,7 @@ class AskReview(Struct, forbid_unknown_fields=True):
     people: Annotated[list[Id], Meta(min_length=1, max_length=20, description="IDs of people")]
 
 
-def _ask_review(on: Using, asked: AskReview) -> ToolText:
+def _ask_review(on: ToolCaller, asked: AskReview) -> ToolText:
     path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
     return _say(on.change("requestReviewersForChangeRequest", path, {"users": asked.people}))
 
@@ -392,14 +392,14 @@ class ReviewChange(Struct, forbid_unknown_fields=True):
     text: Words | None = None
 
 
-def _review(on: Using, asked: ReviewChange) -> ToolText:
+def _review(on: ToolCaller, asked: ReviewChange) -> ToolText:
     path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
     body: JsonObject = {"status": asked.status}
     body |= {"comment": {"markdown": asked.text}} if asked.text else {}
     return _say(on.change("submitChangeRequestReview", path, body))
 
 
-def _check(on: Using, asked: OfChange) -> ToolText:
+def _check(on: ToolCaller, asked: OfChange) -> ToolText:
     broken = on.ask(
         "listChangeRequestLinks",
         asked.path,
@@ -437,7 +437,7 @@ def _brief_link(link: JsonObject) -> JsonObject:
 
 
 def _brief_reference(reference: JsonObject) -> JsonObject:
-    """Return the target of a reference and the places that refer to it, without further details."""
+    """Return the target of a reference and the places that refer to it, without other details."""
     kind = reference["kind"]
     of = reference.get(kind)
     names = ("id", "title", "name", "path", "url")
@@ -452,7 +452,7 @@ class Gaps(Struct, forbid_unknown_fields=True):
     start: Start = 0
 
 
-def _gaps(on: Using, asked: Gaps) -> ToolText:
+def _gaps(on: ToolCaller, asked: Gaps) -> ToolText:
     path = {"organizationId": on.organization_id, "siteId": asked.site}
 
     def count(event: str, by: str, limit: int, *more: Mapping[str, object]) -> list[Any]:
@@ -494,7 +494,7 @@ def _gaps(on: Using, asked: Gaps) -> ToolText:
     return _say(told, asked.start)
 
 
-def _merge(on: Using, asked: OfChange) -> ToolText:
+def _merge(on: ToolCaller, asked: OfChange) -> ToolText:
     return _say(on.change("mergeChangeRequest", asked.path))
 
 

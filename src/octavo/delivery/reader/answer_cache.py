@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from octavo.core.hosts import host_name
 from octavo.delivery.visits.admission import Admission
-from octavo.delivery.visits.authorization import MadeOf
+from octavo.delivery.visits.authorization import ResponseDependencies
 from octavo.kit.clock import now
 from octavo.kit.db.cache import FreshCache, share
 from octavo.kit.db.database import Database, Transaction
@@ -32,12 +32,12 @@ _ARGUMENTS = 1024
 
 class ToolResult(NamedTuple):
     """Result of a tool. ``result``: the tool's result as JSON, or the response to the caller if it is an
-    error. ``notes``: the events to record each time the result is used. ``made_of`` and ``admission``: the
+    error. ``notes``: the events to record each time the result is used. ``dependencies`` and ``admission``: the
     same as for a page."""
 
     result: bytes | Answer
     notes: tuple[EventNote, ...]
-    made_of: MadeOf
+    dependencies: ResponseDependencies
     admission: Admission
 
 
@@ -97,7 +97,7 @@ class ToolResults:
 
 
 def _is_unchanged(told: ToolResult, tx: Transaction, place: ToolPlace, request: Request) -> bool:
-    return told.made_of.is_still_so(tx, host_name(request.header(b"host")), place.path)
+    return told.dependencies.are_unchanged(tx, host_name(request.header(b"host")), place.path)
 
 
 def _is_valid(told: ToolResult) -> bool:

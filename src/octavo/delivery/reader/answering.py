@@ -11,9 +11,14 @@ from urllib.parse import quote
 
 import msgspec
 
-from octavo.delivery.visits.admission import Admission, Coming, SendOn, read_coming
+from octavo.delivery.visits.admission import (
+    Admission,
+    RedirectBeforeVisit,
+    VisitorRequest,
+    read_visitor_request,
+)
 from octavo.delivery.visits.authorization import (
-    MadeOf,
+    ResponseDependencies,
     SiteVisit,
     SpaceVisit,
     enter_site,
@@ -24,7 +29,7 @@ from octavo.errors import MethodNotAllowed, NotFound, OctavoError, Unauthorized
 from octavo.kit.http.edge import Answer
 
 from .answers import not_found, private_answer, redirect, with_query
-from .forms import is_for_programs
+from .forms import is_machine_readable
 from .questions import FAILED
 from .table import Later, SiteRoute, View, find_posted, of_site, of_space
 
@@ -33,7 +38,7 @@ class Visited(NamedTuple):
     """Response with its dependencies and, if there was a visit, the admission of its visitor."""
 
     answer: Answer | Later
-    made_of: MadeOf | None = None
+    dependencies: ResponseDependencies | None = None
     admission: Admission | None = None
 
 
@@ -41,8 +46,8 @@ def answer_visit(view: View, host: str, path: str) -> Visited:
     """Return the response for a decoded path. Raises NotFound if there is no site, and Unauthorized for a
     visitor's invalid token."""
     try:
-        return _visit(view, host, path, _coming(view, path))
-    except SendOn as sent:
+        return _visit(view, host, path, _visitor_request(view, path))
+    except RedirectBeforeVisit as sent:
         location = with_query(view, sent.location) if sent.keeps_query else sent.location
         return Visited(redirect(location, sent.cookies))
 
@@ -50,10 +55,10 @@ def answer_visit(view: View, host: str, path: str) -> Visited:
 def answer_post(view: View, host: str, path: str) -> Answer | Later:
     """Return the response to a POST to a decoded path. Clients without cookies send a visitor's token as a
     bearer token. Raises NotFound, and Unauthorized if the visitor must sign in first."""
-    coming = _coming(view, path)
+    coming = _visitor_request(view, path)
     try:
         answer = _visit(view, host, path, coming).answer
-    except SendOn:
+    except RedirectBeforeVisit:
         raise Unauthorized(
             "You must sign in to this site first. Send a visitor's token in the header: "
             "Authorization: Bearer <token>",
@@ -82,7 +87,7 @@ def _limit_stream(answer: Answer, enter: Callable[[], object]) -> Answer:
             for part in parts:
                 try:
                     enter()
-                except (OctavoError, SendOn):
+                except (OctavoError, RedirectBeforeVisit):
                     yield FAILED
                     return
                 yield part
@@ -93,11 +98,11 @@ def _limit_stream(answer: Answer, enter: Callable[[], object]) -> Answer:
     return msgspec.structs.replace(answer, stream=chunks)
 
 
-def _coming(view: View, path: str) -> Coming:
+def _visitor_request(view: View, path: str) -> VisitorRequest:
     request = view.request
     secure = view.context.settings.sites_url.startswith("https:")
-    coming = read_coming(request.query_string, request.header(b"cookie"), secure)
-    agent = is_for_programs(path, request.header(b"accept"))
+    coming = read_visitor_request(request.query_string, request.header(b"cookie"), secure)
+    agent = is_machine_readable(path, request.header(b"accept"))
     posted, bearer = find_posted(path), None
     # Clients also send GET to the MCP server, which responds that it sends no messages on its own.
     if request.method == "POST" or (posted is not None and posted.name == "postMessage"):
@@ -108,12 +113,12 @@ def _coming(view: View, path: str) -> Coming:
     return msgspec.structs.replace(coming, agent=agent, bearer=bearer)
 
 
-def _visit(view: View, host: str, path: str, coming: Coming) -> Visited:
+def _visit(view: View, host: str, path: str, coming: VisitorRequest) -> Visited:
     visit = enter_site(view.tx, view.context, host, path, coming)
     view.request.shows_path = visit.admission.has_open_path
     answer = _answer_at(view, visit)
     shown = private_answer(visit.admission, answer) if isinstance(answer, Answer) else answer
-    return Visited(shown, visit.made_of, visit.admission)
+    return Visited(shown, visit.dependencies, visit.admission)
 
 
 def _answer_at(view: View, visit: SiteVisit) -> Answer | Later:

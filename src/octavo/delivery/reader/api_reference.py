@@ -26,7 +26,7 @@ from octavo.kit.db.cache import ByteCache, share
 from octavo.kit.http.edge import Action, Answer, Request, Route, etag_of
 from octavo.kit.processes.highlighting import Highlighter
 from octavo.sites.openapi.description import ApiDescription, ApiTag, DescribedOperation, tags_of
-from octavo.sites.openapi.drawing import Drawer
+from octavo.sites.openapi.drawing import ApiReferenceRenderer
 from octavo.sites.openapi.models import (
     draw_model,
     draw_models,
@@ -255,12 +255,12 @@ class _Pages:
     def _blocks(self, name: str) -> list[Block]:
         description = self._description
         if not name:
-            about = Drawer(description, folded=True).information()
+            about = ApiReferenceRenderer(description, folded=True).information()
             return [*about, *draw_tags(description, self._tag_place)]
         if name == _AUTHENTICATION:
-            return Drawer(description, folded=True).authentication(self._place_of)
+            return ApiReferenceRenderer(description, folded=True).authentication(self._place_of)
         if name == _ERRORS:
-            return self._drawer().conventions(conventions_of(description), self._place_of)
+            return self._renderer().conventions(conventions_of(description), self._place_of)
         rows = [
             {
                 "method": each.method,
@@ -283,12 +283,14 @@ class _Pages:
         return {"kind": "url", "url": f"{PATH}/{quote(slugify(tag.name))}"}
 
     def _operation_blocks(self, operation: DescribedOperation) -> list[Block]:
-        return self._drawer().operation(operation, operation.title)
+        return self._renderer().operation(operation, operation.title)
 
-    def _drawer(self) -> Drawer:
+    def _renderer(self) -> ApiReferenceRenderer:
         """Return a renderer that links to schemas on their own pages."""
         schemas = self._description.schemas
-        return Drawer(self._description, folded=True, linked=schemas, schemas_at=f"{PATH}/{_SCHEMAS}")
+        return ApiReferenceRenderer(
+            self._description, folded=True, linked=schemas, schemas_at=f"{PATH}/{_SCHEMAS}"
+        )
 
     def _model_rows(self, below: str) -> list[Block]:
         """Return the rows of one of the pages that list all schemas."""
@@ -303,7 +305,7 @@ class _Pages:
         return draw_models(shown, letters, self._model_place)
 
     def _model_blocks(self, name: str) -> list[Block]:
-        drawn = self._drawer().schemas([name], name)
+        drawn = self._renderer().schemas([name], name)
         used = draw_used_by(self._description, name, self._place_of, self._model_place)
         return draw_model(self._description, name, drawn, used)
 

@@ -24,7 +24,7 @@ from octavo.extensions.integrations.public import public_routes
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.cache import FreshCache, share
-from octavo.kit.db.database import REQUEST_SECONDS, NotKept, Transaction, statements_within
+from octavo.kit.db.database import REQUEST_SECONDS, StaleCachedRead, Transaction, statements_within
 from octavo.kit.http.compression import Compressor
 from octavo.kit.http.edge import (
     QUEUE_SECONDS,
@@ -40,7 +40,7 @@ from octavo.kit.http.edge import (
 from octavo.kit.http.mcp import Headers, ToolCall, answer_call, read_call
 from octavo.kit.http.metrics import Metrics
 from octavo.kit.http.proxies import address_key
-from octavo.kit.http.recent_access import Insiders
+from octavo.kit.http.recent_access import RecentAccess
 from octavo.kit.scheduling.owners import Owner
 from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import SharedThreads, request_threads
@@ -61,7 +61,7 @@ from .answers import FOREVER, TEXT, decoded_path, file_answer, is_json, private_
 from .cards import Cards
 from .drawing import find_asset
 from .forms import name_form
-from .full_text import Whole
+from .full_text import SiteTextCache
 from .home import answer_home, answer_missing
 from .pages import PageCaches
 from .questions import has_question
@@ -81,7 +81,7 @@ _ENTRY = 4096
 sent."""
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin"}
 
-# A book, for sites without their own icon.
+# A book icon, for sites without their own icon.
 _MARK = (
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2f55c8"/>'
     b'<path d="M8 9c4-1 6 0 8 2 2-2 4-3 8-2v13c-4-1-6 0-8 2-2-2-4-3-8-2z" fill="none" stroke="#fff" '
@@ -115,7 +115,7 @@ def _measure_personal(visited: Visited) -> int | None:
 
 
 def _is_unchanged(visited: Visited, tx: Transaction, name: str, path: str) -> bool:
-    return visited.made_of is not None and visited.made_of.is_still_so(tx, name, path)
+    return visited.dependencies is not None and visited.dependencies.are_unchanged(tx, name, path)
 
 
 def _measure_answer(visited: Visited) -> int | None:
@@ -133,9 +133,9 @@ class Sites:
         self._context = context
         self._events = events
         self._pool = pool
-        self._kept, self._whole = PageCaches(), Whole()
+        self._kept, self._whole = PageCaches(), SiteTextCache()
         self._tellings = ToolResults(context.db)
-        self._insiders = Insiders()
+        self._insiders = RecentAccess()
         self._cards = Cards(context.settings.pdf_fonts, context.settings.allow_private_fetch)
         self._answers: FreshCache[Visited] = FreshCache(context.db, _ANSWERS, _measure)
         self._personal: FreshCache[Visited] = FreshCache(context.db, _PERSONAL, _measure_personal)
@@ -167,7 +167,7 @@ class Sites:
             assert isinstance(kept.answer, Answer), "nothing else is cached"
             request.name = "readPage"
             request.shows_path = _has_open_path(kept)
-            record_view(self._events, request, kept.made_of)
+            record_view(self._events, request, kept.dependencies)
             return kept.answer
         found = await in_turn(self._pool, request.owner, self._make, request, name, path)
         self._count(request, found)
@@ -180,7 +180,7 @@ class Sites:
         return self._insiders.organization(name, "", _site_path(request)), address_key(request.client)
 
     def _find_kept(self, name: str, path: str, request: Request) -> Visited | None:
-        generation = self._context.db.generation_lately()
+        generation = self._context.db.recent_generation()
         site = self._hosts.find(name, generation)
         kept = self._find(site, path, request, generation) if site is not None else None
         return kept if kept is not None else self._find_revalidated(name, path, request)
@@ -198,11 +198,11 @@ class Sites:
         SQLite, or in the PostgreSQL rows that another visit has fetched since, and is faster than waiting for
         a thread behind slower requests. Return None if the database server would have to be queried."""
         try:
-            with self._context.db.read_kept(begins=False) as tx:
+            with self._context.db.read_cached(begins=False) as tx:
                 site = self._hosts.get(name, lambda: self._find_host(tx, name))
                 key = (site, path, name_form(request))
                 return self._answers.renew(key, lambda kept: _is_unchanged(kept, tx, name, path))
-        except NotKept:
+        except StaleCachedRead:
             return None
 
     def _find_host(self, tx: Transaction, name: str) -> str:
@@ -215,8 +215,8 @@ class Sites:
         db = self._context.db
         try:
             try:
-                return self._visit(db.read_kept(), request, name, path)
-            except NotKept:
+                return self._visit(db.read_cached(), request, name, path)
+            except StaleCachedRead:
                 return self._visit(db.read(), request, name, path)
         except NotFound as error:
             return answer_missing(self._context, request, error)
@@ -250,11 +250,11 @@ class Sites:
             # Handle a preview before the cache, because other visitors see something else at the same URL.
             alone = _bypasses_cache(request, path)
             visited = visit() if alone else self._answers.get((site, path, form), make, is_good)
-            record_view(events, request, visited.made_of)
+            record_view(events, request, visited.dependencies)
             request.shows_path = _has_open_path(visited)
-            if visited.made_of is not None:
+            if visited.dependencies is not None:
                 place = "" if site else _site_path(request)
-                self._insiders.let_in(name, visited.made_of.site.organization_id, place)
+                self._insiders.record(name, visited.dependencies.site.organization_id, place)
         events.release()
         return visited.answer
 
@@ -295,22 +295,22 @@ class Sites:
         if told is None:
             return None
         assert isinstance(told.result, bytes), "nothing else is cached"
-        record_cached_events(self._events, request, told.made_of, told.notes)
+        record_cached_events(self._events, request, told.dependencies, told.notes)
         return private_answer(told.admission, answer_call(call, told.result))
 
     def _find_tool_result(self, request: Request, path: str, call: ToolCall) -> ToolResult | None:
         name = host_name(request.header(b"host"))
-        generation = self._context.db.generation_lately()
+        generation = self._context.db.recent_generation()
         site = self._hosts.find(name, generation)
         if site is not None:
             told = self._tellings.find(ToolPlace(site, path), request, call, generation)
             if told is not None:
                 return told
         try:
-            with self._context.db.read_kept(begins=False) as tx:
+            with self._context.db.read_cached(begins=False) as tx:
                 place = ToolPlace(self._hosts.get(name, lambda: self._find_host(tx, name)), path)
                 return self._tellings.renew(tx, place, request, call)
-        except NotKept:
+        except StaleCachedRead:
             return None
 
     def _count(self, request: Request, found: Answer | Later) -> None:
@@ -350,7 +350,7 @@ class Sites:
                 body,
             )
             found = answer_post(view, host_name(request.header(b"host")), path)
-        # Work as short as a visit continues in this thread.
+        # Work that is as short as a visit continues in this thread.
         return found.work_out() if isinstance(found, Later) and found.pool == "visits" else found
 
     def close(self) -> None:
@@ -465,8 +465,8 @@ def reader_edge(
     events: EventQueue | None = None,
     others: Callable[[SharedThreads], Sequence[Route]] = lambda pool: (),
 ) -> Edge:
-    """Return the application of published sites. ``events``: the queue for events of visitors, which its
-    owner periodically writes to the database. ``others``: further routes."""
+    """Return the application of published sites. ``events``: the queue for events of visitors, which its owner
+    periodically writes to the database. ``others``: additional routes."""
     settings = context.settings
     pool = request_threads("pages are being rendered", settings.threads, "octavo-read", settings.connections)
     sites = Sites(context, pool, events or EventQueue(context))

@@ -179,7 +179,7 @@ def _ask(context: Context, block: PreparedBlock) -> KeptBlock:
 
 
 class CannotBeDrawn(Exception):
-    """Error: an output has the wrong type or is too large."""
+    """Raised if an output has the wrong type or is too large."""
 
 
 Sign = Callable[[list[dict[str, Any]], dict[str, ComponentField]], str | None]

@@ -1,8 +1,8 @@
 """Cards: the preview images that social networks show when someone shares a page, rendered with its title and
 its site's appearance.
 
-Typst sets the text in this process and receives texts of users as data. A logo is the only external image; it
-is first redrawn in a separate process (``kit.pictures``).
+Typst sets the text in this process and receives texts of users as data. A logo is the only external image; it is first
+redrawn in a separate process (``kit.processes.image_conversion``).
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ class Cards:
 
 
 def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> JsonObject:
-    """Return the card in the form that its template reads, with truncated lines."""
+    """Return the card as its template reads it, with truncated lines."""
     title = _truncate(_replace_missing(card.title, fonts), _TITLE)
     language = card.language.lower().replace("_", "-").partition("-")[0]
     return {
@@ -257,8 +257,7 @@ def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> JsonObject:
 
 
 def _replace_missing(text: str, fonts: _Fonts) -> str:
-    """Return the text in the form that the fonts can show: without missing symbols, or empty if letters are
-    missing."""
+    """Return the text that the fonts can show: without missing symbols, or empty if letters are missing."""
     kept = []
     for character in " ".join(text.split()):
         if character == " " or fonts.have(character):
@@ -284,7 +283,7 @@ def _template() -> bytes:
 
 
 def _unpack(packed: dict[str, bytes], folder: Path) -> frozenset[int]:
-    """Write font files in the form that Typst reads, and return the characters they cover."""
+    """Write font files in a format that Typst reads, and return the characters they cover."""
     from fontTools.ttLib import TTFont
 
     folder.mkdir(exist_ok=True)

@@ -155,9 +155,8 @@ def content_security_policy(
     connect: tuple[str, ...] = (),
     sources: tuple[tuple[str, tuple[str, ...]], ...] = (),
 ) -> str:
-    """Return the Content-Security-Policy of every page of a site with these theme colors. ``connect``: the
-    hosts besides its own to which the script of the page can connect. ``sources``: further allowed sources by
-    directive."""
+    """Return the Content-Security-Policy of every page of a site with these theme colors. ``connect``: the hosts other
+    than its own to which the script of the page can connect. ``sources``: additional allowed sources by directive."""
     directives: dict[str, tuple[str, ...]] = {
         "default-src": ("'none'",),
         "script-src": ("'self'", _hash(_THEME_SCRIPT), _hash(_SPECULATION)),

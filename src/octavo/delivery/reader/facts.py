@@ -15,7 +15,8 @@ from octavo.content.references.lookup import Owner, OwnerKind, SpaceFiles
 from octavo.content.references.viewing import SiteVisitor, ViewFiles
 from octavo.content.revisions.drawing import Drawn, list_rendering_states
 from octavo.content.revisions.expanding import computed_state, requester_at
-from octavo.content.revisions.store import Item, ItemKind, State
+from octavo.content.revisions.item_versions import Item, ItemKind
+from octavo.content.revisions.states import State
 from octavo.core.document.html_context import Asset, CodeBlock, HtmlTarget
 from octavo.core.expressions import Shown
 from octavo.core.json_types import JsonObject
@@ -29,8 +30,8 @@ Notes = tuple[tuple[tuple[Any, ...], Any], ...]
 
 
 class Facts:
-    """All dependencies of the text of a page besides its source. ``link`` and ``file``: the functions that
-    return the URLs of resolved references."""
+    """All dependencies of the text of a page other than its source. ``link`` and ``file``: the functions that return
+    the URLs of resolved references."""
 
     def __init__(
         self,

@@ -68,11 +68,11 @@ def name_form(request: Request) -> str:
     return ALL_FIELDS if shows_all_fields(request.query_string) else ""
 
 
-def is_for_programs(path: str, accepted: str) -> bool:
+def is_machine_readable(path: str, accepted: str) -> bool:
     """Return whether a decoded path of a site, or its form, is meant for agents and other clients. This is
     independent of the visitor: anyone who requests the same URL and form gets the same response.
 
-    >>> [is_for_programs(path, "*/*") for path in ("/docs/guide.md", "/docs/llms.txt", "/docs/~mcp", "/docs/guide")]
+    >>> [is_machine_readable(path, "*/*") for path in ("/docs/guide.md", "/docs/llms.txt", "/docs/~mcp", "/docs/guide")]
     [True, True, True, False]
     """
     return prefers_markdown(accepted) or _FOR_PROGRAMS.search(path) is not None

@@ -27,7 +27,7 @@ _LEVEL = 1
 Build = Callable[[Transaction, SpaceVisit], PageBuilder]
 
 
-class Whole:
+class SiteTextCache:
     """Cache of the texts of sites. ``pieces``: the function that returns a text."""
 
     def __init__(self) -> None:
@@ -38,9 +38,9 @@ class Whole:
     ) -> Iterator[bytes]:
         """Yield the text of these pages in parts, limited to what a visitor can see. Each part is read in its
         own transaction. ``build``: the function that returns the page builder of a space."""
-        made_of = visit.made_of
-        shown = msgspec.json.encode((made_of.visitor, visit.base, visit.published), order="sorted")
-        key = (visit.site.id, made_of.version, frozenset(made_of.revisions.items()), shown)
+        dependencies = visit.dependencies
+        shown = msgspec.json.encode((dependencies.visitor, visit.base, visit.published), order="sorted")
+        key = (visit.site.id, dependencies.version, frozenset(dependencies.revisions.items()), shown)
         keeps = not visit.admission.personal
         yield f"# {visit.site.title}\n".encode()
         for start in range(0, len(pages), PAGES):

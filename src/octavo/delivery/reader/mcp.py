@@ -14,7 +14,7 @@ from octavo.assistants.ask.wire import MAX_QUESTION
 from octavo.content.search.querying import MAX_SEARCH
 from octavo.core.pages import Page
 from octavo.core.url_parts import read_address
-from octavo.delivery.visits.admission import SendOn
+from octavo.delivery.visits.admission import RedirectBeforeVisit
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit, enter_space
 from octavo.errors import BadRequest, TooLarge, format_size
 from octavo.kit.clock import iso
@@ -277,7 +277,7 @@ class Reading(NamedTuple):
 
 
 def _search(site: Reading, asked: Search) -> ToolText:
-    site.visit.made_of.depend_on_more()  # of the index
+    site.visit.dependencies.depend_on_more()  # the search index
     # PostgreSQL accepts no NUL characters in text, and no page contains one.
     query = asked.query.replace("\0", " ").strip()
     found = search_site(site.tx, site.visit, query)
@@ -344,7 +344,7 @@ def _enter(site: Reading, address: str) -> tuple[SpaceVisit, str] | None:
     there = msgspec.structs.replace(site.visit, rest=whole.removeprefix(start))
     try:
         space = enter_space(site.tx, there)
-    except SendOn:
+    except RedirectBeforeVisit:
         return None
     return (space, unquote(url.fragment)) if space is not None else None
 
@@ -397,7 +397,7 @@ def _read_page(site: Reading, asked: ReadSitePage) -> ToolText:
     site.note(location, PageView)
     builder = site.build(space)
     text = _write(builder, page, asked.section.removeprefix("#"))
-    site.visit.made_of.depend_on_more(builder.varies)
+    site.visit.dependencies.depend_on_more(builder.varies)
     revision = space.view.state.revision_id
     said, part, follows = _part(text, asked.start)
     about = {"octavo/address": location.url, "octavo/revision": revision}
@@ -427,7 +427,7 @@ def _part(text: str, start: int) -> tuple[str, str, int | None]:
 
 
 def _list_operations(site: Reading, asked: ListOperations) -> ToolText:
-    site.visit.made_of.depend_on_more()  # on the current specifications
+    site.visit.dependencies.depend_on_more()  # the current specifications
     words = asked.query.lower().split()
     found = (
         (space, page, each)
@@ -464,7 +464,7 @@ def _find_operation(site: Reading, address: str) -> tuple[SpaceVisit, Page, List
 
 
 def _explain_operation(site: Reading, asked: ExplainOperation) -> ToolText:
-    site.visit.made_of.depend_on_more()
+    site.visit.dependencies.depend_on_more()
     space, page, listed = _find_operation(site, asked.address)
     builder = site.build(space)
     # An operation with the same name as its page has no separate heading there.

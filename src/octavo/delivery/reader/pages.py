@@ -18,13 +18,14 @@ from octavo.content.references.resolving import Resolver, page_owner
 from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import ViewFiles
 from octavo.content.revisions.expanding import markdown_page, requester_at
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.document.html import render
 from octavo.core.document.html_context import COLUMN, Asset, Html, HtmlContext, HtmlTarget, ImageSource
 from octavo.core.document.nodes import Block, Document, plain_text, walk
 from octavo.core.document.parts import emoji, text_of
 from octavo.core.document.portable import portable
 from octavo.core.document.urls import safe_url
+from octavo.core.freshness import read_date
 from octavo.core.icons import icon
 from octavo.core.json_types import JsonObject
 from octavo.core.page_tree import PageTree
@@ -76,7 +77,7 @@ _MANY_LINKS = 100
 _WIDE_COLUMN = 1120
 """Maximum width of the text on a wide page, in pixels."""
 _TEXT_COLUMN, _WHOLE_WIDTH, _COVER_HEIGHT = 736, 1280, 240
-"""Sizes of covers in pixels, for which their position is computed."""
+"""Sizes in pixels for which the positions of covers are computed."""
 FEEDBACK_PATH = "~feedback"
 """Path for posting ratings of pages, under the base of their space."""
 _ORIGINS = 50
@@ -552,6 +553,7 @@ class PageBuilder:
         turns = layout.pagination and custom.pagination.enabled
         before, behind = self._tree.neighbors(page) if turns else (None, None)
         moment = datetime.fromtimestamp(page.updated_at / 1000, UTC)
+        verified = read_date(page.verified_on)
         width = layout.width if layout.width in ("default", "wide", "landing") else "wide"
         return SitePageView(
             title=page.title,
@@ -572,6 +574,9 @@ class PageBuilder:
             next=self._crumb(behind),
             updated=moment.date().isoformat(),
             updated_text=date_words(moment.date(), self._look.locale),
+            verified=verified.isoformat() if verified else None,
+            verified_text=date_words(verified, self._look.locale) if verified else None,
+            verified_by=page.verified_by,
             layout=LayoutView(
                 width=width,  # type: ignore[arg-type]
                 title=layout.title,
@@ -738,7 +743,8 @@ class PageBuilder:
     def _note(self, page: Page) -> str:
         """Return the note about the rest of the documentation for agents that read a single page."""
         public, start = self._visit.visit.public, self._visit.visit.published
+        verified = f". Verified on {page.verified_on}" if read_date(page.verified_on) else ""
         return (
             f"> Index of this documentation: [llms.txt]({start}llms.txt). "
-            f"This page: [HTML]({public(self.href(page))}), [Markdown]({public(self.markdown_href(page))})"
+            f"This page: [HTML]({public(self.href(page))}), [Markdown]({public(self.markdown_href(page))}){verified}"
         )

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from octavo.assistants.ask.answering import AnswerWords, ComposedAnswer
 from octavo.assistants.ask.asking import QuestionAsker, ask
 from octavo.assistants.ask.material import VisitorMaterial
-from octavo.assistants.ask.recommending import recommend
 from octavo.assistants.ask.wire import MAX_QUESTION
 from octavo.core.document.html import render
 from octavo.core.document.html_context import HtmlContext
@@ -97,13 +96,14 @@ def make_asker(context: Context, look: SiteLook, space: SpaceVisit) -> QuestionA
         return VisitorMaterial(context, tx, visitor, only)
 
     return QuestionAsker(
-        visit.organization_id, "", material, _words(look.labels), recorded=not visit.admission.preview
+        visit.organization_id,
+        "",
+        material,
+        _words(look.labels),
+        instructions=look.customization.ai.instructions or "",
+        suggestions=look.customization.ai.suggestions or (),
+        recorded=not visit.admission.preview,
     )
-
-
-def list_questions(tx: Transaction, asker: QuestionAsker) -> list[str]:
-    """Return questions that the pages answer, as suggestions."""
-    return recommend(tx, asker.material(tx), asker.words)
 
 
 def answer_question(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from unicodedata import east_asian_width
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from octavo.core.document.html_context import HtmlTarget
@@ -23,7 +24,14 @@ from octavo.kit.db.database import Transaction
 from octavo.organization.spaces.store import get_titles
 from octavo.sites.fonts.serving import find_fonts
 from octavo.sites.site.customization.editing import find_customization
-from octavo.sites.site.customization.model import ContentLink, ContentRef, Customization, HeaderItem
+from octavo.sites.site.customization.model import (
+    ContentLink,
+    ContentRef,
+    Customization,
+    FontDefinition,
+    HeaderItem,
+)
+from octavo.sites.site.localized import text_in
 from octavo.sites.site.structure.store import ExternalLinkRow, Node, SectionGroupRow, localize
 
 from .locales import direction
@@ -55,7 +63,8 @@ def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:
         theme = admission.theme
         customization = replace(customization, themes=replace(customization.themes, toggeable=False))
     styling = customization.styling
-    named = [font.id for font in (styling.font, styling.monospace_font) if not isinstance(font, str)]
+    used = (styling.font, styling.heading_font, styling.monospace_font)
+    named = [font.id for font in used if isinstance(font, FontDefinition)]
     fonts = find_fonts(tx, visit.organization_id, named, f"{visit.base}{FONTS_PATH}/")
     language = get_titles(tx, [space.site_space.space_id])[space.site_space.space_id].language
     return read_look(customization, language, fonts, _assets_path(visit), theme)
@@ -75,6 +84,7 @@ def own_frame(
     return SiteView(
         title=title,
         home=home,
+        brand=home,
         base=base,
         assets=ASSETS_PATH,
         theme_css=look.theme_css,
@@ -102,7 +112,7 @@ def site_view(
     shown = nodes if len(outline.sections) > 1 or len(nodes) > 1 else ()
     sections = tuple(_tab(space, node, look.language) for node in shown)
     header = links.header(chosen.header.links) if chosen.header.preset != "none" else ()
-    title = chosen.title if isinstance(chosen.title, str) else site.title
+    title = text_in(look.language, chosen.localized_title) or chosen.title or site.title
     beside = [
         title,
         *(variant.title for variant in variants if variant.current),
@@ -113,6 +123,7 @@ def site_view(
     return SiteView(
         title=title,
         home=base,
+        brand=links.brand() or base,
         base=base,
         assets=_assets_path(visit),
         language=look.language,
@@ -134,6 +145,7 @@ def site_view(
         search_json=f"{base}~search.json",
         ask=f"{space.base}{ASK_PATH}" if look.asks else None,
         assistant=chosen.ai.mode == "assistant",
+        greeting=text_in(look.language, chosen.ai.localized_greeting) or chosen.ai.greeting or None,
         announcement=links.announcement(),
         footer_logo=themed_image(chosen.footer.logo),
         footer_links=links.groups(),
@@ -186,12 +198,13 @@ class _Links:
         for item in items:
             if isinstance(item.condition, str) and item.condition and not self._shown.holds(item.condition):
                 continue
-            own = self._link(item.title, item.to) if item.to is not None else None
+            title = self._text(item.title, item.localized_title)
+            own = self._link(title, item.to) if item.to is not None else None
             children = self._list(item.links)
             if children and own is not None:
                 children = (own, *children)
             if children:
-                found.append(LinkView(title=item.title, children=children))
+                found.append(LinkView(title=title, children=children))
             elif own is not None:
                 style = item.style if isinstance(item.style, str) else "link"
                 found.append(msgspec.structs.replace(own, style=style))
@@ -199,7 +212,10 @@ class _Links:
 
     def groups(self) -> tuple[LinkView, ...]:
         groups = self._look.customization.footer.groups
-        found = (LinkView(title=group.title, children=self._list(group.links)) for group in groups)
+        found = (
+            LinkView(title=self._text(group.title, group.localized_title), children=self._list(group.links))
+            for group in groups
+        )
         return tuple(group for group in found if group.children)
 
     def announcement(self) -> AnnouncementView | None:
@@ -209,15 +225,26 @@ class _Links:
         link = said.link
         key = hashlib.blake2b(msgspec.json.encode(said), digest_size=6).hexdigest()
         return AnnouncementView(
-            message=said.message,
+            message=self._text(said.message, said.localized_message),
             key=key,
             style=said.style,
-            link=self._link(link.title, link.to) if isinstance(link, ContentLink) else None,
+            link=self._content_link(link) if isinstance(link, ContentLink) else None,
         )
 
+    def brand(self) -> str | None:
+        """Return the URL that the title and the logo link to; None for the start page of the site."""
+        to = self._look.customization.header.primary_link
+        link = self._link("", to) if to is not UNSET else None
+        return link.href if link is not None else None
+
     def _list(self, links: Sequence[ContentLink]) -> tuple[LinkView, ...]:
-        found = (self._link(link.title, link.to) for link in links)
-        return tuple(link for link in found if link is not None)
+        return tuple(found for link in links if (found := self._content_link(link)) is not None)
+
+    def _content_link(self, link: ContentLink) -> LinkView | None:
+        return self._link(self._text(link.title, link.localized_title), link.to)
+
+    def _text(self, text: str, localized: Mapping[str, str] | UnsetType) -> str:
+        return text_in(self._look.language, localized) or text
 
     def _link(self, title: str, to: ContentRef) -> LinkView | None:
         ref = msgspec.to_builtins(to)

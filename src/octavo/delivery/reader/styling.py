@@ -26,7 +26,7 @@ from octavo.sites.fonts.built_in import (
 )
 from octavo.sites.fonts.serving import CustomFont
 from octavo.sites.site.customization.colors import site_theme
-from octavo.sites.site.customization.model import Customization
+from octavo.sites.site.customization.model import Customization, DefaultMode
 from octavo.sites.site.customization.settings import list_classes
 
 from . import locales
@@ -65,7 +65,7 @@ def read_look(
     language: str | None,
     fonts: tuple[CustomFont, ...],
     assets: str,
-    theme_chosen: Literal["light", "dark"] | None = None,
+    theme_chosen: DefaultMode | None = None,
 ) -> SiteLook:
     """Return the appearance. ``language``: the language of the space. ``fonts``: the organization's fonts in
     use, with URLs. ``assets``: the path of static files. ``theme_chosen``: the selected theme; None to follow
@@ -74,8 +74,10 @@ def read_look(
     colors = site_theme(styling)
     text, text_file = _font(styling.font, "sans", fonts, assets)
     mono, _ = _font(styling.monospace_font, "mono", fonts, assets)
-    faces = text.faces + (mono.faces if mono != text else "")
-    css = f"{faces}:root{{--sans:{text.stack};--mono:{mono.stack}}}{colors.css()}{_header_style(chosen, colors)}"
+    headings, _ = _font(styling.heading_font or styling.font, "sans", fonts, assets)
+    faces = "".join(dict.fromkeys(font.faces for font in (text, mono, headings)))
+    stacks = f"--sans:{text.stack};--mono:{mono.stack};--headings:{headings.stack}"
+    css = f"{faces}:root{{{stacks}}}{colors.css()}{_header_style(chosen, colors)}"
     # English is also the default of customization.
     locale = locales.find_locale(chosen.internationalization.locale) or DEFAULT
     if locale == DEFAULT:

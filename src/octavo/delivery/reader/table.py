@@ -1,10 +1,10 @@
 """Table of all routes of a site: path, method, body limit, rate limit, and the threads that compute the
 response.
 
-A handler is declared with its pattern and takes a view of the request and one visit, which identifies the
-visitor and the visited place: ``SiteVisit`` for routes that a site has once, ``SpaceVisit`` for routes of
-each of its spaces. Values of the pattern are further parameters. The modules in ``routes`` declare handlers;
-``answering`` creates the visits.
+A handler is declared with its pattern and takes a view of the request and one visit, which identifies the visitor and
+the visited place: ``SiteVisit`` for routes that a site has once, ``SpaceVisit`` for routes of each of its spaces.
+Values of the pattern are additional parameters. The modules in ``routes`` declare handlers; ``answering`` creates the
+visits.
 """
 
 from __future__ import annotations
@@ -24,27 +24,28 @@ from octavo.sites.insights.queueing import Events
 
 from .answer_cache import ToolResults
 from .cards import Cards
-from .full_text import Whole
+from .full_text import SiteTextCache
 from .pages import PageCaches
 
 Rate = Literal["visits", "questions", "tries"]
-"""Additional rate limit of a request besides a visit: a question to a model, or a request sent elsewhere."""
+"""Additional rate limit of a request in addition to that of a visit: a question to a model, or a request sent
+elsewhere."""
 Pool = Literal["visits", "questions", "scripts", "calls", "images"]
 """Threads that compute a response: those of all visits, or those for slow work, which organizations share."""
 
 
 class View(Struct, frozen=True):
-    """Parameters of a handler besides its visit. ``kept``: the caches of rendered pages. ``cards``: the
-    renderer of their images. ``whole``: the writer of all pages as one text. ``tellings``: the cached results
-    of tools. ``events``: the queue for events of visitors. ``body``: the body of a POST."""
+    """Parameters of a handler other than its visit. ``kept``: the caches of rendered pages. ``cards``: the renderer
+    of their images. ``site_texts``: the cache of the text of whole sites. ``tool_results``: the cached results of
+    tools. ``events``: the queue for events of visitors. ``body``: the body of a POST."""
 
     context: Context
     tx: Transaction
     request: Request
     kept: PageCaches
     cards: Cards
-    whole: Whole
-    tellings: ToolResults
+    site_texts: SiteTextCache
+    tool_results: ToolResults
     events: Events
     body: bytes = b""
 

@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 from octavo.core.pages import Page
 from octavo.core.url_parts import read_address
 from octavo.delivery.visits.admission import PREVIEW_COOKIE
-from octavo.delivery.visits.authorization import MadeOf, SiteVisit, SpaceVisit
+from octavo.delivery.visits.authorization import ResponseDependencies, SiteVisit, SpaceVisit
 from octavo.errors import BadRequest
 from octavo.kit.http.edge import Request
 from octavo.kit.http.proxies import address_key
@@ -159,20 +159,20 @@ def location_at(visit: SiteVisit, path: str, form: DisplayContext) -> VisitorLoc
 # --- events that the server sees --------------------------------------------------------------------------
 
 
-def record_view(events: Events, request: Request, made_of: MadeOf | None) -> None:
+def record_view(events: Events, request: Request, dependencies: ResponseDependencies | None) -> None:
     """Record a page view if the response is a page."""
-    if made_of is None or made_of.location is None or not _is_read(request):
+    if dependencies is None or dependencies.location is None or not _is_read(request):
         return
     if _PREVIEW in request.headers.get(b"cookie", b""):
         return  # Cached responses are also sent to members who would see the same.
-    location = made_of.location
+    location = dependencies.location
     if request.query_string:
         # The query contains campaign names; nothing else in it is stored.
         location = msgspec.structs.replace(
             location, url=f"{location.url}?{request.query_string.decode('latin-1')}"
         )
     view = _make_pending(request, PageView, location)
-    events.add(made_of.site.organization_id, made_of.site.id, view, made_of.visitor)
+    events.add(dependencies.site.organization_id, dependencies.site.id, view, dependencies.visitor)
 
 
 def record_search(events: Events, request: Request, space: SpaceVisit, query: str) -> None:
@@ -204,7 +204,7 @@ def record_empty_search(events: Events, request: Request, space: SpaceVisit, que
 
 
 class EventNote(NamedTuple):
-    """Event to record: its location, the function that creates it, and further values."""
+    """Event to record: its location, the function that creates it, and additional values."""
 
     location: VisitorLocation
     make: Callable[..., Event]
@@ -212,12 +212,12 @@ class EventNote(NamedTuple):
 
 
 def record_cached_events(
-    events: Events, request: Request, made_of: MadeOf, notes: Iterable[EventNote]
+    events: Events, request: Request, dependencies: ResponseDependencies, notes: Iterable[EventNote]
 ) -> None:
     """Record the events of a response that is served again."""
     for note in notes:
         event = _make_pending(request, note.make, note.location, note.said)
-        events.add(made_of.site.organization_id, made_of.site.id, event, made_of.visitor)
+        events.add(dependencies.site.organization_id, dependencies.site.id, event, dependencies.visitor)
 
 
 def record_event(
@@ -231,7 +231,7 @@ def record_event(
     """Record an event at a location. ``make``: the function that creates the event, given a session and
     ``said``."""
     if not visit.admission.preview:
-        record_cached_events(events, request, visit.made_of, [EventNote(location, make, said)])
+        record_cached_events(events, request, visit.dependencies, [EventNote(location, make, said)])
 
 
 def record_question(

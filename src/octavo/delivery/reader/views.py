@@ -55,6 +55,7 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     next: str = "Next"
     turn: str = "Previous and next page"
     updated: str = "Last updated"
+    verified: str = "Verified"
     helpful: str = "Was this page helpful?"
     thanks: str = "Thanks for your feedback."
     rate_bad: str = "No"
@@ -312,7 +313,9 @@ class SiteView(Struct, frozen=True, kw_only=True):
     ``language``: a BCP 47 tag. ``theme``: the theme until a visitor chooses another. ``search`` and
     ``search_json``: the URLs of ``~search`` and ``~search.json``; None on sites without search. ``ask``: the
     URL of ``~ask``; None if the site doesn't answer questions. ``assistant``: whether the header has a button
-    for it.
+    for it. ``greeting``: the first message of the assistant; None for none.
+
+    ``home``: the URL of the start page. ``brand``: the URL that the title and the logo link to.
 
     ``feed``: the URL of the feed of updated pages; None on sites that aren't public. ``seen``: the URL for
     reports of a page's script; None if nothing is counted. ``variants_by_language``: whether variants are
@@ -322,6 +325,7 @@ class SiteView(Struct, frozen=True, kw_only=True):
 
     title: str
     home: str
+    brand: str
     base: str
     assets: str
     language: str = "en"
@@ -344,6 +348,7 @@ class SiteView(Struct, frozen=True, kw_only=True):
     seen: str | None = None
     ask: str | None = None
     assistant: bool = False
+    greeting: str | None = None
     announcement: AnnouncementView | None = None
     footer_logo: ThemedImage | None = None
     footer_links: tuple[LinkView, ...] = ()
@@ -401,8 +406,9 @@ class TagView(Struct, frozen=True, kw_only=True):
 class SitePageView(Struct, frozen=True, kw_only=True):
     """One page. ``about``: the description for search engines. ``body`` and ``outline``: the results of
     ``core.document.html.render``. ``updated``: an ISO date (YYYY-MM-DD). ``updated_text``: its localized
-    form. ``tags``: the tags shown under the title. ``alternates``: the page in each language, including its
-    own, with absolute URLs. ``index``: the URL of llms.txt.
+    form. ``verified``: the date when someone verified the page, ``verified_text`` and ``verified_by``: its
+    localized form, and who did. ``tags``: the tags shown under the title. ``alternates``: the page in each
+    language, including its own, with absolute URLs. ``index``: the URL of llms.txt.
 
     ``markdown``, ``edit``, and ``feed``: the URLs of other forms of the page; None to omit them.
     ``markdown_actions``: whether to offer the Markdown to people as well. ``assistants``: links that open the
@@ -433,6 +439,9 @@ class SitePageView(Struct, frozen=True, kw_only=True):
     next: Crumb | None = None
     updated: str | None = None
     updated_text: str | None = None
+    verified: str | None = None
+    verified_text: str | None = None
+    verified_by: str | None = None
     canonical: str | None = None
     alternates: tuple[VariantView, ...] = ()
     social_image: Image | None = None

@@ -13,9 +13,9 @@ from msgspec import UNSET, Struct, UnsetType
 
 from octavo.core.hosts import spell_host
 from octavo.core.url_parts import read_address
-from octavo.delivery.visits.admission import Admission, Coming, SendOn
+from octavo.delivery.visits.admission import Admission, RedirectBeforeVisit, VisitorRequest
 from octavo.delivery.visits.authorization import (
-    MadeOf,
+    ResponseDependencies,
     SiteVisit,
     SpaceVisit,
     enter_site,
@@ -52,8 +52,8 @@ class PublishedContent(Struct, rename="camel"):
     in headers. ``pathname``: the decoded path. ``apiToken``: the token that reads the content as this visitor
     sees it.
 
-    ``changeRequest`` and ``revision``: the content that a preview shows instead of the space's current
-    content.
+    ``preview``: whether it is a preview. ``changeRequest`` and ``revision``: the content that a preview shows
+    instead of the space's current content.
     """
 
     organization: str
@@ -71,6 +71,7 @@ class PublishedContent(Struct, rename="camel"):
     context_id: str | UnsetType = UNSET
     change_request: str | UnsetType = UNSET
     revision: str | UnsetType = UNSET
+    preview: bool | UnsetType = UNSET
 
 
 Published = Redirection | PublishedContent
@@ -103,7 +104,7 @@ def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer:
         if not path.startswith(unquote(visit.base)):
             return Redirection("content", f"{origin}{visit.base}{quote(visit.rest)}")
         space = enter_space(tx, visit)
-    except SendOn as sent:
+    except RedirectBeforeVisit as sent:
         return _redirect(origin, sent.location)
     if space is None:
         target = find_redirect(tx, visit, context.settings.sites_url)
@@ -133,10 +134,10 @@ def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Resol
         host != context.settings.sites_address.host and find_site_by_hostname(tx, host) is None
     ):
         raise NotFound(_MISSING)
-    coming = Coming([], {}, secure=True, bearer=asked.token, said=asked.unsigned)
+    coming = VisitorRequest([], {}, secure=True, bearer=asked.token, said=asked.unsigned)
     try:
         visit = enter_site(tx, context, host, path.rstrip("/") or "/", coming)
-    except SendOn:
+    except RedirectBeforeVisit:
         if asked.token is not None and not asked.redirect_on_error:
             raise Unauthorized(
                 "visitor.jwtToken: must be signed for this site and must not have expired"
@@ -163,10 +164,10 @@ def _preview(tx: Transaction, path: str, previewer: Visitor | None) -> SiteVisit
         claims=previewer.claims, personal=True, preview=True, drafted=drafted, drafts=previewer.drafts
     )
     outline = visitor_outline(tx, previewer)
-    made_of = MadeOf(site, None, admission.claims, more=True)
+    dependencies = ResponseDependencies(site, None, admission.claims, more=True)
     base = f"/{site_id}/"
     start = f"https://{_PREVIEW_HOST}{base}"
-    return SiteVisit(site, site.organization_id, path, base, rest, start, admission, outline, made_of)
+    return SiteVisit(site, site.organization_id, path, base, rest, start, admission, outline, dependencies)
 
 
 def _redirect(origin: str, location: str) -> Redirection:
@@ -207,6 +208,7 @@ def _content(
         context_id=_context(admission) if admission.personal else UNSET,
         change_request=drafted.change_id if drafted is not None and shows_draft else UNSET,
         revision=drafted.revision_id if drafted is not None and shows_draft else UNSET,
+        preview=admission.preview or UNSET,
     )
 
 

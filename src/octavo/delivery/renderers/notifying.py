@@ -25,7 +25,7 @@ _PATH = "/~gitbook/revalidate"
 _LIMITS = Limits(size=64 * 1024, seconds=10, follow=False)
 _OF_SITES = ("site", "siteSpace", "siteSection", "siteSectionGroup", "siteRedirect", "shareLink")
 _AFTER = 500
-"""Time in milliseconds to wait for further changes, so that they are sent together with the first."""
+"""Time in milliseconds to wait for more changes, so that they are sent together with the first."""
 
 
 @watch_audit

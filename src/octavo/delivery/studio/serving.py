@@ -16,7 +16,7 @@ from octavo.settings import Settings
 DIST = Path(__file__).parent / "dist"
 SHELL = DIST / "index.html"
 _ADDRESSES = ("/o/{path*}", "/s/{path*}", "/c/{path*}", "/~/{path*}")
-"""Paths of screens, besides the root."""
+"""Paths of screens, other than the root."""
 
 _ICON = {
     "cache-control": "public, max-age=604800",

@@ -53,7 +53,7 @@ CONNECT_PATH = "~oauth/authorize"
 _LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
 
 
-class Coming(Struct, frozen=True):
+class VisitorRequest(Struct, frozen=True):
     """Data in a request about its sender. ``query``: the query in the order of the URL. ``secure``: whether
     the request arrived over https.
 
@@ -80,7 +80,7 @@ class Coming(Struct, frozen=True):
         return self.cookies.get(self.own(name))
 
 
-class SendOn(Exception):  # noqa: N818
+class RedirectBeforeVisit(Exception):  # noqa: N818
     """Redirect before the visit. ``cookies``: the cookies to set or remove with it. ``keeps_query``: whether
     to keep the query, because the target has the requested content."""
 
@@ -149,11 +149,11 @@ def recognize_site_agents(find: FindProof) -> None:
     _agents.append(find)
 
 
-def read_coming(query_string: bytes, cookie: str, secure: bool) -> Coming:
+def read_visitor_request(query_string: bytes, cookie: str, secure: bool) -> VisitorRequest:
     query = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=1000)
     # Parsed by hand: other servers of the domain set any cookies, and a malformed one must not hide the others.
     pairs = (part.strip().partition("=") for part in cookie.split(";"))
-    return Coming(query, {name: value for name, _, value in pairs}, secure)
+    return VisitorRequest(query, {name: value for name, _, value in pairs}, secure)
 
 
 def asks_for_preview(query_string: bytes, cookie: bytes) -> bool:
@@ -161,7 +161,7 @@ def asks_for_preview(query_string: bytes, cookie: bytes) -> bool:
     if _PREVIEW_COOKIE in cookie:
         return True
     return bool(query_string) and any(
-        name == PREVIEW for name, _ in read_coming(query_string, "", False).query
+        name == PREVIEW for name, _ in read_visitor_request(query_string, "", False).query
     )
 
 
@@ -184,11 +184,11 @@ def admit_framed(tx: Transaction, context: Context, token: str) -> tuple[str, Ad
 
 
 def admit(
-    tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
+    tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, base: str, rest: str
 ) -> tuple[Admission, str, str]:
     """Return the visitor, the base of the site for them, and the rest of the path. Raises NotFound if the
     existence of the site is secret; Unauthorized for an invalid token, and on the MCP server for visitors who
-    are not signed in; SendOn."""
+    are not signed in; RedirectBeforeVisit."""
     coming = _of_agent(tx, context, site, coming, rest)
     preview = _preview(tx, context, site, coming, base, rest)
     if preview is not None:
@@ -209,9 +209,11 @@ def admit(
     return _known(tx, site, coming, signed, key), base, rest
 
 
-def _of_agent(tx: Transaction, context: Context, site: SiteRow, coming: Coming, rest: str) -> Coming:
-    """Return the request of an agent in the form in which the visitor who connected it would send it. An
-    agent's token is valid only for the MCP server of one site."""
+def _of_agent(
+    tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, rest: str
+) -> VisitorRequest:
+    """Return the request of an agent as the visitor who connected it would send it. An agent's token is valid only for
+    the MCP server of one site."""
     if coming.bearer is None or rest not in MCP_PATHS or site.visibility != "visitor-auth":
         return coming
     found = (find(tx, context, site.id, coming.bearer) for find in _agents)
@@ -224,7 +226,7 @@ def _of_agent(tx: Transaction, context: Context, site: SiteRow, coming: Coming, 
 
 
 def _known(
-    tx: Transaction, site: SiteRow, coming: Coming, signed: AuthenticatedVisitor | None, key: str
+    tx: Transaction, site: SiteRow, coming: VisitorRequest, signed: AuthenticatedVisitor | None, key: str
 ) -> Admission:
     ends = [end for end in (signed and signed.until, coming.until) if end is not None]
     until, proof = min(ends, default=None), signed.token if signed is not None else ""
@@ -239,17 +241,19 @@ def _known(
 
 
 def _require_token(
-    tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
+    tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, base: str, rest: str
 ) -> AuthenticatedVisitor:
     given = next((value for name, value in coming.query if name == _TOKEN), None)
     here = f"{base}{quote(rest)}"
     if rest in ("~gitbook/auth/logout", "~logout"):
         gone = (_cookie(TOKEN_COOKIE, "", base, coming, 0), _cookie(CLAIMS_COOKIE, "", base, coming, 0))
-        raise SendOn(_after_sign_out(tx, context, site) or base, gone)
+        raise RedirectBeforeVisit(_after_sign_out(tx, context, site) or base, gone)
     if given is not None:
         if read_visitor_token(tx, context, site, given) is None:
             raise Unauthorized("jwt_token: must be signed for this site and must not have expired")
-        raise SendOn(_without(here, coming, _TOKEN), (_cookie(TOKEN_COOKIE, given, base, coming, _WEEK),))
+        raise RedirectBeforeVisit(
+            _without(here, coming, _TOKEN), (_cookie(TOKEN_COOKIE, given, base, coming, _WEEK),)
+        )
     if rest in ("~gitbook/auth/login", "~login"):
         wanted = next((value for name, value in coming.query if name == "location"), "/")
         raise _sign_in(tx, context, site, wanted)
@@ -260,7 +264,7 @@ def _require_token(
             # Many sign-in pages add their own query after the location.
             asked += f"/{fold_query(urlencode(coming.query))}"
         sent = _sign_in(tx, context, site, asked)
-        is_mcp = rest in MCP_PATHS and isinstance(sent, SendOn)
+        is_mcp = rest in MCP_PATHS and isinstance(sent, RedirectBeforeVisit)
         raise _challenge(tx, context, site, coming, rest) if is_mcp else sent
     return signed
 
@@ -278,7 +282,9 @@ def unfold_query(part: str) -> bytes:
         return b""
 
 
-def _challenge(tx: Transaction, context: Context, site: SiteRow, coming: Coming, rest: str) -> Unauthorized:
+def _challenge(
+    tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, rest: str
+) -> Unauthorized:
     """Return the header that tells an agent where to find out how its user signs in (RFC 9728)."""
     sites_url = context.settings.sites_url.rstrip("/")
     # An owner's proxy forwards only paths below the site.
@@ -302,11 +308,11 @@ def signs_visitors_in(tx: Transaction, context: Context, site: SiteRow) -> bool:
     """Return whether a site redirects everyone to a sign-in page, so that its existence is no secret."""
     if not site.published or site.visibility != "visitor-auth":
         return False
-    return isinstance(_sign_in(tx, context, site, "/"), SendOn)
+    return isinstance(_sign_in(tx, context, site, "/"), RedirectBeforeVisit)
 
 
 def _find_token(
-    tx: Transaction, context: Context, site: SiteRow, coming: Coming
+    tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest
 ) -> AuthenticatedVisitor | None:
     """Return the claims and expiration of a valid token in a cookie."""
     found = (coming.bearer, coming.cookie(TOKEN_COOKIE), coming.cookies.get(_THIRD_TOKEN))
@@ -325,19 +331,19 @@ def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) ->
     if address is None and auth.login_url is not None:
         joint = "&" if "?" in auth.login_url else "?"
         address = f"{escape_address(auth.login_url)}{joint}{urlencode({'location': location})}"
-    return SendOn(address) if address else NotFound("No site is published at this URL.")
+    return RedirectBeforeVisit(address) if address else NotFound("No site is published at this URL.")
 
 
 def _after_sign_out(tx: Transaction, context: Context, site: SiteRow) -> str | None:
-    """Return the URL at which the sign-in service also signs visitors out: the owner's URL, or that of an
-    integration."""
+    """Return the URL at which the sign-in service also signs visitors out: that of an integration, or the owner's
+    URL."""
     auth = site.settings.visitor_auth
     told = sign_out_address(tx, context, site.id) if auth.takes_others else None
-    return told or auth.login_url
+    return told or (escape_address(auth.logout_url) if auth.logout_url else auth.login_url)
 
 
 def _preview(
-    tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
+    tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, base: str, rest: str
 ) -> Admission | None:
     given = next((value for name, value in coming.query if name == PREVIEW), None)
     if given is not None:
@@ -345,7 +351,7 @@ def _preview(
         if found is None or found.site != site.id:
             raise NotFound("No site is published at this URL.")
         cookie = _cookie(PREVIEW_COOKIE, given, base, coming, 3600)
-        raise SendOn(_without(f"{base}{quote(rest)}", coming, PREVIEW), (cookie,))
+        raise RedirectBeforeVisit(_without(f"{base}{quote(rest)}", coming, PREVIEW), (cookie,))
     kept = coming.cookie(PREVIEW_COOKIE)
     found = read_preview(tx, context.signer, kept) if kept is not None else None
     if found is None or found.site != site.id:
@@ -364,7 +370,7 @@ def _preview(
 # --- unsigned claims -------------------------------------------------------------------------------------
 
 
-def _unsigned(coming: Coming) -> JsonObject:
+def _unsigned(coming: VisitorRequest) -> JsonObject:
     """Return unsigned claims: those in cookies, overridden by those in the URL (`visitor.beta=true`)."""
     claims: JsonObject = dict(coming.said)
     for name in (_THIRD_CLAIMS, CLAIMS_COOKIE):
@@ -392,13 +398,13 @@ def _typed(text: str) -> object:
 # --- URLs and cookies ------------------------------------------------------------------------------------
 
 
-def _without(here: str, coming: Coming, name: str) -> str:
+def _without(here: str, coming: VisitorRequest, name: str) -> str:
     """Return the URL without one parameter, because tokens must not be stored in bookmarks and logs."""
     rest = urlencode([(key, value) for key, value in coming.query if key != name])
     return f"{here}?{rest}" if rest else here
 
 
-def _cookie(name: str, value: str, path: str, coming: Coming, seconds: int) -> str:
+def _cookie(name: str, value: str, path: str, coming: VisitorRequest, seconds: int) -> str:
     secure = "; Secure" if coming.secure else ""
     # Without the trailing slash, the cookie is also sent for the start of the site, in every spelling.
     path = path.rstrip("/") or "/"

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from octavo.content.references.viewing import SiteVisitor, SpaceView, load_view
-from octavo.content.revisions.store import shown_state
+from octavo.content.revisions.states import shown_state
 from octavo.core.hosts import host_name
 from octavo.errors import NotFound
 from octavo.kit.context import Context
@@ -40,17 +40,17 @@ from octavo.sites.site.structure.outline import Outline
 from octavo.sites.site.structure.store import SiteSpaceRow, find_empty_spaces, load_structure
 from octavo.sites.site.wire import PROXIED
 
-from .admission import Admission, Coming, SendOn, admit, admit_framed
+from .admission import Admission, RedirectBeforeVisit, VisitorRequest, admit, admit_framed
 
 EMBEDDED = "~embed/"
 """Prefix of the paths of an embedded site."""
 
 
-class MadeOf(Struct):
-    """Dependencies of a response besides its URL; if they are unchanged, so is the response. ``revisions``:
-    the revisions of the spaces that it used. ``empty``: the spaces without pages. ``more``: whether it has
-    other dependencies. ``visitor``: the visitor for whom it was rendered, as conditions see them.
-    ``location``: their location, if it is a page that counts as a view."""
+class ResponseDependencies(Struct):
+    """Dependencies of a response other than its URL; if they are unchanged, so is the response. ``revisions``: the
+    revisions of the spaces that it used. ``empty``: the spaces without pages. ``more``: whether it has other
+    dependencies. ``visitor``: the visitor for whom it was rendered, as conditions see them. ``location``: their
+    location, if it is a page that counts as a view."""
 
     site: SiteRow
     version: int | None
@@ -72,7 +72,7 @@ class MadeOf(Struct):
         """Record that the response counts as a page view."""
         self.location = location
 
-    def is_still_so(self, tx: Transaction, host: str, path: str) -> bool:
+    def are_unchanged(self, tx: Transaction, host: str, path: str) -> bool:
         found = None if self.more else _find_by_host(tx, host, path) or _find_by_path(tx, path)
         if found is None or found.site != self.site:
             return False
@@ -106,7 +106,7 @@ class SiteVisit(Struct, frozen=True):
     published: str
     admission: Admission
     outline: Outline
-    made_of: MadeOf
+    dependencies: ResponseDependencies
     own_host: bool = False
     proxied: bool = False
     embedded: bool = False
@@ -206,7 +206,7 @@ def _find_proxied(tx: Transaction, path: str) -> _Place | None:
     return _Place(site, seen, base, rest, proxied=True)
 
 
-def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: Coming) -> SiteVisit:
+def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: VisitorRequest) -> SiteVisit:
     """Return the visit at the site that a URL names. ``path``: the decoded path, which starts with a slash.
     Raises NotFound if the existence of a site is secret, and the errors of ``admission.admit``."""
     found = _find_by_host(tx, host, path)
@@ -242,7 +242,7 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
         drafts=admission.drafts,
         drafted=admission.drafted,
     )
-    made_of = MadeOf(site, find_version(tx, site.id), admission.claims, structure.empty)
+    dependencies = ResponseDependencies(site, find_version(tx, site.id), admission.claims, structure.empty)
     return SiteVisit(
         site,
         site.organization_id,
@@ -252,7 +252,7 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
         f"{start}{admission.key}/" if admission.key else start,
         admission,
         outline,
-        made_of,
+        dependencies,
         own_host=found.base == "/",
         proxied=found.proxied,
         embedded=embedded,
@@ -265,8 +265,8 @@ def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: st
     base = f"{visit.base}{quote(visit.outline.base(shown))}"
     state = shown_state(tx, visit.admission.drafted, shown.space_id)
     view = load_view(tx, state, visit.admission.claims, shown.page_id)
-    visit.made_of.depend_on_space(shown.space_id, view.state.revision_id)
-    visit.made_of.depend_on_more(bool(view.computed))
+    visit.dependencies.depend_on_space(shown.space_id, view.state.revision_id)
+    visit.dependencies.depend_on_more(bool(view.computed))
     return SpaceVisit(visit, shown, variants, base, rest, view)
 
 
@@ -277,12 +277,12 @@ def list_spaces(tx: Transaction, visit: SiteVisit) -> list[SpaceVisit]:
 
 def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
     """Return the visit at the space that contains the rest of the path; None if the visitor can't see it.
-    Raises SendOn if this visitor can't see the default of a section or the site."""
+    Raises RedirectBeforeVisit if this visitor can't see the default of a section or the site."""
     shown, rest, begins_there = visit.outline.locate(visit.rest)
     if shown is None:
         return None
     if begins_there:
-        raise SendOn(f"{visit.base}{quote(visit.outline.base(shown))}", keeps_query=True)
+        raise RedirectBeforeVisit(f"{visit.base}{quote(visit.outline.base(shown))}", keeps_query=True)
     return visit_space(tx, visit, shown, rest)
 
 

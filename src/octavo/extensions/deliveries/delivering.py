@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 KEEP_TRYING = 3 * 86_400_000
 """Milliseconds for which a failed event is retried."""
 FIRST_RETRY = 5_000
-"""Milliseconds before the first retry, doubled with every further attempt."""
+"""Milliseconds before the first retry, doubled with each additional attempt."""
 LONGEST_RETRY = 3_600_000
 LONGEST_PAUSE = 60_000
 """Maximum milliseconds for which a recipient that does not respond is paused."""

@@ -151,7 +151,7 @@ def insert_done(
     )
 
 
-# --- looking ------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------------
 
 
 def find_delivery(tx: Transaction, recipient: DeliveryRecipient, id: str) -> Delivery | None:
@@ -320,8 +320,7 @@ def is_paused(tx: Transaction, queue: str) -> bool:
 
 
 def pause(tx: Transaction, queue: str, first: int, longest: int) -> None:
-    """Pause a queue: for ``first`` milliseconds, and for twice as long after each further failure in a
-    row."""
+    """Pause a queue: for ``first`` milliseconds, and for twice as long after each consecutive failure."""
     silences = tx.value("SELECT silences FROM delivery_queues WHERE queue = :queue", queue=queue) or 0
     tx.run(
         "UPDATE delivery_queues SET paused_until = :until, silences = silences + 1 WHERE queue = :queue",

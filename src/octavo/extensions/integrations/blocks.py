@@ -18,7 +18,7 @@ from msgspec import UNSET
 from octavo.content.references.mentions import documents_for, find_pages_with
 from octavo.content.references.viewing import SpaceView, load_view, visitor_of_token
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.store import shown_state
+from octavo.content.revisions.states import shown_state
 from octavo.core.document.html_context import CodeBlock
 from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page

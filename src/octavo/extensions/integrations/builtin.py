@@ -33,7 +33,7 @@ class Builtin(NamedTuple):
     script_hash: str
 
 
-class Offered(NamedTuple):
+class BuiltinStatus(NamedTuple):
     """Built-in integration with its state in an organization. ``copy``: the name of the organization's copy;
     None if there is none."""
 
@@ -57,16 +57,16 @@ def _catalog() -> dict[str, Builtin]:
     return found
 
 
-def list_builtin(tx: Transaction, org: OrgAccess) -> list[Offered]:
+def list_builtin(tx: Transaction, org: OrgAccess) -> list[BuiltinStatus]:
     """Return the built-in integrations with the state of the organization's copy of each."""
     return [_offered(tx, one, org.organization_id) for one in _catalog().values()]
 
 
-def _offered(tx: Transaction, one: Builtin, organization_id: str) -> Offered:
+def _offered(tx: Transaction, one: Builtin, organization_id: str) -> BuiltinStatus:
     row = _find_copy(tx, one.name, organization_id)
     if row is None:
-        return Offered(one, "available", None)
-    return Offered(one, "published" if _is_current(tx, row, one) else "outdated", row.name)
+        return BuiltinStatus(one, "available", None)
+    return BuiltinStatus(one, "published" if _is_current(tx, row, one) else "outdated", row.name)
 
 
 def _find_copy(tx: Transaction, name: str, organization_id: str) -> IntegrationRow | None:

@@ -21,7 +21,7 @@ from octavo.content.revisions.computing import (
     ComputedSource,
     ComputeInput,
     Computer,
-    NotYet,
+    NotFetchedYet,
     Requester,
     build_input,
     compute_revision,
@@ -30,7 +30,8 @@ from octavo.content.revisions.computing import (
     register_computer,
 )
 from octavo.content.revisions.expanding import source_of
-from octavo.content.revisions.store import State, list_computed, main_state
+from octavo.content.revisions.page_versions import list_computed
+from octavo.content.revisions.states import State, main_state
 from octavo.core.document.json import DocumentError, from_json
 from octavo.core.document.nodes import Document
 from octavo.core.pages import Page
@@ -187,11 +188,13 @@ def _state(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
 
 
 def _answer(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
-    """Return the stored answer. Raises BadRequest, NotYet."""
+    """Return the stored answer. Raises BadRequest, NotFetchedYet."""
     question = _question(tx, asked, whole)
     found = question.find(tx)
     if found is None:
-        raise NotYet("source.type: the content has not been computed yet. Try again later.", question.fetch)
+        raise NotFetchedYet(
+            "source.type: the content has not been computed yet. Try again later.", question.fetch
+        )
     return found.answer
 
 
@@ -223,8 +226,8 @@ on_dependency_change(lambda tx, organization_id, space_ids: order_computing(tx, 
 
 @jobs.job(JOB, bound=None, seconds=_SECONDS)
 def _compute(context: Context, space_id: str, tries: int = 0) -> None:
-    """Compute the pages of a space, and then their documents. Each answer is stored at once, so an
-    interrupted run continues where it stopped."""
+    """Compute the pages of a space, and then their documents. Each answer is stored immediately, so an interrupted run
+    continues where it stopped."""
     with context.db.read() as tx:
         try:
             state = main_state(tx, space_id)

@@ -41,7 +41,7 @@ are many of them."""
 drop_after("site_view", VIEWS_WAIT)
 
 
-class _Told(NamedTuple):
+class _EventMapping(NamedTuple):
     """Conversion of an Octavo event: the scope that an integration needs for it, the kind of place it is
     about, and its fields, created from the payload."""
 
@@ -54,14 +54,14 @@ def _as_they_are(payload: JsonObject) -> JsonObject:
     return payload
 
 
-TOLD = {
-    "space_content_updated": _Told(
+EVENT_MAPPINGS = {
+    "space_content_updated": _EventMapping(
         "space:content:read", "space", lambda payload: {"revisionId": payload["revision"]}
     ),
-    "space_gitsync_started": _Told("space:git:sync", "space", _as_they_are),
-    "space_gitsync_completed": _Told("space:git:sync", "space", _as_they_are),
-    "site_view": _Told("site:views:read", "site", _as_they_are),
-    "page_feedback": _Told("page:feedback:read", "site", _as_they_are),
+    "space_gitsync_started": _EventMapping("space:git:sync", "space", _as_they_are),
+    "space_gitsync_completed": _EventMapping("space:git:sync", "space", _as_they_are),
+    "site_view": _EventMapping("site:views:read", "site", _as_they_are),
+    "page_feedback": _EventMapping("page:feedback:read", "site", _as_they_are),
 }
 
 
@@ -69,7 +69,7 @@ TOLD = {
 def queue_event(tx: Transaction, event: outbox.Event) -> None:
     """Queue an event for every installation that receives it. An installation on all spaces receives events
     of the spaces that its account can see."""
-    told = TOLD.get(event.type)
+    told = EVENT_MAPPINGS.get(event.type)
     if told is None or event.organization_id is None:
         return
     payload = dict(event.payload)
@@ -77,7 +77,7 @@ def queue_event(tx: Transaction, event: outbox.Event) -> None:
     if place_id is None:
         return
     fields = {f"{told.kind}Id": place_id, **told.fields(payload)}
-    for installation_id, integration_id, user_id in store.list_told(
+    for installation_id, integration_id, user_id in store.list_recipients(
         tx, event.organization_id, told.kind, place_id, told.scope, event.created_at
     ):
         if told.kind == "space" and not sees(tx, event.organization_id, place_id, user_id):

@@ -28,7 +28,15 @@ from octavo.kit.http.operation import Recipient
 from octavo.kit.net.fetch import Fetcher, FetchError, Limits
 from octavo.kit.observability import tracing
 from octavo.kit.runtime.host import SECONDS, Host
-from octavo.kit.runtime.process import Fetch, FetchRefused, Got, HostRequest, Log, ScriptAnswer, ScriptEvent
+from octavo.kit.runtime.process import (
+    Fetch,
+    FetchRefused,
+    HostRequest,
+    HostResponse,
+    Log,
+    ScriptAnswer,
+    ScriptEvent,
+)
 from octavo.organization.access.tokens import create_integration_token
 
 from . import store
@@ -206,7 +214,7 @@ def fetch_for(api_url: str, allowed: str) -> Fetch:
     port = api.port or {"http": 80, "https": 443}[api.scheme]
     inside, outside = Fetcher(write_authority(api.host, port)), Fetcher(allowed)
 
-    def fetch(wanted: HostRequest) -> Got:
+    def fetch(wanted: HostRequest) -> HostResponse:
         to_api = wanted.url.startswith(f"{api_url}/v1/")
         follow = wanted.redirect == "follow" and not to_api
         limits = Limits(size=_ANSWER, seconds=SECONDS, follow=follow)
@@ -219,7 +227,7 @@ def fetch_for(api_url: str, allowed: str) -> Fetch:
         if wanted.redirect == "error" and got.status in _REDIRECTS and "location" in got.headers:
             raise FetchRefused(f"returned a redirect ({got.status}), which the request does not allow")
         headers = [(name, value) for name, value in got.headers.multi_items() if name not in _DROPPED]
-        return Got(got.url, got.status, headers, got.body)
+        return HostResponse(got.url, got.status, headers, got.body)
 
     return fetch
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.content.revisions.store import list_spaces_with_computed
+from octavo.content.revisions.page_versions import list_spaces_with_computed
 from octavo.kit.db.database import Transaction
 from octavo.kit.work import jobs
 

@@ -175,7 +175,7 @@ def update_installation(
 
 @operation("uninstallIntegration", "DELETE", _INSTALLATION, needs=Can.VIEW)
 def uninstall_integration(call: Call, integration: IntegrationAccess, installation_id: str) -> bool:
-    """Uninstall an integration. Its tokens stop working at once."""
+    """Uninstall an integration. Its tokens stop working immediately."""
     name = integration.row.name
     with call.db.write() as tx:
         if store.find_installation(tx, name, installation_id) is None:
@@ -230,7 +230,7 @@ def list_builtin_integrations(call: Call, org: OrgAccess) -> Listing[BuiltinInte
     return Listing(found, len(found))
 
 
-def _present_builtin(one: builtin.Offered) -> BuiltinIntegration:
+def _present_builtin(one: builtin.BuiltinStatus) -> BuiltinIntegration:
     given = msgspec.json.decode(one.builtin.body, type=PublishIntegration)
     return BuiltinIntegration(
         name=one.builtin.name,

@@ -673,7 +673,7 @@ def keep_answers(tx: Transaction, space_id: str, keys: Iterable[str], since: int
     )
 
 
-# --- what is installed where ----------------------------------------------------------------------------
+# --- statuses -------------------------------------------------------------------------------------------
 
 
 class InstalledRow(NamedTuple):
@@ -748,7 +748,7 @@ def lock_integration(tx: Transaction, integration_id: str) -> bool:
     return tx.one(f"SELECT 1 FROM integrations WHERE id = :id{tx.for_update}", id=integration_id) is not None
 
 
-def list_told(
+def list_recipients(
     tx: Transaction, organization_id: str, kind: str, place_id: str, scope: str, at: int
 ) -> list[tuple[str, str, str]]:
     """Return the active installations that existed at a time (milliseconds), are on a space or site, and have

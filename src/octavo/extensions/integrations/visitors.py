@@ -19,7 +19,7 @@ from octavo.sites.insights.store import EventRow
 from octavo.sites.insights.types import CONSENT
 
 from . import store
-from .delivering import TOLD
+from .delivering import EVENT_MAPPINGS
 
 _TYPES = {
     "page_view": "site_view",
@@ -48,7 +48,7 @@ def _find_listening(tx: Transaction, site_id: str, type: str) -> str | None:
     organization_id = store.find_organization_of_site(tx, site_id)
     if organization_id is None:
         return None
-    told = store.list_told(tx, organization_id, "site", site_id, TOLD[type].scope, now())
+    told = store.list_recipients(tx, organization_id, "site", site_id, EVENT_MAPPINGS[type].scope, now())
     return organization_id if told else None
 
 

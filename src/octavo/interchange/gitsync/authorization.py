@@ -25,7 +25,7 @@ from .store import Connected, OwnerKind, ProjectRow, SyncRow, find_kind
 
 
 class SyncAccess(Struct, frozen=True):
-    """Access of the caller to what is synced, or is about to be."""
+    """Access of the caller to the object that is synced or about to be synced."""
 
     kind: OwnerKind
     id: str
@@ -59,7 +59,7 @@ class SyncAccess(Struct, frozen=True):
 
 
 def sync_access(tx: Transaction, actor: Actor, needs: Can, kind: OwnerKind, object_id: str) -> SyncAccess:
-    """Return the caller's access to what they want to sync. Raises NotFound and Forbidden."""
+    """Return the caller's access to the object to sync. Raises NotFound and Forbidden."""
     if kind == "space":
         return SyncAccess.of(space_access(tx, actor, needs, object_id))
     if kind == "collection":

@@ -4,7 +4,7 @@ An open pull request, and a branch whose name matches a pattern, becomes a chang
 it are merged into the change request the way a sync merges: the previous state of the branch is the base, the change
 request is ours. That state is read from the last commit of the branch, so nothing is stored beside the change request.
 
-A change request that is pushed gets a branch, and its edits are committed there, on top of whatever the branch has.
+A change request that is pushed gets a branch, and its edits are committed there, on top of the branch's commits.
 """
 
 from __future__ import annotations
@@ -24,16 +24,10 @@ from octavo.content.changes.pending import try_to_save_pending
 from octavo.content.changes.saving import create_with, revise_change, set_status
 from octavo.content.changes.store import ChangeRow, add_contribution, find_change
 from octavo.content.revisions.bodies import get_body, store_bodies
-from octavo.content.revisions.store import (
-    BranchMoved,
-    Changes,
-    State,
-    find_items,
-    find_pages,
-    list_branch_content,
-    main_state,
-    revision_state,
-)
+from octavo.content.revisions.item_versions import find_items
+from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.states import State, list_branch_content, main_state, revision_state
+from octavo.content.revisions.store import BranchMoved, Changes
 from octavo.core.app_urls import change_view, preview_view
 from octavo.core.merge import Versions
 from octavo.core.problems import Problem
@@ -47,12 +41,12 @@ from octavo.organization.access.authorization import SpaceAccess
 
 from . import store
 from .commit_authors import CommitPerson, describe_change, find_writers
-from .commit_status import tell_hoster
+from .commit_status import report_status
 from .credentials import Credential, credential_of
 from .failures import Reason, Stopped
 from .lfs import LargeFiles
 from .pulls import MOST, Pull, find_pull, list_open
-from .reading import Read, name_of, read_changes
+from .reading import ReadContent, name_of, read_changes
 from .remotes import RemoteConnection
 from .repository import CommittedFile, CommitText, Repository
 from .store import BranchRow, SyncRow
@@ -86,17 +80,17 @@ class BranchSync(Protocol):
     def signer(self) -> Callable[[bytes], bytes] | None: ...
 
 
-class Followed(Struct, frozen=True):
+class FollowedBranches(Struct, frozen=True):
     """Number of branches that were updated, and the problems of their content."""
 
     count: int
     problems: list[Problem]
 
 
-def follow(sync: BranchSync, copy: Repository) -> Followed:
+def follow(sync: BranchSync, copy: Repository) -> FollowedBranches:
     """Update the followed branches of a space that was just synced, and their change requests. A problem with
     one branch is recorded there and does not delay the others."""
-    return _Following(sync, copy).run()
+    return _BranchFollower(sync, copy).run()
 
 
 def known_to_changes(sync: BranchSync) -> Mapping[tuple[str, str], str]:
@@ -119,7 +113,7 @@ def _known_to(tx: Transaction, change: ChangeRow) -> dict[tuple[str, str], str]:
     }
 
 
-class _Wanted(Struct, frozen=True):
+class _RequestedBranch(Struct, frozen=True):
     """Branch to be followed."""
 
     ref: str
@@ -129,7 +123,7 @@ class _Wanted(Struct, frozen=True):
     url: str | None = None
 
 
-class _Following:
+class _BranchFollower:
     def __init__(self, sync: BranchSync, copy: Repository) -> None:
         self.sync, self.copy, self.context, self.space_id = sync, copy, sync.context, sync.space_id
         self.row = sync.row
@@ -140,7 +134,7 @@ class _Following:
         self.pulls: dict[str, Pull] | None = None
         """Return the open pull requests by number; None if the provider doesn't provide them."""
 
-    def run(self) -> Followed:
+    def run(self) -> FollowedBranches:
         row = self.row
         with self.context.db.read() as tx:
             links = {link.ref: link for link in store.list_branches(tx, self.space_id)}
@@ -155,12 +149,12 @@ class _Following:
         if said != row.branches_error:
             with self.context.db.write() as tx:
                 store.set_fields(tx, self.row, branches_error=said)
-        return Followed(self._count, self._problems)
+        return FollowedBranches(self._count, self._problems)
 
     def _run(self, links: dict[str, BranchRow]) -> None:
         if self.row.pulls:
             self._ask_pulls()
-        wanted: dict[str, _Wanted] = {}
+        wanted: dict[str, _RequestedBranch] = {}
         there: dict[str, str] = {}
 
         def choose(refs: dict[str, str]) -> list[str]:
@@ -172,14 +166,14 @@ class _Following:
         for ref, want in wanted.items():
             jobs.renew()
             if ref in heads:
-                self._guarded(links.get(ref) or self._new(want), partial(self._look, want, heads[ref]))
+                self._update_branch(links.get(ref) or self._new(want), partial(self._look, want, heads[ref]))
         for ref, link in links.items():
             if ref not in wanted and link.status == "open":
                 jobs.renew()
                 first = link.pushes and link.commit_id is None
-                self._guarded(link, partial(self._begin if first else self._ended, ref in there))
+                self._update_branch(link, partial(self._begin if first else self._ended, ref in there))
 
-    def _guarded(self, link: BranchRow, do: Callable[[BranchRow], None]) -> None:
+    def _update_branch(self, link: BranchRow, do: Callable[[BranchRow], None]) -> None:
         """Update one branch and record any failure on it."""
         try:
             do(link)
@@ -204,7 +198,7 @@ class _Following:
 
     def _ask_pulls(self) -> None:
         try:
-            found, whole = list_open(*self._hoster(), self.row.branch)
+            found, whole = list_open(*self._provider(), self.row.branch)
         except OctavoError as error:
             self.wrong.append(f"pull requests: {error.message}")
             return
@@ -215,7 +209,7 @@ class _Following:
             )
             self.pulls = None if len(found) < MOST else self.pulls
 
-    def _hoster(self) -> tuple[Fetcher, Remote, str, Credential | None]:
+    def _provider(self) -> tuple[Fetcher, Remote, str, Credential | None]:
         return (
             Fetcher(self.context.settings.allow_private_fetch),
             self.remote,
@@ -223,8 +217,8 @@ class _Following:
             credential_of(self.context.sealer, self.row),
         )
 
-    def _wanted(self, refs: Mapping[str, str], links: Mapping[str, BranchRow]) -> dict[str, _Wanted]:
-        found: dict[str, _Wanted] = {}
+    def _wanted(self, refs: Mapping[str, str], links: Mapping[str, BranchRow]) -> dict[str, _RequestedBranch]:
+        found: dict[str, _RequestedBranch] = {}
         for pull in (self.pulls or {}).values():
             # The branch of a pull request can be deleted while it is open; the ref that providers keep for it
             # stays.
@@ -235,7 +229,7 @@ class _Following:
                     "can't fetch from here"
                 )
                 continue
-            found[ref] = _Wanted(ref, pull.title, pull.branch, pull.number, pull.url or None)
+            found[ref] = _RequestedBranch(ref, pull.title, pull.branch, pull.number, pull.url or None)
         for ref in sorted(refs):
             name = ref.removeprefix(_HEADS)
             if ref in found or name in (ref, self.row.branch) or "\\" in name:
@@ -247,14 +241,14 @@ class _Following:
                 and link.status == "open"
                 and (link.commit_id or link.pushing)
             ):
-                found[ref] = _Wanted(ref, link.title, name, link.pull, link.url)
+                found[ref] = _RequestedBranch(ref, link.title, name, link.pull, link.url)
             elif fits(self.row.pattern, name):
-                found[ref] = _Wanted(ref, name, name)
+                found[ref] = _RequestedBranch(ref, name, name)
         if self.row.pulls and self.pulls is None:
-            # The provider didn't say which are open: the known ones stay.
+            # The provider didn't return the open pull requests, so the known ones are kept.
             for ref, link in links.items():
                 if link.pull is not None and link.status == "open" and ref in refs:
-                    found.setdefault(ref, _Wanted(ref, link.title, link.branch, link.pull, link.url))
+                    found.setdefault(ref, _RequestedBranch(ref, link.title, link.branch, link.pull, link.url))
         if len(found) > MOST:
             self.wrong.append(
                 f"only {MOST} of {len(found)} matching branches are followed; use a narrower branch pattern"
@@ -264,7 +258,7 @@ class _Following:
             found = {ref: found[ref] for ref in list(kept)[:MOST]}
         return found
 
-    def _new(self, want: _Wanted) -> BranchRow:
+    def _new(self, want: _RequestedBranch) -> BranchRow:
         moment = now()
         return BranchRow(
             self.space_id,
@@ -292,7 +286,7 @@ class _Following:
         with self.context.db.read() as tx:
             return change_access(tx, self.sync.space, change.id)
 
-    def _look(self, want: _Wanted, head: str, link: BranchRow) -> None:
+    def _look(self, want: _RequestedBranch, head: str, link: BranchRow) -> None:
         """Synchronize one branch with its change request."""
         about = replace(link, title=want.title, url=want.url, pull=want.pull, branch=want.branch)
         if about != link and link.change_id is not None:
@@ -321,12 +315,12 @@ class _Following:
         if (head, self.row.commit_id) != (link.commit_id, link.checked):
             arrived = self._is_synced(head) and link.commit_id is not None
             if head != link.commit_id:
-                self._bring(link, change, head)
+                self._merge_pushed(link, change, head)
                 link = replace(link, commit_id=head)
             link = replace(link, checked=self.row.commit_id)
             self._put(link)
             if arrived:
-                self._arrived(link)
+                self._finish_merged(link)
                 return
         if link.pushes:
             self._push(link)
@@ -351,7 +345,7 @@ class _Following:
             return synced
         return synced.with_changes(self._read(synced, row.commit_id, commit, change).versions)
 
-    def _read(self, agreed: SyncedState, old: str | None, new: str, change: ChangeRow | None) -> Read:
+    def _read(self, agreed: SyncedState, old: str | None, new: str, change: ChangeRow | None) -> ReadContent:
         def known() -> Mapping[tuple[str, str], str]:
             if change is None:
                 return {}
@@ -370,7 +364,7 @@ class _Following:
             known,
         )
 
-    def _parted(self, head: str) -> str:
+    def _fork_point(self, head: str) -> str:
         """Return the commit at which a branch diverged from the synced one."""
         synced = self.row.commit_id
         assert synced is not None
@@ -388,7 +382,7 @@ class _Following:
 
     def _create(self, link: BranchRow, head: str) -> None:
         """Create a change request with the changes of a branch, unless the branch changes nothing."""
-        parted = self._parted(head)
+        parted = self._fork_point(head)
         checked = replace(link, change_id=None, commit_id=head, checked=self.row.commit_id)
         if parted == head:
             self._put(checked)
@@ -426,7 +420,7 @@ class _Following:
         else:
             raise BranchMoved
         self._noted(link, read)
-        self._told(change, head)
+        self._report_status(change, head)
 
     def _contributed(self, tx: Transaction, change_id: str, writers: set[CommitPerson]) -> None:
         """Record the authors of pushed commits as contributors, who can't review the change request."""
@@ -434,7 +428,7 @@ class _Following:
         for user_id in find_writers(tx, organization, writers) - {self.sync.space.user_id}:
             add_contribution(tx, change_id, user_id, "edit")
 
-    def _noted(self, link: BranchRow, read: Read) -> None:
+    def _noted(self, link: BranchRow, read: ReadContent) -> None:
         self._count += 1
         name = link.branch or link.ref
         self._problems += [
@@ -442,7 +436,7 @@ class _Following:
             for problem in read.problems
         ]
 
-    def _told(self, change: ChangeRow, head: str) -> None:
+    def _report_status(self, change: ChangeRow, head: str) -> None:
         """Report the state of the change request to the provider as a commit status."""
         with self.context.db.read() as tx:
             fresh = find_change(tx, self.space_id, change.id) or change
@@ -452,9 +446,9 @@ class _Following:
         if count:
             said += f": {count} conflict{'s' if count > 1 else ''} to resolve"
             view = f"{change_view(fresh.number)}/~/conflicts"
-        self._problems += tell_hoster(self.context, self.row, head, said, view, failed=bool(count))
+        self._problems += report_status(self.context, self.row, head, said, view, failed=bool(count))
 
-    def _bring(self, link: BranchRow, change: ChangeRow, head: str) -> None:
+    def _merge_pushed(self, link: BranchRow, change: ChangeRow, head: str) -> None:
         """Merge the pushed commits of a branch into its change request, in addition to the edits made in
         Octavo."""
         access = self._access(change)
@@ -463,7 +457,7 @@ class _Following:
             update(self.context, access)
         before = link.commit_id
         if before is None or not self.copy.has(before):
-            before = self._parted(head)
+            before = self._fork_point(head)
         base = self._agreed(before, change)
         read = self._read(base, before, head, change)
         writers = self.copy.writers(head, [before, self.copy.fork(head, self.row.commit_id or head)])
@@ -480,7 +474,7 @@ class _Following:
 
         revise_change(self.context, access, make, also)
         self._noted(link, read)
-        self._told(change, head)
+        self._report_status(change, head)
 
     # --- end of a branch ------------------------------------------------------------------------------
 
@@ -496,19 +490,19 @@ class _Following:
                 return
             if self.pulls is None:
                 return
-            pull = find_pull(*self._hoster(), self.row.branch, link.pull)
+            pull = find_pull(*self._provider(), self.row.branch, link.pull)
             if pull is not None and pull.state == "open":
                 return
             if pull is not None and pull.state == "merged":
                 commit = pull.merged
                 if commit is None or (self.copy.has(commit) and self._is_synced(commit)):
-                    self._arrived(link)
+                    self._finish_merged(link)
                 return  # the next sync fetches the rest
         elif is_there:
             self._finish(link)  # the pattern has changed
             return
         if link.commit_id is not None and self._is_synced(link.commit_id):
-            self._arrived(link)
+            self._finish_merged(link)
         elif self._is_in_main(change):
             self._merged(link, change)
         elif link.pushes and link.pull is None:
@@ -524,7 +518,7 @@ class _Following:
         with self.context.db.write() as tx:
             store.delete_branch(tx, link)
 
-    def _arrived(self, link: BranchRow) -> None:
+    def _finish_merged(self, link: BranchRow) -> None:
         """Finish a branch whose changes are in the synced branch. The change request is merged if it has no other
         edits."""
         change = self._change(link)
@@ -638,4 +632,4 @@ class _Following:
         self.sync.connection.push(self.copy, branch, commit, link.commit_id, above=parent)
         self._put(replace(link, commit_id=commit, pushing=None, checked=self.row.commit_id))
         self._count += 1
-        self._told(change, commit)
+        self._report_status(change, commit)

@@ -26,7 +26,7 @@ from octavo.organization.spaces.creating import create_space
 from octavo.organization.spaces.store import SpaceRow, list_in_collection
 
 from . import store
-from .projects import CommittedFolder, Settled, SpaceFolder, add_kind
+from .projects import CommittedFolder, MatchedProject, SpaceFolder, add_kind
 from .store import ProjectRow, SyncRow
 
 _MARKS = ("README.md", "SUMMARY.md", ".gitbook.yaml")
@@ -45,14 +45,16 @@ class _Collection:
     def spaces(self, tx: Transaction, row: ProjectRow) -> list[str]:
         return [space.id for space in list_in_collection(tx, row.id)]
 
-    def look(
+    def preview(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> tuple[list[SpaceFolder], list[Problem]]:
         problems: list[Problem] = []
         places, _ = _places(tx, actor, row, ground, problems)
         return places, problems
 
-    def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder) -> Settled:
+    def apply_repository(
+        self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
+    ) -> MatchedProject:
         problems: list[Problem] = []
         places, known = _places(tx, actor, row, ground, problems)
         spaces: dict[str, tuple[str, bool]] = {}
@@ -70,7 +72,7 @@ class _Collection:
                     continue
                 space_id = create_space(tx, org, place.title, parent=row.id).id
             spaces[place.folder] = (space_id, place.space_id is None)
-        return Settled(spaces, _Agreed(sorted(known | spaces.keys())), problems=problems)
+        return MatchedProject(spaces, _Agreed(sorted(known | spaces.keys())), problems=problems)
 
 
 def _places(

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from octavo.content.changes.store import ChangeRow, find_change, list_contributors
-from octavo.content.revisions.store import RevisionRow, State, list_revisions
+from octavo.content.revisions.history import RevisionRow, list_revisions
+from octavo.content.revisions.states import State
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.accounts import (
     UserRow,
@@ -37,7 +38,7 @@ def _plain(text: str) -> str:
     return "".join(sign for sign in text if sign not in "<>\n\r\0").strip() or "-"
 
 
-class Said(Struct, frozen=True):
+class CommitDescription(Struct, frozen=True):
     """Message of a commit, and the authors of its changes."""
 
     message: str
@@ -56,7 +57,7 @@ def find_writers(tx: Transaction, organization_id: str, people: Iterable[CommitP
     return found
 
 
-def describe(tx: Transaction, state: State, since: int, template: str) -> Said:
+def describe(tx: Transaction, state: State, since: int, template: str) -> CommitDescription:
     """Return the commit message for the revisions of main after a sequence, up to a state."""
     revisions: list[RevisionRow] = []
     token: str | None = None
@@ -85,7 +86,7 @@ def describe(tx: Transaction, state: State, since: int, template: str) -> Said:
     return _said(message, body, ordered)
 
 
-def describe_change(tx: Transaction, change: ChangeRow, template: str) -> Said:
+def describe_change(tx: Transaction, change: ChangeRow, template: str) -> CommitDescription:
     """Return the commit message for the edits of a change request."""
     ids = dict.fromkeys(
         [person.user_id for person in list_contributors(tx, change.id) if person.action == "edit"]
@@ -97,13 +98,13 @@ def describe_change(tx: Transaction, change: ChangeRow, template: str) -> Said:
     )
 
 
-def _said(message: str, body: str, people: Sequence[UserRow]) -> Said:
+def _said(message: str, body: str, people: Sequence[UserRow]) -> CommitDescription:
     trailers = "\n".join(
         f"Co-authored-by: {CommitPerson(user.display_name, user.email).line().decode()}"
         for user in people[1:]
     )
     whole = "\n\n".join(part for part in (message, body, trailers) if part)
-    return Said(whole, CommitPerson(people[0].display_name, people[0].email) if people else None)
+    return CommitDescription(whole, CommitPerson(people[0].display_name, people[0].email) if people else None)
 
 
 def filled(template: str, number: int, subject: str) -> str:

@@ -7,18 +7,18 @@ from octavo.kit.context import Context
 from octavo.kit.net.fetch import Fetcher
 
 from .credentials import credential_of
-from .providers import CommitStatus, tell
+from .providers import CommitStatus, send_status
 from .store import SyncRow
 from .urls import read_remote
 
 
-def tell_of_commit(context: Context, row: SyncRow, commit: str, wrong: str | None) -> list[Problem]:
+def report_commit(context: Context, row: SyncRow, commit: str, wrong: str | None) -> list[Problem]:
     """Report the result of a commit to the provider, where statuses are turned on."""
     said = wrong or f"Synced with {context.settings.name}"
-    return tell_hoster(context, row, commit, said, "/~/settings/git" if wrong else "", failed=bool(wrong))
+    return report_status(context, row, commit, said, "/~/settings/git" if wrong else "", failed=bool(wrong))
 
 
-def tell_hoster(
+def report_status(
     context: Context, row: SyncRow, commit: str, said: str, view: str, *, failed: bool
 ) -> list[Problem]:
     """Report a status to the provider. ``view``: the path below the space of the page with details."""
@@ -33,7 +33,7 @@ def tell_hoster(
         f"octavo/{folder}" if folder else "octavo",
         f"octavo-{row.space_id}",
     )
-    return tell(
+    return send_status(
         Fetcher(context.settings.allow_private_fetch),
         read_remote(row.remote, local=True),
         row.provider,

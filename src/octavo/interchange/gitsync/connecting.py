@@ -1,5 +1,5 @@
-"""Connecting a space, a collection, or a site with a repository, and what follows: settings, decisions, requesting a
-sync, disconnecting.
+"""Connect a space, collection, or site with a repository, change the settings of its sync, request syncs, resolve
+stopped syncs, and disconnect.
 
 A collection or a site has the remote, the credential, the settings, and the webhook. Each of its spaces is a synced
 space like any other, with its own state, and takes all of these from its parent.
@@ -31,11 +31,11 @@ from .commit_authors import DEFAULT_MESSAGE
 from .credentials import Credential, credential_of, make_key, open_text, seal_credential, seal_text
 from .failures import Reason
 from .projects import kind_of
-from .providers import require_hoster
+from .providers import require_provider_api
 from .requesting import ask
 from .signing import make_signing_key
 from .store import Connected, ProjectRow, SyncRow
-from .types import WantedOnce, WantedSync
+from .types import RequestedOneTimeSync, RequestedSync
 from .urls import Remote, read_branch, read_folder, read_remote
 
 POLL = 300
@@ -86,7 +86,9 @@ def provider_of(remote: Remote) -> store.Provider:
     return "other"
 
 
-def connect(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSync) -> tuple[Connected, str]:
+def connect(
+    tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedSync
+) -> tuple[Connected, str]:
     """Create a sync and return its row and its webhook secret. Raises BadRequest, and Conflict if it is
     already synced or the folder is already synced."""
     row, hook = new_row(tx, context, at, wanted)
@@ -100,7 +102,9 @@ def connect(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSyn
     return row, hook
 
 
-def new_row(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSync) -> tuple[Connected, str]:
+def new_row(
+    tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedSync
+) -> tuple[Connected, str]:
     """Return the row, which is not stored yet, and its webhook secret. Raises BadRequest, Conflict, and
     Forbidden if the caller can't see all the content that would be synced."""
     where = wanted.where
@@ -230,7 +234,7 @@ def _shared_settings(context: Context, project: ProjectRow, space_id: str) -> di
         "project": project.id,
         **seal_credential(sealer, SyncRow, space_id, credential_of(sealer, project)),
         "signing_secret": signing and seal_text(sealer, SyncRow, space_id, "signing_secret", signing),
-        # Its project polls the repository for it.
+        # The project already polls the repository.
         "poll": 0,
     }
 
@@ -318,7 +322,7 @@ def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> d
         if fields.get(name, getattr(row, name)):
             provider = fields.get("provider", row.provider)
             kind = fields.get("credential", row.credential)
-            require_hoster(allowed_remote(context, row.remote), provider, kind, field)
+            require_provider_api(allowed_remote(context, row.remote), provider, kind, field)
     if settings.get("forget_host_key"):
         fields["host_key"] = None
         if _waits_for_key(row):
@@ -428,9 +432,9 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
 # --- operations of older clients ------------------------------------------------------------------------
 
 
-def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedOnce) -> None:
-    """Import or export a repository that the caller specifies, as integrations do. The space is then synced
-    with it on every further request. Raises BadRequest, Conflict."""
+def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedOneTimeSync) -> None:
+    """Import or export a repository that the caller specifies, as integrations do. The space is then synced with it on
+    every later request. Raises BadRequest, Conflict."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch = read_branch(where.branch, "ref")

@@ -78,7 +78,7 @@ def update_installation(call: Call, at: SyncAccess, body: wire.UpdateGitInstalla
     it is connected. Another repository needs another installation."""
     with call.db.read() as tx:
         found = installations.get_installation(tx, at)
-    wanted = wire.wanted_installation(found, body)
+    wanted = wire.read_installation_request(found, body)
     wanted = installations.prepare_update(call.context, found, wanted)
     with call.db.write() as tx:
         installations.update_installation(tx, call.context, at, wanted)
@@ -88,7 +88,7 @@ def update_installation(call: Call, at: SyncAccess, body: wire.UpdateGitInstalla
 
 @operation("uninstallGitSyncInstallation", "DELETE", _ONE, needs=Can.ADMIN, errors=(409,))
 def uninstall(call: Call, at: SyncAccess) -> bool:
-    """Delete a Git installation. The content and the repository stay as they are."""
+    """Delete a Git installation. The content and the repository remain unchanged."""
     with call.db.write() as tx:
         return installations.uninstall(tx, at)
 

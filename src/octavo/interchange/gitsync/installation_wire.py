@@ -13,7 +13,7 @@ from octavo.kit.http.operation import Recipient
 from octavo.kit.texts import pattern
 from octavo.kit.urls import HttpUrl
 
-from .installations import GitConnection, ListedProvider, WantedInstallation, repository_id_of
+from .installations import GitConnection, ListedProvider, RequestedInstallation, repository_id_of
 from .repository_listing import ORIGINS, ListedFile, ListedRepository, read_origin
 from .store import Connected, Provider, SyncRow
 from .urls import read_remote
@@ -202,7 +202,9 @@ class GitFileQuery(Struct, kw_only=True):
     ref: Branch
 
 
-def wanted_installation(installation: GitConnection, body: UpdateGitInstallation) -> WantedInstallation:
+def read_installation_request(
+    installation: GitConnection, body: UpdateGitInstallation
+) -> RequestedInstallation:
     """Return the requested settings. Raises BadRequest for settings of another provider, and for settings
     that Octavo doesn't have."""
     if body.provider is not UNSET and body.provider != installation.provider:
@@ -237,7 +239,7 @@ def wanted_installation(installation: GitConnection, body: UpdateGitInstallation
         settings["commit_message"] = body.commit_message_template
     if body.preview_external_branches is not UNSET:
         settings["pull_requests"] = body.preview_external_branches
-    return WantedInstallation(
+    return RequestedInstallation(
         repository=given if isinstance(given, str) else None,
         repository_id=given if isinstance(given, int) else None,
         branch=or_none(config.branch),

@@ -1,8 +1,8 @@
-"""Connections with GitHub and GitLab, as the public API has them: begun for a space or a site, and then given a
-repository.
+"""Connections with GitHub and GitLab in the form of the public API: created for a space or a site, and then configured
+with a repository.
 
 A connection with a repository is the sync itself (see ``connecting``), so its settings are those of the sync. Before,
-it is a row of its own, which holds the access token with which repositories are listed.
+it is a row of its own, with the access token for listing repositories.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .authorization import SyncAccess
 from .credentials import Credential, credential_of
 from .repository_listing import ORIGINS, ProviderAccount, find_file, find_repository_path
 from .store import Connected, DraftRow
-from .types import RepositoryFolder, WantedSync
+from .types import RepositoryFolder, RequestedSync
 from .urls import read_branch, read_folder, read_remote
 
 ListedProvider = Literal["github", "gitlab"]
@@ -39,7 +39,7 @@ _REGISTER = {
 }
 
 
-class WantedInstallation(Struct, frozen=True):
+class RequestedInstallation(Struct, frozen=True):
     """Requested settings of an installation. ``repository``: the path of the repository at its provider.
     ``repository_id``: its number there. ``settings``: the settings of a sync, by their names. None: not
     specified."""
@@ -55,8 +55,8 @@ class WantedInstallation(Struct, frozen=True):
 
 
 class GitConnection(Struct, frozen=True):
-    """Connection of a space, collection, or site: a ``sync``, or a ``draft`` before there is a sync. A
-    connection that began as a draft keeps the draft beside its sync."""
+    """Connection of a space, collection, or site: a ``sync``, or a ``draft`` before there is a sync. A connection that
+    began as a draft keeps the draft in addition to its sync."""
 
     at: SyncAccess
     sync: Connected | None
@@ -122,7 +122,7 @@ def uninstall(tx: Transaction, at: SyncAccess) -> bool:
 
 
 def update_installation(
-    tx: Transaction, context: Context, at: SyncAccess, wanted: WantedInstallation
+    tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedInstallation
 ) -> None:
     """Save settings. Once a connection has a repository, a branch, and a token, it becomes a sync. Raises NotFound,
     BadRequest, Conflict, Forbidden."""
@@ -140,7 +140,7 @@ def _update_sync(
     at: SyncAccess,
     found: GitConnection,
     row: Connected,
-    wanted: WantedInstallation,
+    wanted: RequestedInstallation,
 ) -> None:
     remote = read_remote(row.remote, local=True)
     path = remote.path.strip("/").removesuffix(".git")
@@ -165,7 +165,7 @@ def _update_sync(
 
 
 def _update_draft(
-    tx: Transaction, context: Context, at: SyncAccess, draft: DraftRow, wanted: WantedInstallation
+    tx: Transaction, context: Context, at: SyncAccess, draft: DraftRow, wanted: RequestedInstallation
 ) -> None:
     values: dict[str, Any] = {}
     if wanted.origin is not None:
@@ -207,7 +207,7 @@ def _update_draft(
     where = RepositoryFolder(
         f"{account.origin}/{draft.repository}.git", draft.branch, draft.folder, account.credential
     )
-    connecting.connect(tx, context, at, WantedSync(where, _FIRST[wanted.priority], settings))
+    connecting.connect(tx, context, at, RequestedSync(where, _FIRST[wanted.priority], settings))
     store.put_draft(tx, structs.replace(draft, secret=None))
 
 
@@ -243,8 +243,8 @@ def account_of(context: Context, installation: GitConnection, provider: str) -> 
 
 
 def prepare_update(
-    context: Context, installation: GitConnection, wanted: WantedInstallation
-) -> WantedInstallation:
+    context: Context, installation: GitConnection, wanted: RequestedInstallation
+) -> RequestedInstallation:
     """Request the data that an update of a connection without a repository needs from the provider: the path
     of a project that was specified by its id, and whether the repository of a site describes its structure.
     Raises Conflict, and OctavoError if the provider doesn't respond."""

@@ -44,7 +44,7 @@ def run_here(
 ) -> str | None:
     """Run a sync in this thread and return its outcome; None if another one is running. Raises LeaseLost if another
     process took over."""
-    # Imported here because Git takes long to load.
+    # Imported here because Git is slow to load.
     from .project_running import run_project
     from .syncing import run_sync
 

@@ -1,4 +1,4 @@
-"""Files in Git LFS: a repository holds pointers to them, and a separate server their bytes.
+"""Files in Git LFS: a repository contains pointers to them, and a separate server stores their bytes.
 
 Git LFS identifies an object by its SHA-256, and so does Octavo. So a synced file stays the same, and only its pointer
 is written where the ``.gitattributes`` of the repository put it into LFS.
@@ -144,7 +144,7 @@ class _Action(Struct):
     header: dict[str, str] = field(default_factory=dict)
 
 
-class _Wrong(Struct):
+class _ObjectError(Struct):
     message: str = ""
     code: int = 0
 
@@ -152,14 +152,14 @@ class _Wrong(Struct):
 class _Object(Struct):
     oid: str
     actions: dict[str, _Action] | None = None
-    error: _Wrong | None = None
+    error: _ObjectError | None = None
 
 
 class _Answer(Struct):
     objects: list[_Object] = field(default_factory=list)
 
 
-class _Granted(Struct):
+class _Authentication(Struct):
     """Response of an SSH server about its Git LFS server: the URL, and the headers that grant access to it
     for a number of seconds."""
 
@@ -194,16 +194,16 @@ class LargeFiles:
         """Return whether the bytes are among the stored files."""
         return pointer.oid in self._here
 
-    def why_not(self, pointer: Pointer) -> str:
+    def explain_missing(self, pointer: Pointer) -> str:
         """Return the explanation for a file that has the pointer in place of its bytes."""
         why = self.wrong.get(pointer.oid, "its content is in Git LFS, which can't be used here")
         return f"only its Git LFS pointer is synced: {why}"
 
-    def bring(self, pointers: Iterable[Pointer]) -> None:
+    def download(self, pointers: Iterable[Pointer]) -> None:
         """Download and store the bytes of these pointers. Raises Stopped if the server may provide them later."""
         wanted = {pointer.oid: pointer for pointer in pointers if pointer.oid not in self._here}
         with self._context.db.read() as tx:
-            # Only files that this space had: a pointer names a file, it gives no access to it.
+            # Only files that this space has had: a pointer identifies a file but doesn't grant access to it.
             known = store.find_blobs(tx, self._space_id, wanted)
         self._here |= {oid for oid in known if self._context.files.exists(oid)}
         for oid, pointer in list(wanted.items()):
@@ -299,7 +299,7 @@ class LargeFiles:
                     raise ObjectRefused("the server doesn't support Git LFS over SSH") from None
                 raise
             try:
-                granted = msgspec.json.decode(said, type=_Granted)
+                granted = msgspec.json.decode(said, type=_Authentication)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 raise ObjectRefused("the server doesn't support Git LFS over SSH") from None
             where = _Action(f"{granted.href.rstrip('/')}/objects/batch", granted.header)

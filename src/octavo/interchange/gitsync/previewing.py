@@ -1,4 +1,4 @@
-"""Preview of what a first sync would change on either side."""
+"""Preview the changes that a first sync would make on either side."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dulwich.repo import Repo
 from msgspec import Struct
 
 from octavo.content.revisions.bodies import body_hash, get_body
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.errors import BadRequest, Unavailable
 from octavo.kit.context import Context
 from octavo.kit.net.fetch import Fetcher
@@ -25,16 +25,16 @@ from .lfs import MOST_POINTER, read_pointer
 from .project_running import ProjectFolder
 from .projects import kind_of
 from .remotes import RemoteBranches, RemoteConnection
-from .repository import Repository, is_safe, told_of_damage
+from .repository import Repository, is_safe, stop_on_damage
 from .store import ProjectRow
-from .types import Differences, ProjectLook, RepositoryFolder, SeenRepository, WantedSync
+from .types import Differences, ProjectLook, RepositoryFolder, RequestedSync, SeenRepository
 from .urls import read_branch, read_folder
 from .writing import FileContent, write_all
 
 SECONDS = 60.0
 
 
-class _Looked(Struct):
+class _FetchedRepository(Struct):
     """Repository in its current state. ``head``: the current commit; None if the branch doesn't exist."""
 
     copy: Repository
@@ -49,7 +49,7 @@ class _Looked(Struct):
 
 
 @contextmanager
-def _looked_at(context: Context, where: RepositoryFolder) -> Iterator[_Looked]:
+def _fetch_repository(context: Context, where: RepositoryFolder) -> Iterator[_FetchedRepository]:
     """Fetch a repository. Raises BadRequest if it can't be read, and Unavailable if it takes too long."""
     is_there = where.credential is not None and where.credential.kind != "ssh-key"
     connection = RemoteConnection(
@@ -61,36 +61,38 @@ def _looked_at(context: Context, where: RepositoryFolder) -> Iterator[_Looked]:
     )
     branch, folder = read_branch(where.branch), read_folder(where.folder)
     try:
-        with deadlines.limited(SECONDS), TemporaryFolder("git-preview") as place, told_of_damage():
+        with deadlines.limited(SECONDS), TemporaryFolder("git-preview") as place, stop_on_damage():
             heads = connection.heads()
             repo = Repo.init_bare(place)
             try:
                 copy = Repository(repo, Path(place), folder)
                 head = connection.fetch(copy, branch, None) if branch in heads.branches else None
-                yield _Looked(copy, heads, head, connection.seen_host_key)
+                yield _FetchedRepository(copy, heads, head, connection.seen_host_key)
             finally:
                 repo.close()
     except Stopped as stopped:
         raise BadRequest(f"remote: {stopped.message}") from None
-    except deadlines.OutOfTime:
+    except deadlines.DeadlineExceeded:
         raise Unavailable(
             "The repository is too large to preview within a minute. Connect it instead; that allows more time."
         ) from None
 
 
-def preview_project(context: Context, at: SyncAccess, wanted: WantedSync) -> ProjectLook:
+def preview_project(context: Context, at: SyncAccess, wanted: RequestedSync) -> ProjectLook:
     """Return the folders with the spaces that they would become. Raises BadRequest, Conflict, Unavailable."""
-    with _looked_at(context, wanted.where) as looked, context.db.read() as tx:
+    with _fetch_repository(context, wanted.where) as looked, context.db.read() as tx:
         row, _ = new_row(tx, context, at, wanted)
         assert isinstance(row, ProjectRow)
-        places, problems = kind_of(row).look(tx, at.actor, row, ProjectFolder(looked.copy, looked.head, None))
+        places, problems = kind_of(row).preview(
+            tx, at.actor, row, ProjectFolder(looked.copy, looked.head, None)
+        )
     return ProjectLook(looked.seen(), places, problems)
 
 
 def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differences:
     """Return the changes that a first sync would make. Raises BadRequest if the repository can't be read, and
     Unavailable."""
-    with _looked_at(context, where) as looked:
+    with _fetch_repository(context, where) as looked:
         copy = looked.copy
         ours = _ours(context, space_id)
         theirs = {

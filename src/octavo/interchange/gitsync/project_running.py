@@ -1,6 +1,6 @@
 """Sync of a collection or a site: match folders of the repository with spaces, then sync each of them.
 
-Imported only where it is used, because Git takes long to load.
+Imported only where it is used, because Git is slow to load.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from octavo.organization.access.roles import Can
 from . import store
 from .connecting import member_row, share_settings
 from .failures import Reason, Stopped
-from .projects import Settled, kind_of
+from .projects import MatchedProject, kind_of
 from .repository import CommittedFile, Repository, RepositoryBusy
 from .requesting import AGAIN, Cause, ask
-from .running import SyncRun, end_badly, end_well, release, told
+from .running import SyncRun, record_failure, record_success, release, with_stop_reasons
 from .store import First, ProjectRow, SyncRow
 from .syncing import run_sync
 
@@ -88,10 +88,10 @@ def run_project(context: Context, project_id: str, cause: Cause, holder: str) ->
 
     def look() -> list[Problem]:
         running.append(_Run(context, row, holder))
-        return running[0].in_rounds(row.id, running[0].look)
+        return running[0].in_rounds(row.id, running[0].match_folders)
 
     try:
-        problems = told(look)
+        problems = with_stop_reasons(look)
     except RepositoryBusy:
         with context.db.write() as tx:
             release(tx, store.require_held(tx, row, holder))
@@ -99,19 +99,19 @@ def run_project(context: Context, project_id: str, cause: Cause, holder: str) ->
     except Stopped as stopped:
         with context.db.write() as tx:
             head = running[0].head if running else None
-            _, status = end_badly(tx, row, holder, stopped, head, _told_at(tx, row))
+            _, status = record_failure(tx, row, holder, stopped, head, _space_to_notify(tx, row))
         if stopped.__cause__ is not None:
             raise stopped.__cause__ from None
         return status
     running[0].sync_each(cause)
     with context.db.write() as tx:
-        after = end_well(tx, row, holder)
+        after = record_success(tx, row, holder)
         kept = msgspec.json.encode(problems[: store.MOST_PROBLEMS]).decode()
         store.set_fields(tx, after, problems=kept)
     return "synced"
 
 
-def _told_at(tx: Transaction, row: ProjectRow) -> str | None:
+def _space_to_notify(tx: Transaction, row: ProjectRow) -> str | None:
     """Return the space where the person who connected the project is notified of its failure; None if they can't see
     any."""
     actor = actor_for_job(row.user_id, row.organization_id)
@@ -127,30 +127,35 @@ class _Run(SyncRun[ProjectRow]):
         with context.db.read() as tx:
             self.kind.require(tx, self.actor, row)
 
-    def look(self, copy: Repository) -> list[Problem]:
+    def match_folders(self, copy: Repository) -> list[Problem]:
         """Match folders with spaces and return the problems."""
         self.head = head = self.fetch(copy)
         row = self.row
-        # Without a commit nothing was synced; with a decision the current state counts.
+        # Without a commit, nothing was synced; after a decision, the current state is used.
         if row.first is None and row.commit_id is not None:
             self.require_same(copy, head, copy.tree_of(row.commit_id))
         ground = ProjectFolder(copy, head, row.seen)
         with self.context.db.write() as tx:
             row = store.require_held(tx, row, self.holder)
-            settled = self.kind.settle(tx, self.actor, row, ground)
+            settled = self.kind.apply_repository(tx, self.actor, row, ground)
             if not settled.files:
-                self._settle(tx, row, ground, settled, head)
+                self._apply_repository(tx, row, ground, settled, head)
         if settled.files:
             head = self._commit(copy, head, settled.files)
             with self.context.db.write() as tx:
                 row = store.require_held(tx, row, self.holder)
-                self._settle(tx, row, ground, settled, head)
+                self._apply_repository(tx, row, ground, settled, head)
         self.fresh()
         self.head = head
         return settled.problems
 
-    def _settle(
-        self, tx: Transaction, row: ProjectRow, ground: ProjectFolder, settled: Settled, head: str | None
+    def _apply_repository(
+        self,
+        tx: Transaction,
+        row: ProjectRow,
+        ground: ProjectFolder,
+        settled: MatchedProject,
+        head: str | None,
     ) -> None:
         settled.problems += _Members(self.context, tx, self.actor, row, ground).become(settled)
         agreed = msgspec.json.encode(settled.agreed).decode()
@@ -198,7 +203,7 @@ class _Members:
         self.context, self.tx, self.actor, self.row, self.ground = context, tx, actor, row, ground
         self.problems: list[Problem] = []
 
-    def become(self, settled: Settled) -> list[Problem]:
+    def become(self, settled: MatchedProject) -> list[Problem]:
         there = {member.space_id: member for member in store.list_members(self.tx, self.row.id)}
         wanted = {space_id: (folder, made) for folder, (space_id, made) in settled.spaces.items()}
         for space_id in there.keys() - wanted.keys():

@@ -53,7 +53,7 @@ class CommittedFolder(Protocol):
         ...
 
 
-class Settled(Struct):
+class MatchedProject(Struct):
     """Result of matching. ``spaces``: the space that is synced with each folder, and whether it was just
     created. ``files``: the files to commit for the project itself. ``agreed``: the state to store after these
     commits arrived."""
@@ -75,13 +75,15 @@ class ProjectKind(Protocol):
         """Return the existing spaces, synced or not."""
         ...
 
-    def look(
+    def preview(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> tuple[list[SpaceFolder], list[Problem]]:
         """Return the changes that a first sync would make, without writing. Raises BadRequest."""
         ...
 
-    def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder) -> Settled:
+    def apply_repository(
+        self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
+    ) -> MatchedProject:
         """Change spaces and structure to match the repository where it determines them. Change nothing where
         the repository follows. Raises OctavoError, Stopped."""
         ...

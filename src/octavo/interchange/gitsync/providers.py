@@ -45,7 +45,7 @@ class ProviderRequest(Struct, frozen=True):
     body: bytes
 
 
-def require_hoster(remote: Remote, provider: str, credential: str | None, field: str) -> None:
+def require_provider_api(remote: Remote, provider: str, credential: str | None, field: str) -> None:
     """Raise BadRequest with the name of the field if the provider's API can't be used."""
     if provider not in _STATES:
         raise BadRequest(f"{field}: requires a repository at GitHub, GitLab, Gitea, Forgejo, or Bitbucket")
@@ -83,7 +83,7 @@ def status_request(
     remote: Remote, provider: str, credential: Credential, status: CommitStatus
 ) -> ProviderRequest:
     """Return the request that reports a status in the provider's public API. Raises BadRequest if there is none."""
-    require_hoster(remote, provider, credential.kind, "commitStatuses")
+    require_provider_api(remote, provider, credential.kind, "commitStatuses")
     base, headers = repository_api(remote, provider, credential)
     state = _STATES[provider][status.state]
     description = status.description[:_MOST_DESCRIPTION]
@@ -103,7 +103,7 @@ def status_request(
     return ProviderRequest(url, headers, msgspec.json.encode(body))
 
 
-def tell(
+def send_status(
     fetcher: Fetcher, remote: Remote, provider: str, credential: Credential | None, status: CommitStatus
 ) -> list[Problem]:
     """Report a status to the provider. Return a problem on failure, because a failed report must not fail a

@@ -14,7 +14,7 @@ from octavo.kit.net.fetch import Fetcher, Limits
 
 from .credentials import Credential
 from .failures import clean
-from .providers import ProviderRequest, repository_api, require_hoster
+from .providers import ProviderRequest, repository_api, require_provider_api
 from .urls import Remote
 
 MOST = 200
@@ -43,7 +43,7 @@ def list_request(
 ) -> ProviderRequest:
     """Return the request for the open pull requests to a branch, in the provider's public API. Raises BadRequest if
     there is none."""
-    require_hoster(remote, provider, credential.kind, "pullRequests")
+    require_provider_api(remote, provider, credential.kind, "pullRequests")
     base, headers = repository_api(remote, provider, credential)
     to, size = quote(branch, safe=""), _PAGE[provider]
     url = {
@@ -57,7 +57,7 @@ def list_request(
 
 def one_request(remote: Remote, provider: str, credential: Credential, number: str) -> ProviderRequest:
     """Return the request for one pull request."""
-    require_hoster(remote, provider, credential.kind, "pullRequests")
+    require_provider_api(remote, provider, credential.kind, "pullRequests")
     base, headers = repository_api(remote, provider, credential)
     name = {"gitlab": "merge_requests", "bitbucket": "pullrequests"}.get(provider, "pulls")
     return ProviderRequest(f"{base}/{name}/{quote(number, safe='')}", headers, b"")

@@ -2,7 +2,7 @@
 
 Where only texts and bytes differ, only those are read. If files were added or removed, or the navigation, the
 configuration, or a title changed, both trees are planned as an import would, and the difference between the two plans
-is what the commits changed: settings of the space that no file contains stay.
+is the change that the commits made; settings of the space that no file contains are kept.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from octavo.content.revisions.bodies import body_hash, get_body, store_bodies
 from octavo.content.revisions.files import store_file
 from octavo.content.revisions.images import dimensions
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.document.page import read_head
 from octavo.core.file_types import detect_type
 from octavo.core.import_plan import (
@@ -65,7 +65,7 @@ def name_of(thing: Page | Item | PlannedPage) -> tuple[str, str]:
     return "page", thing.file_path or f"{thing.kind}:{thing.title}"
 
 
-class Read(Struct):
+class ReadContent(Struct):
     """State of all content that the commits of a repository changed (None: deleted). ``oids``: Git's names of
     the texts and bytes that were read."""
 
@@ -83,15 +83,15 @@ def read_changes(
     is_space: Callable[[str], bool],
     large: LargeFiles,
     adopted: Adopted | None = None,
-) -> Read:
+) -> ReadContent:
     """Return the difference between two trees of the synced folder, relative to the common state of both
     sides. ``adopted``: the ids that pages and items added by these trees already have elsewhere."""
     changes = copy.changes(old_tree, new_tree)
     reader = _Reader(context, copy, agreed, is_space, large, adopted or dict)
     usable = [clean for change in changes if (clean := reader.cleaned(change)) is not None]
     if not usable:
-        return Read(Versions(), reader.problems)
-    reader.bring_large(usable)
+        return ReadContent(Versions(), reader.problems)
+    reader.store_large_files(usable)
     found = reader.read_contents(usable) if len(usable) <= _MOST_FAST else None
     return found or reader.read_structure(usable, old_tree, new_tree)
 
@@ -149,7 +149,7 @@ class _Reader:
             return data
         if self.large.has(pointer):
             return bytes(self.context.files.read(pointer.oid))
-        self.problem(path, "lfs_pointer", self.large.why_not(pointer))
+        self.problem(path, "lfs_pointer", self.large.explain_missing(pointer))
         return data
 
     def text(self, path: str, entry: CommittedFile, most: int | None = None) -> tuple[str, str] | Problem:
@@ -167,7 +167,7 @@ class _Reader:
             self.flush()
         return text, digest
 
-    def bring_large(self, changes: Sequence[PathChange]) -> None:
+    def store_large_files(self, changes: Sequence[PathChange]) -> None:
         """Store the bytes behind the pointers among the new files."""
         small = [
             change.new.oid
@@ -175,7 +175,7 @@ class _Reader:
             if change.new is not None and self.copy.size(change.new.oid) <= MOST_POINTER
         ]
         found = (read_pointer(self.copy.read(oid)) for oid in small)
-        self.large.bring(pointer for pointer in found if pointer is not None)
+        self.large.download(pointer for pointer in found if pointer is not None)
 
     def flush(self) -> None:
         if self._texts:
@@ -218,7 +218,7 @@ class _Reader:
 
     # --- only texts and bytes -------------------------------------------------------------------------
 
-    def read_contents(self, changes: Sequence[PathChange]) -> Read | None:
+    def read_contents(self, changes: Sequence[PathChange]) -> ReadContent | None:
         """Return the changes if all of them are changes to the text of a page or the bytes of a file;
         otherwise None."""
         known: list[tuple[PathChange, Page | Item]] = []
@@ -256,7 +256,7 @@ class _Reader:
             else:
                 items[thing.id] = _include(thing, *read)
         self.flush()
-        return Read(Versions(pages, items), self.problems, self.oids)
+        return ReadContent(Versions(pages, items), self.problems, self.oids)
 
     def with_text(self, page: Page, text: str, digest: str) -> Page:
         head = read_head(text)
@@ -269,7 +269,7 @@ class _Reader:
 
     def read_structure(
         self, changes: Sequence[PathChange], old_tree: bytes | None, new_tree: bytes | None
-    ) -> Read:
+    ) -> ReadContent:
         with self.context.db.read() as tx:
             pages, items = self.agreed.all_pages(tx), self.agreed.all_items(tx)
         old = _Side(self.copy, old_tree, ())
@@ -278,7 +278,7 @@ class _Reader:
         found = _Structure(self, changes, pages, items, old, new).compare()
         self.flush()
         self.problems += new.plan.problems
-        return Read(found, self.problems, self.oids)
+        return ReadContent(found, self.problems, self.oids)
 
 
 def _special_names() -> set[str]:

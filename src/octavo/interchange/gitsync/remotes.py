@@ -1,6 +1,6 @@
 """Fetching from and pushing to remotes over HTTPS, over SSH, and in folders if the operator allows it.
 
-Imported only where it is used, because Git takes long to load.
+Imported only where it is used, because Git is slow to load.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class RemoteConnection:
 
     def heads(self) -> RemoteBranches:
         with self._client() as client:
-            found = self._told(lambda: client.get_refs(self._path))
+            found = self._translate_errors(lambda: client.get_refs(self._path))
         refs = {bytes(name): bytes(oid) for name, oid in found.refs.items() if oid}
         symrefs = {bytes(name): bytes(to) for name, to in (found.symrefs or {}).items() if to}
         return RemoteBranches(refs, symrefs)
@@ -113,7 +113,7 @@ class RemoteConnection:
             def bring() -> FetchPackResult:
                 return git_packs.fetch(client, self._path, copy.repo, wants, depth, MOST_RECEIVED)
 
-            self._told(bring)
+            self._translate_errors(bring)
         if not chosen:
             return None
         head = chosen[0].decode()
@@ -143,7 +143,9 @@ class RemoteConnection:
             wants(self._read_refs(copy))
         else:
             with self._client() as client:
-                self._told(lambda: git_packs.fetch(client, self._path, copy.repo, wants, None, MOST_RECEIVED))
+                self._translate_errors(
+                    lambda: git_packs.fetch(client, self._path, copy.repo, wants, None, MOST_RECEIVED)
+                )
         return {name: oid for name, oid in chosen.items() if copy.has(oid)}
 
     def _look_into(self, copy: Repository, name: bytes) -> str | None:
@@ -161,7 +163,7 @@ class RemoteConnection:
                 copy.borrow(str(there.object_store.path))
                 return {bytes(name): bytes(oid) for name, oid in there.refs.as_dict().items()}
 
-        return self._told(look)
+        return self._translate_errors(look)
 
     def push(
         self, copy: Repository, branch: str, commit: str, expected: str | None, above: str | None = None
@@ -187,7 +189,7 @@ class RemoteConnection:
             def send() -> Any:
                 return client.send_pack(self._path, update, pack_data, progress=lambda said: None)
 
-            result = self._told(send)
+            result = self._translate_errors(send)
         wrong = (result.ref_status or {}).get(name)
         if wrong:
             said = wrong if isinstance(wrong, str) else repr(wrong)
@@ -199,7 +201,9 @@ class RemoteConnection:
         """Return the response of an SSH server to a command. Raises Stopped."""
         remote = self.remote
         with self._ssh(_MOST_ANSWERED) as vendor:
-            return self._told(lambda: vendor.answer(remote.host, command, remote.user or "git", remote.port))
+            return self._translate_errors(
+                lambda: vendor.answer(remote.host, command, remote.user or "git", remote.port)
+            )
 
     # --- connections ----------------------------------------------------------------------------------
 
@@ -257,7 +261,7 @@ class RemoteConnection:
         """Return the IP address of an SSH server if the rule for outgoing requests allows it."""
         return self._http_address(f"https://{write_authority(host, port)}/")
 
-    def _told(self, ask: Callable[[], T]) -> T:
+    def _translate_errors(self, ask: Callable[[], T]) -> T:
         where = self.remote.url
         try:
             try:

@@ -1,7 +1,7 @@
 """Local copy of a synced repository: fetched commits, trees, and files, and the commits that Octavo creates.
 
-The copy can disappear at any time; the next fetch creates it again. Imported only where it is used, because Git takes
-long to load.
+The copy can disappear at any time; the next fetch creates it again. Imported only where it is used, because Git is slow
+to load.
 """
 
 from __future__ import annotations
@@ -449,14 +449,14 @@ def open_copy(data_folder: Path, name: str, folder: str, remote: str) -> Iterato
             raise RepositoryBusy from None
         repo = _open(where, remote)
         try:
-            with told_of_damage():
+            with stop_on_damage():
                 yield Repository(repo, where, folder)
         finally:
             repo.close()
 
 
 @contextmanager
-def told_of_damage() -> Iterator[None]:
+def stop_on_damage() -> Iterator[None]:
     """Raise Stopped for objects that can't be read or are too large."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""Repositories, branches, and files at GitHub and GitLabthat an access token can see."""
+"""Repositories, branches, and files at GitHub and GitLab that an access token can see."""
 
 from __future__ import annotations
 

@@ -42,13 +42,13 @@ _HOOK: dict[str, Any] = {
 }
 
 
-def _around(tx: Transaction, row: Connected, actor: Actor) -> wire.Around:
+def _around(tx: Transaction, row: Connected, actor: Actor) -> wire.SyncContext:
     if isinstance(row, ProjectRow):
         members, whole = connecting.list_seen_members(tx, actor, row)
-        return wire.Around(members=members, whole=whole)
+        return wire.SyncContext(members=members, whole=whole)
     assert isinstance(row, SyncRow), "a sync belongs to a space or to a project"
     project = store.find(tx, ProjectRow, row.project) if row.project is not None else None
-    return wire.Around(ahead=store.count_ahead(tx, row.space_id), project=project)
+    return wire.SyncContext(ahead=store.count_ahead(tx, row.space_id), project=project)
 
 
 @operation(
@@ -65,7 +65,7 @@ def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -
     if body.standalone:
         raise BadRequest("standalone: not supported, because imports always go to main. Omit it")
     with call.db.write() as tx:
-        connecting.run_once(tx, call.context, at, wire.wanted_once(body))
+        connecting.run_once(tx, call.context, at, wire.read_one_time_sync(body))
 
 
 @operation(
@@ -80,7 +80,7 @@ def export_repository(call: Call, at: SyncAccess, body: wire.ExportToRepository)
     """Commit new changes of main to a branch of a repository, in a job. The first export makes the branch equal to the
     space, on top of its history. Octavo never force-pushes."""
     with call.db.write() as tx:
-        connecting.run_once(tx, call.context, at, wire.wanted_once(body))
+        connecting.run_once(tx, call.context, at, wire.read_one_time_sync(body))
 
 
 @operation("getSpaceGitInfo", "GET", f"{_SPACE}/info", needs=Can.VIEW, errors=(404,))
@@ -116,7 +116,7 @@ def delete_legacy(call: Call, at: SyncAccess) -> bool:
 def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPreview:
     """Preview the changes that a first sync with a repository would make on either side, without writing
     anything."""
-    # Git is imported here because it takes long to load.
+    # Git is imported here because it is slow to load.
     from .previewing import preview
 
     return wire.present_differences(preview(call.context, at.id, wire.named_folder(body)))
@@ -141,7 +141,7 @@ def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.G
     without writing anything."""
     from .previewing import preview_project as look
 
-    return wire.present_look(look(call.context, at, wire.wanted_sync(body)))
+    return wire.present_look(look(call.context, at, wire.read_sync_request(body)))
 
 
 @operation("connectGitSync", "POST", f"{_SPACE}/sync", errors=(400, 404, 409), **_SECRET, yields=SYNCS)
@@ -165,9 +165,9 @@ def connect(
     never shown again. Only this response contains the secret that signs webhooks. With an SSH key, the first sync
     waits until you request it, because you have to add the key at the Git provider first."""
     with call.db.write() as tx:
-        row, secret = connecting.connect(tx, call.context, at, wire.wanted_sync(body))
+        row, secret = connecting.connect(tx, call.context, at, wire.read_sync_request(body))
     call.response_headers["location"] = call.url(f"{wire.path_of(row)}/git/sync")
-    return wire.present_with_secret(call, row, wire.Around(), secret)
+    return wire.present_with_secret(call, row, wire.SyncContext(), secret)
 
 
 @operation("getGitSync", "GET", _SYNC, needs=Can.TRIGGER_GIT_SYNC, returns=wire.GitSync, errors=(404,))

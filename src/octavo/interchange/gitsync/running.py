@@ -1,7 +1,7 @@
 """Base of the syncs of spaces and of collections or sites: the connection, the copy, the conditions under
 which they stop, and the recorded result.
 
-Imported only where it is used, because Git takes long to load.
+Imported only where it is used, because Git is slow to load.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class SyncRun(Generic[R]):
         return CommitText(author or octavo, octavo, now() // 1000, message + "\n")
 
 
-def told(run: Callable[[], T]) -> T:
+def with_stop_reasons(run: Callable[[], T]) -> T:
     """Return the result of ``run``. Raises Stopped for every failure, with the cause if it is a defect in
     Octavo, and Busy and LeaseLost."""
     try:
@@ -136,7 +136,7 @@ def told(run: Callable[[], T]) -> T:
             "Ask someone with access to update the sync settings."
         )
         raise Stopped(Reason.RIGHTS, said) from None
-    except (OctavoError, SourceError, deadlines.OutOfTime, BranchMoved) as error:
+    except (OctavoError, SourceError, deadlines.DeadlineExceeded, BranchMoved) as error:
         raise Stopped(Reason.CONTENT, str(error) or type(error).__name__) from None
     except Exception as defect:
         # People see that the sync failed, and the log says why.
@@ -145,7 +145,7 @@ def told(run: Callable[[], T]) -> T:
         ) from defect
 
 
-def end_well(tx: Transaction, row: R, holder: str) -> R:
+def record_success(tx: Transaction, row: R, holder: str) -> R:
     """Record success and return the previous row."""
     after = store.require_held(tx, row, holder)
     store.set_fields(
@@ -164,7 +164,7 @@ def end_well(tx: Transaction, row: R, holder: str) -> R:
     return after
 
 
-def end_badly(
+def record_failure(
     tx: Transaction, row: R, holder: str, stopped: Stopped, head: str | None, space_id: str | None
 ) -> tuple[R, store.RunStatus]:
     """Record a failure. Return the previous row and the status of the run. ``head``: the commit of the

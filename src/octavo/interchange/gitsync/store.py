@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct, field
 
 from octavo.content.pages.reading import GitNames
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 from octavo.core.problems import Problem
@@ -24,7 +24,7 @@ from octavo.organization.spaces.store import set_git_state
 from .urls import read_remote, web_address
 
 OwnerKind = Literal["space", "collection", "site"]
-"""Kind of what is synced: a space by itself, or all of a collection or a site."""
+"""Kind of a synced object: a space by itself, or a whole collection or site."""
 Direction = Literal["both", "import", "export"]
 First = Literal["import", "export"]
 Status = Literal["waiting", "running", "synced", "failed", "stopped"]
@@ -43,7 +43,7 @@ class Connected(Struct, frozen=True):
 
     TABLE: ClassVar[str]
     KEY: ClassVar[str]
-    """Column with the id of what is synced."""
+    """Column with the id of the synced object."""
 
     remote: str
     branch: str
@@ -163,7 +163,7 @@ class SyncOutcome(Struct):
     problems: list[Problem] = field(default_factory=list)
 
     @property
-    def did_nothing(self) -> bool:
+    def is_without_changes(self) -> bool:
         return not (self.pushed or self.imported or self.exported or self.conflicts or self.followed)
 
 

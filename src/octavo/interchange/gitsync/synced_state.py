@@ -8,17 +8,15 @@ from collections.abc import Iterable, Mapping
 from msgspec.structs import replace
 
 from octavo.content.changes.comparing import Sides
-from octavo.content.revisions.store import (
+from octavo.content.revisions.item_versions import (
     ITEM_KINDS,
     Item,
-    State,
     find_item_by_path,
     find_items,
-    find_page_by_file,
-    find_pages,
     list_items,
-    list_pages,
 )
+from octavo.content.revisions.page_versions import find_page_by_file, find_pages, list_pages
+from octavo.content.revisions.states import State
 from octavo.core.merge import Versions
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
@@ -72,7 +70,7 @@ class SyncedState:
         return found | {id: item for id, item in self.ahead_items.items() if item is not None}
 
     def with_changes(self, theirs: Versions) -> SyncedState:
-        """Return this state with further changes of the repository."""
+        """Return this state with additional changes of the repository."""
         return SyncedState(
             self.state, {**self.ahead_pages, **theirs.pages}, {**self.ahead_items, **theirs.items}
         )
@@ -99,8 +97,7 @@ def sides_beside(
     page_ids: set[str],
     item_ids: set[str],
 ) -> Sides:
-    """Return the repository's side in the form of a change request beside main, relative to their common
-    state."""
+    """Return the repository's side as a change request next to main, relative to their common state."""
     base_pages, base_items = agreed.find_pages(tx, page_ids), agreed.find_items(tx, item_ids)
     pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
 

@@ -24,19 +24,11 @@ from msgspec.structs import replace
 from octavo.content.changes.comparing import merge_into_main
 from octavo.content.changes.saving import create_conflicted, create_with
 from octavo.content.revisions.bodies import get_body, store_bodies
+from octavo.content.revisions.item_versions import Item, list_items
+from octavo.content.revisions.page_versions import list_pages
 from octavo.content.revisions.revising import new_revision
-from octavo.content.revisions.store import (
-    BranchMoved,
-    Changes,
-    Item,
-    State,
-    list_changed,
-    list_items,
-    list_pages,
-    main_state,
-    record_git_commit,
-    revision_state,
-)
+from octavo.content.revisions.states import State, list_changed, main_state, revision_state
+from octavo.content.revisions.store import BranchMoved, Changes, record_git_commit
 from octavo.core.json_types import JsonObject
 from octavo.core.merge import MergeConflict, Versions
 from octavo.core.pages import Page
@@ -58,13 +50,13 @@ from octavo.organization.spaces.store import get_space
 
 from . import store
 from .branches import follow, known_to_changes
-from .commit_authors import Said, describe
-from .commit_status import tell_of_commit
+from .commit_authors import CommitDescription, describe
+from .commit_status import report_commit
 from .failures import Reason, Stopped
 from .lfs import MOST_POINTER, LargeFiles, Pointer, Tracked, read_pointer
-from .reading import Read, read_changes
+from .reading import ReadContent, read_changes
 from .repository import CommittedFile, Repository, RepositoryBusy, is_safe, message_of
-from .running import ROUNDS, SyncRun, end_badly, end_well, release, told
+from .running import ROUNDS, SyncRun, record_failure, record_success, release, with_stop_reasons
 from .store import SyncOutcome, SyncRow
 from .synced_state import SyncedState, sides_beside
 from .urls import read_remote, web_address
@@ -92,7 +84,7 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
         return running[0].run()
 
     try:
-        outcome = told(run)
+        outcome = with_stop_reasons(run)
     except Stopped as stopped:
         status = _ended_badly(context, row, holder, run_id, stopped, running[0].head if running else None)
         if stopped.__cause__ is not None:
@@ -104,17 +96,17 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
             release(tx, store.require_held(tx, row, holder))
         return None
     problems = outcome.problems
-    if outcome.commit is not None and not outcome.did_nothing:
-        problems = [*problems, *tell_of_commit(context, row, outcome.commit, None)]
+    if outcome.commit is not None and not outcome.is_without_changes:
+        problems = [*problems, *report_commit(context, row, outcome.commit, None)]
     with context.db.write() as tx:
-        after = end_well(tx, row, holder)
-        if outcome.did_nothing and cause == "poll":
+        after = record_success(tx, row, holder)
+        if outcome.is_without_changes and cause == "poll":
             store.delete_run(tx, run_id)
         else:
             store.end_run(
                 tx,
                 run_id,
-                "nothing" if outcome.did_nothing else "done",
+                "nothing" if outcome.is_without_changes else "done",
                 problems,
                 commit_id=outcome.commit,
                 pushed=outcome.pushed,
@@ -125,7 +117,7 @@ def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | 
                 conflicts=outcome.conflicts,
                 followed=outcome.followed,
             )
-        if not outcome.did_nothing:
+        if not outcome.is_without_changes:
             _tell(tx, after, "space_gitsync_completed", after.revision, after.commit_id, state="success")
     return "synced"
 
@@ -135,9 +127,9 @@ def _ended_badly(
 ) -> str:
     problems: list[Problem] = []
     if seen and row.failures == 0 and stopped.reason in _OF_THE_COMMIT:
-        problems = tell_of_commit(context, row, seen, stopped.message)
+        problems = report_commit(context, row, seen, stopped.message)
     with context.db.write() as tx:
-        after, status = end_badly(tx, row, holder, stopped, seen, row.space_id)
+        after, status = record_failure(tx, row, holder, stopped, seen, row.space_id)
         store.end_run(tx, run_id, status, problems, reason=stopped.reason.value, error=stopped.message)
         if after.failures == 0:
             _tell(tx, after, "space_gitsync_completed", after.revision, after.commit_id, state="failure")
@@ -194,7 +186,7 @@ class Sync(SyncRun[SyncRow]):
         row = self.row
         if row.pushing is not None:
             if head is not None and (row.pushing == head or copy.since(head, row.pushing) is not None):
-                self._arrived(row.pushing, row.pushing_revision)
+                self._record_agreement(row.pushing, row.pushing_revision)
             with self.context.db.write() as tx:
                 store.set_fields(tx, row, pushing=None, pushing_revision=None)
             row = self.fresh()
@@ -212,7 +204,7 @@ class Sync(SyncRun[SyncRow]):
             row = self.fresh()
         self._step(copy, head, decided=row.first == "import")
 
-    def _arrived(self, commit: str, revision: str | None) -> None:
+    def _record_agreement(self, commit: str, revision: str | None) -> None:
         """Record that both sides agree on a pushed commit and the revision it was created from."""
         with self.context.db.write() as tx:
             store.require_held(tx, self.row, self.holder)
@@ -272,13 +264,13 @@ class Sync(SyncRun[SyncRow]):
         """Return the source with the files in Git LFS in place of their pointers."""
         small = [path for path in source.paths() if source.size(path) <= MOST_POINTER]
         found = {path: pointer for path in small if (pointer := read_pointer(source.read(path))) is not None}
-        self.large.bring(found.values())
+        self.large.download(found.values())
         missing = []
         for path, pointer in found.items():
             if self.large.has(pointer):
                 source.files.replace(path, pointer.size, partial(self._open_stored, pointer.oid))
             else:
-                missing.append(Problem(path, 0, "lfs_pointer", self.large.why_not(pointer)))
+                missing.append(Problem(path, 0, "lfs_pointer", self.large.explain_missing(pointer)))
         return replace(source, problems=(*source.problems, *missing))
 
     def _open_stored(self, content: str) -> IO[bytes]:
@@ -320,7 +312,7 @@ class Sync(SyncRun[SyncRow]):
         with self.context.db.read() as tx:
             base = revision_state(tx, self.space_id, row.revision)
             agreed = SyncedState(base, *store.list_ahead(tx, self.space_id))
-        read = Read(Versions(), [])
+        read = ReadContent(Versions(), [])
         if old_tree != new_tree:
             read = read_changes(
                 self.context,
@@ -348,7 +340,7 @@ class Sync(SyncRun[SyncRow]):
             except NotFound:
                 return False
 
-    def _merge(self, copy: Repository, head: str, agreed: SyncedState, read: Read) -> None:
+    def _merge(self, copy: Repository, head: str, agreed: SyncedState, read: ReadContent) -> None:
         theirs = read.versions
         with self.context.db.read() as tx:
             main = main_state(tx, self.space_id)
@@ -372,7 +364,7 @@ class Sync(SyncRun[SyncRow]):
             writing = Writing()
             if self.row.direction != "import":
                 writing = write_files(tx, main, merged.changes, found, lambda digest: get_body(tx, digest))
-            # Until a commit has arrived, its revisions still have to be described.
+            # Also describe revisions that are not yet part of a commit that arrived.
             since = agreed.state.layers[0].sequence
             if self.row.described is not None and (agreed.ahead_pages or agreed.ahead_items):
                 since = self.row.described
@@ -411,9 +403,9 @@ class Sync(SyncRun[SyncRow]):
         conflicts: list[MergeConflict],
         writing: Writing,
         found: Differing | None,
-        said: Said,
+        said: CommitDescription,
         *,
-        read: Read | None = None,
+        read: ReadContent | None = None,
         since: int = 0,
         all_new: bool = False,
     ) -> None:
@@ -475,7 +467,7 @@ class Sync(SyncRun[SyncRow]):
         self.connection.push(copy, self.row.branch, commit, head)
         self._outcome.pushed, self._outcome.commit = commit, commit
         self._outcome.exported = len(entries)
-        self._arrived(commit, made.revision_id)
+        self._record_agreement(commit, made.revision_id)
         with self.context.db.write() as tx:
             record_git_commit(tx, made.revision_id, self._about(copy, commit, own=True))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.pages import Page
 from octavo.core.problems import Problem
 from octavo.kit.db.database import Transaction

@@ -23,7 +23,7 @@ class RepositoryFolder(Struct, frozen=True):
     credential: Credential | None
 
 
-class WantedSync(Struct, frozen=True):
+class RequestedSync(Struct, frozen=True):
     """Requested sync. ``first``: the side that determines the content at the beginning. ``settings``: the
     specified settings, by their names in the body that changes a sync."""
 
@@ -32,7 +32,7 @@ class WantedSync(Struct, frozen=True):
     settings: dict[str, Any]
 
 
-class WantedOnce(Struct, frozen=True):
+class RequestedOneTimeSync(Struct, frozen=True):
     """Import or export that an integration requests. ``message``: the message of the commit. ``is_forced``:
     whether to run even if the sync waits for a decision."""
 

@@ -30,7 +30,14 @@ from .store import (
     SyncRunRow,
     describe,
 )
-from .types import Differences, ProjectLook, RepositoryFolder, SeenRepository, WantedOnce, WantedSync
+from .types import (
+    Differences,
+    ProjectLook,
+    RepositoryFolder,
+    RequestedOneTimeSync,
+    RequestedSync,
+    SeenRepository,
+)
 from .urls import read_remote, split_credential, web_address
 
 RemoteUrl = Annotated[str, Meta(min_length=1, max_length=2000)]
@@ -345,11 +352,11 @@ def named_folder(body: GitTarget) -> RepositoryFolder:
     return RepositoryFolder(body.remote, body.branch, body.folder, _credential(body.credential))
 
 
-def wanted_sync(body: ConnectGit) -> WantedSync:
+def read_sync_request(body: ConnectGit) -> RequestedSync:
     settings = given(body)
     for name in (*GitTarget.__struct_fields__, "first"):
         settings.pop(name, None)
-    return WantedSync(named_folder(body), body.first, settings)
+    return RequestedSync(named_folder(body), body.first, settings)
 
 
 def changed_settings(body: UpdateGitSync) -> dict[str, object]:
@@ -357,11 +364,11 @@ def changed_settings(body: UpdateGitSync) -> dict[str, object]:
     return settings | {"credential": _credential(body.credential)} if "credential" in settings else settings
 
 
-def wanted_once(body: ImportRepository | ExportToRepository) -> WantedOnce:
+def read_one_time_sync(body: ImportRepository | ExportToRepository) -> RequestedOneTimeSync:
     message = body.commit_message if isinstance(body, ExportToRepository) else None
     url, user, secret = split_credential(body.url)
     credential = Credential("password" if user else "token", secret, user) if secret else None
-    return WantedOnce(
+    return RequestedOneTimeSync(
         RepositoryFolder(url, body.ref, body.project_directory, credential),
         "import" if message is None else "export",
         body.tree_url,
@@ -411,7 +418,7 @@ def path_of(row: Connected) -> str:
     return f"{of}/{row.kind}s/{row.owner_id}"
 
 
-class Around(Struct, frozen=True):
+class SyncContext(Struct, frozen=True):
     """Additional data shown with a sync. ``ahead``: the number of pages and files of a space that differ from
     the repository. ``project``: the project that a space is part of. ``members``: the syncs of a project's
     spaces that the caller can see. ``whole``: whether they can see all of its spaces."""
@@ -422,7 +429,7 @@ class Around(Struct, frozen=True):
     whole: bool = True
 
 
-def _fields(to: Recipient, row: Connected, around: Around) -> dict[str, Any]:
+def _fields(to: Recipient, row: Connected, around: SyncContext) -> dict[str, Any]:
     remote = read_remote(row.remote, local=True)
     commit_url = web_address(remote, row.provider, "commit", row.commit_id) if row.commit_id else None
     return {
@@ -458,7 +465,7 @@ def _fields(to: Recipient, row: Connected, around: Around) -> dict[str, Any]:
     }
 
 
-def _of_space(row: SyncRow, around: Around) -> dict[str, Any]:
+def _of_space(row: SyncRow, around: SyncContext) -> dict[str, Any]:
     project = around.project
     return {
         "space": row.space_id,
@@ -469,7 +476,7 @@ def _of_space(row: SyncRow, around: Around) -> dict[str, Any]:
     }
 
 
-def _of_project(row: Connected, around: Around) -> dict[str, object]:
+def _of_project(row: Connected, around: SyncContext) -> dict[str, object]:
     assert isinstance(row, ProjectRow)
     return {
         "type": row.kind,
@@ -492,13 +499,13 @@ def _present_member(row: SyncRow) -> GitProjectSpace:
     )
 
 
-def present_sync(to: Recipient, row: Connected, around: Around) -> GitSync | GitProject:
+def present_sync(to: Recipient, row: Connected, around: SyncContext) -> GitSync | GitProject:
     made = GitSync if isinstance(row, SyncRow) else GitProject
     return made(**_fields(to, row, around))
 
 
 def present_with_secret(
-    to: Recipient, row: Connected, around: Around, secret: str
+    to: Recipient, row: Connected, around: SyncContext, secret: str
 ) -> GitSyncWithSecret | GitProjectWithSecret:
     made = GitSyncWithSecret if isinstance(row, SyncRow) else GitProjectWithSecret
     return made(**_fields(to, row, around), hook_secret=secret)

@@ -9,16 +9,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from octavo.content.revisions.bodies import body_hash
-from octavo.content.revisions.store import (
-    ITEM_KINDS,
-    Changes,
-    Item,
-    State,
-    find_items,
-    find_pages,
-    list_items,
-    list_pages,
-)
+from octavo.content.revisions.item_versions import ITEM_KINDS, Item, find_items, list_items
+from octavo.content.revisions.page_versions import find_pages, list_pages
+from octavo.content.revisions.states import State
+from octavo.content.revisions.store import Changes
 from octavo.core.pages import Page
 from octavo.interchange.transfer.exporting import lay_out
 from octavo.kit import ids

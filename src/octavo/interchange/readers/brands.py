@@ -101,7 +101,7 @@ _RULE = re.compile(r"([^{}]{0,500})\{([^{}]*)\}")
 
 
 def brand_of(files: Heads, project: str, kind: str, config: JsonObject, problems: list[Problem]) -> Brand:
-    """Return the branding defined in a project's configuration. ``problems`` collects what can't be used."""
+    """Return the branding defined in a project's configuration. ``problems`` collects unusable values."""
     where = _STATED[kind]
 
     def stated(keys: tuple[str, ...]) -> str:

@@ -150,7 +150,7 @@ class _Conversion:
         except SourceError as error:
             self._keep_as_file(path, "not_converted", str(error))
             return
-        except Exception as error:  # Whatever a damaged document makes the library raise.
+        except Exception as error:  # The library can raise any exception for a damaged document.
             self._keep_as_file(path, "not_converted", f"the file can't be read ({type(error).__name__})")
             return
         if comments:

@@ -14,13 +14,11 @@ from msgspec import Struct
 
 from octavo.core.app_urls import AppAddresses
 from octavo.core.document.anchors import slug
-from octavo.core.document.guards import NEVER, has_guard_key, is_like_if
+from octavo.core.document.guards import NEVER, has_guard_key
 from octavo.core.document.page import front_of, with_head
 from octavo.core.free_names import free_name
-from octavo.core.icons import is_free
 from octavo.core.import_plan import plan_import
 from octavo.core.links import APP_HOST, relative_href
-from octavo.core.page_fields import FRONT_FIELDS, FieldType
 from octavo.core.pages import slugify
 from octavo.core.paths import composed, numbered_path, unsafe_path
 from octavo.core.problems import Problem
@@ -30,6 +28,7 @@ from octavo.core.summary import SUMMARY_PATH, Summary, SummaryEntry, write_summa
 from octavo.core.yaml_text import write_yaml
 
 from .formats.inline_images import name_image, read_data_url
+from .kept_head import keep_head
 from .layout import Entry, Head, Layout, Variant
 from .markdown.heroes import hero_text
 from .markdown.lines import front_text, words
@@ -62,31 +61,8 @@ _JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
 MAX_LEVELS = 30
 MAX_REDIRECTS = 3000
 """Maximum number of old URL paths in an Octavo configuration file, whose size is limited too."""
-_VALUES: dict[FieldType, tuple[type, ...]] = {
-    "cover": (str, dict),
-    "icon": (str,),
-    "layout": (dict,),
-    "mapping": (dict,),
-    "flag": (object,),
-}
-_OWN_KEYS = {field.keys[0]: _VALUES[field.type] for field in FRONT_FIELDS.values() if field.type in _VALUES}
-"""Front matter keys that have Octavo's meaning only in a folder in Octavo's own format."""
-_CONSUMED = _OWN_KEYS.keys() | set(
-    """title description summary slug id sidebar_position sidebar_label sidebar_class_name sidebar_custom_props sidebar
-    order weight nav_order nav_title position parent grand_parent has_children has_toc permalink aliases
-    redirect_from redirect_to
-    redirects url unlisted draft published if tags pagination_label
-    pagination_next pagination_prev displayed_sidebar custom_edit_url hide_title hide_table_of_contents
-    toc_min_heading_level
-    toc_max_heading_level toc template head hero prev next outline editLink lastUpdated sidebarTitle navigation search
-    mode hide_toc excerpt type linkTitle linktitle menu bookCollapseSection bookHidden bookToc nav_exclude
-    nav_fold status""".split()
-)
 _BEFORE_HEADING = re.compile(r"(?:\s|&nbsp;|<!--(?:(?!-->).)*-->)+(?=^#[ \t])", re.MULTILINE | re.DOTALL)
 """Invisible content before the heading that a page starts with."""
-_HIDING = ("hidden", "unlisted", "draft", "bookHidden", "nav_exclude")
-
-
 MAX_PICTURE = 5 * 1024 * 1024
 """Maximum size in bytes of a logo or an icon."""
 
@@ -136,7 +112,7 @@ class _Other(Struct, frozen=True):
 
 
 class _Names:
-    """The pages of a tree without their texts, as far as plans need them."""
+    """Pages of a tree without their texts, reduced to the data that plans need."""
 
     def __init__(self, pages: Iterator[str], summary: bytes) -> None:
         self._pages, self._summary = list(pages), summary
@@ -370,7 +346,7 @@ class _Gathering:
         name, _, fragment = href.partition("#")
         found = self.find(href if href.startswith("/") else f"/{href}", "")
         if (led := self.elsewhere(f"/{name.lstrip('/')}", "", found)) is not None:
-            return self.lead_to(led, unquote(fragment)) or href
+            return self.url_of_other_variant(led, unquote(fragment)) or href
         if found is not None and (place := self.place_of(found)):
             return place
         return self.layout.site.rstrip("/") + "/" + href.lstrip("/") if self.layout.site else href
@@ -397,7 +373,11 @@ class _Gathering:
         done = self.translated(text, page, head)
         body = done.text
         lines = list(done.lines)
-        front, title = self._front(path, head), head.get("title")
+        description = self.layout.description if made == "README.md" else ""
+        kept = keep_head(
+            head, description, self.filled, self.tags, self.layout.dialect.tags, is_hidden=path in self.hidden
+        )
+        front, title = f"---\n{write_yaml(kept)}---\n\n" if kept else "", head.get("title")
         if not head and has_guard_key(front_text(text)[0]):
             # The intended audience is unknown, so no one sees the page.
             front = f"---\n{write_yaml({'if': NEVER})}---\n\n"
@@ -447,37 +427,6 @@ class _Gathering:
 
     def translated(self, text: str, page: _Page, head: Head) -> Translated:
         return translate(text, page, self.layout.dialect)
-
-    def _front(self, path: str, head: Head) -> str:
-        kept: dict[str, Any] = {}
-        for key in ("description", "summary", "subtitle", "excerpt"):
-            if isinstance(head.get(key), str) and head[key].strip():
-                kept["description"] = self.filled(" ".join(head[key].split()))
-                break
-        else:
-            if self.layout.description and self.pages.get(path) == "README.md":
-                kept["description"] = self.filled(" ".join(self.layout.description.split()))
-        icon = head.get("icon")
-        if isinstance(icon, str) and is_free(icon):
-            kept["icon"] = icon
-        if (
-            path in self.hidden
-            or any(head.get(key) is True for key in _HIDING)
-            or head.get("published") is False
-        ):
-            kept["hidden"] = True
-        if tags := self.tags.read(head.get("tags")):
-            kept["tags"] = tags
-        kept |= {
-            key: value
-            for key, value in head.items()
-            if (key not in _CONSUMED and key not in kept and _is_plain(value))
-            # A condition that can't be parsed hides the page.
-            or key == "if"
-            or is_like_if(key)
-            or (self.layout.dialect.tags and isinstance(value, _OWN_KEYS.get(key, ())))
-        }
-        return f"---\n{write_yaml(kept)}---\n\n" if kept else ""
 
     # Files
 
@@ -650,7 +599,7 @@ class _Gathering:
             place = other.gathering
             base = place.layout.base.strip("/")
             if base != self.layout.base.strip("/") and not f"{name}/".startswith(f"/{base}/"):
-                continue  # Each variant has its own, which states the language.
+                continue  # Each variant has its own path, which states the language.
             keys = place._keys(name, literal=True)
             found = place._page_at(keys)
             if found is None and old:
@@ -669,7 +618,7 @@ class _Gathering:
             for over, _ in self.layout.overlays
         )
 
-    def lead_to(self, led: tuple[_Other, str], fragment: str) -> str | None:
+    def url_of_other_variant(self, led: tuple[_Other, str], fragment: str) -> str | None:
         """Return the URL of a page of another variant, or None if the variant isn't imported and its old URL is
         unknown."""
         (other, path), layout = led, self.layout
@@ -858,7 +807,7 @@ class _Page:
         if led is not None:
             if not led[0].comes:
                 self._tell_variant(href, led[0], line)
-            return gathering.lead_to(led, unquote(fragment)) or written
+            return gathering.url_of_other_variant(led, unquote(fragment)) or written
         place = gathering.place_of(found) if found is not None else None
         if fragment and (known := labels.get(unquote(fragment).casefold())) and known[0] == found:
             fragment = known[1]
@@ -887,7 +836,7 @@ class _Page:
                     return self.link(f"/{gathering.layout.addresses.get(found, key)}{sign}{fragment}", line)
                 if not other.comes:
                     self._tell_variant(path, other, line)
-                return gathering.lead_to((other, found), unquote(fragment)) or path
+                return gathering.url_of_other_variant((other, found), unquote(fragment)) or path
         return self.link(f"/{language}/{path.strip('/').removesuffix('.md')}", line)
 
     def _tell_variant(self, href: str, other: _Other, line: int) -> None:
@@ -933,7 +882,7 @@ class _Page:
             return "\0" + quote(wanted), name
         place = gathering.place_of(found) or ""
         title = gathering.name(found) if is_page(found) and "/" not in wanted else posixpath.basename(wanted)
-        return relative_href(place, self.made, _slug(heading) if heading else None), (
+        return relative_href(place, self.made, slug(heading) if heading else None), (
             f"{page} › {heading}" if heading else posixpath.basename(wanted) or title
         )
 
@@ -1004,10 +953,6 @@ class _Page:
         return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
 
 
-def _slug(heading: str) -> str:
-    return slug(heading)
-
-
 def _joined(folder: str, name: str) -> str | None:
     path = posixpath.normpath(posixpath.join(folder, name))
     return None if path.startswith("..") else path.lstrip("/")
@@ -1019,12 +964,6 @@ def _plain_title(heading: str) -> str:
 
 def _escaped(title: str) -> str:
     return re.sub(r"([\\`*<\[\]])", r"\\\1", title)
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, (str, int, float, bool)) or (
-        isinstance(value, list) and all(isinstance(each, (str, int, float)) for each in value)
-    )
 
 
 def _texts(value: object) -> list[str]:

@@ -116,9 +116,9 @@ class Layout(Struct, frozen=True, kw_only=True):
     """The results of a reader before the pages are read.
 
     ``root``: the folder that pages and root-relative links are relative to, empty or with a trailing slash.
-    ``statics``: folders whose files were served from the root of the site. ``addresses``: the URL paths of
-    the files of the source, without slashes at their ends. ``redirects``: further URL paths, with the URL
-    path or file that each redirected to. ``parts``: folders with texts that others include.
+    ``statics``: folders whose files were served from the root of the site. ``addresses``: the URL paths of the files of
+    the source, without slashes at their ends. ``redirects``: additional URL paths, with the URL path or file that each
+    redirected to. ``parts``: folders with texts that others include.
     """
 
     entries: Sequence[Entry]
@@ -142,7 +142,8 @@ class Layout(Struct, frozen=True, kw_only=True):
     titles: Mapping[str, str] = {}
     """Titles of pages that don't state one in their own head."""
     titled: bool = False
-    """Whether readers saw the title in a page's head above the text, whatever heading the text starts with."""
+    """Whether readers saw the title in a page's head above the text, regardless of the heading that the text starts
+    with."""
     names: Mapping[str, str] = {}
     """Paths of files here that differ from those in the source."""
     same: Mapping[str, str] = {}

@@ -1,7 +1,7 @@
 """Read redirects from the files of other platforms: tables, ``_redirects``, ``netlify.toml``, ``vercel.json`` and
 other JSON, ``.gitbook.yaml``, ``mkdocs.yml``, ``.htaccess``, and configurations written in JavaScript.
 
-Sources and destinations come out in one form: a path without a slash at its end, or a URL; ``*`` at the end of a
+Sources and destinations are returned in one form: a path without a slash at its end, or a URL; ``*`` at the end of a
 source matches everything below. Lines that mean something else, such as rewrites and conditions, are reported.
 """
 
@@ -47,9 +47,9 @@ _BY_CONTENT: tuple[tuple[str, Format], ...] = (
 _PERMANENT = (301, 308)
 _TEMPORARY = (302, 303, 307)
 _REST = re.compile(r"/(?::\w+(?:\*|\(\.\*\))|\(\.\*\)|\*)$|/:splat$")
-"""What stands for everything below a path at the end of a source."""
+"""Endings of a source that match everything below a path."""
 _CARRIED = re.compile(r"/?(?::splat|:\w+\*?|\$1|\$\{?path\}?)$")
-"""What stands for the matched rest at the end of a destination."""
+"""Endings of a destination that are replaced with the matched rest."""
 _FILE_END = re.compile(r"(?:(?:^|/)(?:README|readme|index))?\.mdx?(?=$|#)")
 
 
@@ -168,7 +168,8 @@ def _read_htaccess(text: str) -> Iterator[GivenRedirect]:
             source = words[0].removeprefix("^").removesuffix("$").replace("\\.", ".")
             yield _given(number, source, words[1], status)
         else:
-            # Apache matches everything below a path too, and carries it, but first the path itself.
+            # Apache also matches everything below a path and appends the rest to the target; only the path itself is
+            # imported.
             yield _given(number, words[0], words[1], status)
 
 
@@ -200,7 +201,7 @@ def _read_javascript(text: str) -> Iterator[GivenRedirect]:
 
 
 def _read_yaml(text: str) -> Iterator[GivenRedirect]:
-    # Tags for programs are read as the value after them.
+    # YAML tags for programs are dropped, so that only their values are read.
     yield from _read_value(read_yaml(re.sub(r"!!?[A-Za-z][\w./:-]*(?=\s|$)", "", text)).value)
 
 
@@ -225,7 +226,7 @@ def _read_value(found: object) -> Iterator[GivenRedirect]:
 
 
 def _of_plugin(plugin: object) -> Iterator[object]:
-    """Yield the redirects in the settings of a plugin, which stand behind its name or in a map by it."""
+    """Yield the redirects in the settings of a plugin, which follow its name in a list or are its value in a map."""
     if isinstance(plugin, list) and len(plugin) > 1 and "redirects" in str(plugin[0]):
         yield mapping(plugin[1]).get("redirects")
     named = mapping(mapping(plugin).get("redirects")) if isinstance(plugin, dict) else {}
@@ -266,7 +267,7 @@ def _wrong(row: int, source: str, problem: str) -> GivenRedirect:
 
 
 def _given(row: int, source: str, destination: str, status: str) -> GivenRedirect:
-    """Return a redirect as other platforms write it. ``status``: empty if the file doesn't say."""
+    """Return a redirect as other platforms write it. ``status``: empty if the file doesn't specify it."""
     code = status.removesuffix("!")
     if code and (not code.isdigit() or int(code) not in (*_PERMANENT, *_TEMPORARY)):
         return _wrong(row, source, f"the status {status} is not supported: use 301, 302, 303, 307, or 308")

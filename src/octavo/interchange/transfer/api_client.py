@@ -28,7 +28,7 @@ _ARCHIVE = Limits(size=MAX_TOTAL, seconds=3600)
 _FILE = Limits(size=MAX_FILE, seconds=600)
 _ATTEMPTS = 6
 _LONGEST_WAIT = 300.0
-"""Maximum number of seconds to wait at a time, whatever the API asks for."""
+"""Maximum number of seconds to wait at a time, regardless of the API's request."""
 _BUSY = frozenset({429, 500, 502, 503, 504})
 
 
@@ -37,7 +37,7 @@ class TokenRefused(SourceError):
     attempt continues from there."""
 
 
-class Absent(SourceError):
+class ResourceMissing(SourceError):
     """Raised if the requested resource doesn't exist, or if the API has no resource of this kind."""
 
 
@@ -71,7 +71,7 @@ class Api:
         self._tick = tick
 
     def answer(self, path: str, **query: object) -> object:
-        """Return the decoded response. Raises TokenRefused, Absent, SourceError."""
+        """Return the decoded response. Raises TokenRefused, ResourceMissing, SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
             return msgspec.json.decode(body)
@@ -79,7 +79,7 @@ class Api:
             raise SourceError(f"{path}: the response isn't JSON") from None
 
     def get(self, path: str, **query: object) -> JsonObject:
-        """Return the decoded response, an object. Raises TokenRefused, Absent, SourceError."""
+        """Return the decoded response, an object. Raises TokenRefused, ResourceMissing, SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
             return msgspec.json.decode(body, type=dict[str, Any])
@@ -91,7 +91,7 @@ class Api:
         return f"{self.base}{path}" + (f"?{urlencode(asked)}" if asked else "")
 
     def download(self, path: str, place: Path) -> None:
-        """Download an archive at a path into a file. Raises Absent if there is none."""
+        """Download an archive at a path into a file. Raises ResourceMissing if there is none."""
         self._ask(f"{self.base}{path}", self._headers, _ARCHIVE, place)
 
     def file(self, url: str) -> bytes:
@@ -128,7 +128,7 @@ class Api:
                         f"{failed}: the token isn't valid or doesn't have permission to read this. Check the token"
                     )
                 if answer.status not in _BUSY:
-                    raise (Absent if answer.status in (404, 405, 410) else SourceError)(failed)
+                    raise (ResourceMissing if answer.status in (404, 405, 410) else SourceError)(failed)
                 pause = _seconds(answer.headers.get("retry-after")) or pause
             if self._wait is None:
                 break

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import IO
 
-from octavo.content.revisions.store import State
+from octavo.content.revisions.states import State
 from octavo.kit.context import Context
 from octavo.kit.scheduling.owners import Owner
 from octavo.kit.scheduling.shares import Shares
@@ -15,10 +15,10 @@ from octavo.kit.scheduling.shares import Shares
 from .exporting import export_files
 
 PLACES = Shares("archives are being made", 4)
-"""Places for archives in progress. An archive is written to disk first, so that a slow download doesn't hold a
+"""Slots for archives in progress. An archive is written to disk first, so that a slow download doesn't hold a
 transaction open."""
 SECONDS = 10
-"""How long a request waits for a place."""
+"""Seconds that a request waits for a slot."""
 _IN_MEMORY = 1024 * 1024
 _PIECE = 256 * 1024
 _MADE = (1980, 1, 1, 0, 0, 0)

@@ -16,7 +16,7 @@ from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import host_of, path_of, read_address
 from octavo.kit.net.fetch import Fetcher
 
-from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace, TokenRefused
+from .api_client import MAX_SPACES, Api, Ending, FoundSpace, ResourceMissing, TokenRefused
 from .hosted import escaped, list_of, object_of, text_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _PEOPLE = 2_000
 """Maximum number of people whose names are requested for one space."""
 _USER = re.compile(r'<ri:user\b([^<>]*?)\bri:(account-id|userkey)="([^"<>]{1,200})"([^<>]*)>')
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""Characters that XML can't hold."""
+"""Characters that XML can't contain."""
 
 
 class Confluence:
@@ -128,7 +128,7 @@ class _Space:
         spaces = list_of(self.api.get("/api/v2/spaces", keys=self.key), "results")
         space = next((one for one in spaces if one.get("key") == self.key), None)
         if space is None:
-            raise Absent(f"there is no space {self.key!r} that this token can access")
+            raise ResourceMissing(f"there is no space {self.key!r} that this token can access")
         id = text_of(space, "id")
         self._space(out, text_of(space, "name"), text_of(space, "homepageId"))
         folders: dict[str, str] = {}
@@ -144,7 +144,7 @@ class _Space:
             folders[folder] = ""
             try:
                 found = self.api.get(f"/api/v2/folders/{escaped(folder)}")
-            except Absent:
+            except ResourceMissing:
                 continue
             self._object(
                 out,
@@ -163,7 +163,7 @@ class _Space:
         at = f"/api/v2/pages/{escaped(id)}"
         try:
             page = self.api.get(at, **{"body-format": "storage", "include-labels": "true"})
-        except Absent:
+        except ResourceMissing:
             return  # The page was deleted after the list was read.
         labels = [text_of(one, "name") for one in list_of(page.get("labels"), "results")]
         body = text_of(object_of(object_of(page.get("body")).get("storage")), "value")
@@ -293,7 +293,7 @@ class _Space:
             asked = {"accountId" if what == "account-id" else "key": id}
             try:
                 self.people[id] = text_of(self.api.get("/rest/api/user", **asked), "displayName")
-            except Absent:
+            except ResourceMissing:
                 self.people[id] = ""
             except SourceError:
                 # A token that can read pages may lack access to people. An expired token shows with the next page.

@@ -10,7 +10,9 @@ from typing import Any
 import msgspec
 
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.store import ITEM_KINDS, Item, State, list_items, list_pages
+from octavo.content.revisions.item_versions import ITEM_KINDS, Item, list_items
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import State
 from octavo.core.free_names import free_name
 from octavo.core.import_plan import ImportPlan, leading_title, plan_import
 from octavo.core.pages import Page
@@ -145,8 +147,8 @@ def _configuration(
     variables: Mapping[str, object],
     summary: bool,
 ) -> dict[str, str]:
-    """Return SUMMARY.md, vars.yaml, and the other configuration files. Each stays as written as long as it is
-    still accurate."""
+    """Return SUMMARY.md, vars.yaml, and the other configuration files. Each remains as written as long as it is still
+    accurate."""
     root = tree.root
     summary_path = next(
         (path for path in texts if path.casefold() == (root + summary_name).casefold()), root + summary_name
@@ -168,7 +170,7 @@ def _configuration(
             tree.entries(before, lambda page: read(page.body) if page.body else ""),
             lambda text: _pages_of_entries(plan(text)),
         )
-    elif summary or not all(map(tree.is_told_by_its_file, tree.pages)):
+    elif summary or not all(map(tree.is_defined_by_file, tree.pages)):
         # A tree that had no SUMMARY.md and that the files alone no longer describe.
         texts[summary_path] = write_summary(Summary(entries=tree.entries(None, lambda page: "")))
     path = root + VARIABLES_PATH
@@ -201,14 +203,14 @@ class _Tree(msgspec.Struct, frozen=True):
     files: dict[str, str]
     root: str
 
-    def is_told_by_its_file(self, page: Page) -> bool:
+    def is_defined_by_file(self, page: Page) -> bool:
         """Return whether a file alone defines the page: its own file, or a Markdown file that can't be a page."""
         led_to = self.files.get((page.target or {}).get("file", ""))
         return page.file_path is not None or (led_to is not None and is_markdown(led_to))
 
     def entries(self, before: ImportPlan | None, text_of: Callable[[Page], str]) -> list[SummaryEntry]:
-        """Return the entries of SUMMARY.md. ``before``: the previous text. An entry without its own title
-        stays that way."""
+        """Return the entries of SUMMARY.md. ``before``: the previous text. An entry without its own title remains
+        without one."""
         untitled = {
             planned.file_path: planned.title
             for planned in (before.pages if before else ())

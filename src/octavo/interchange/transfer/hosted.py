@@ -29,7 +29,7 @@ from octavo.core.summary import Summary, SummaryEntry, write_summary
 from octavo.core.yaml_text import write_yaml
 from octavo.kit.net.fetch import Fetcher
 
-from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace, TokenRefused
+from .api_client import MAX_SPACES, Api, Ending, FoundSpace, ResourceMissing, TokenRefused
 
 if TYPE_CHECKING:
     from octavo.interchange.readers.scratch import TemporaryFiles
@@ -89,7 +89,7 @@ class HostedApi(Api):
 
 
 def object_of(value: object) -> JsonObject:
-    """Return the object in a response, or an empty one if it holds something else."""
+    """Return the object in a response, or an empty one if it contains something else."""
     return value if isinstance(value, dict) else {}
 
 
@@ -130,7 +130,7 @@ def open_space(
     place = folder.new(".zip")
     try:
         remote.download(f"/spaces/{escaped(id)}/archive", place)
-    except Absent:
+    except ResourceMissing:
         return _Reading(remote, id, folder, SourceFiles(name)).read()
     # Imported here so that only imports load the readers.
     from octavo.interchange.readers.opening import open_archive
@@ -216,7 +216,7 @@ class _Reading:
         path = self._paths[text_of(page, "id")]
         try:
             text = read_markdown(self._remote, self._at, page)
-        except (DocumentError, Absent) as error:
+        except (DocumentError, ResourceMissing) as error:
             self._source.problem(path, "not_converted", f"its content can't be read: {error}")
             text = ""
         self._add(path, self._rewrite_links(self._with_front_matter(text, page), path))
@@ -252,7 +252,7 @@ class _Reading:
         path = self._free(wanted, f"{INCLUDES}/{slugify(title)}.md")
         try:
             found = self._remote.get(f"{self._at}/reusable-contents/{escaped(id)}", format="markdown")
-        except Absent as error:
+        except ResourceMissing as error:
             self._source.problem(path, "not_fetched", f"skipped: {error}")
             return
         text = text_of(found, "markdown")

@@ -14,17 +14,11 @@ from msgspec import UNSET, Struct, UnsetType
 from octavo.content.revisions.bodies import body_hash, failed_lines, get_body, store_bodies
 from octavo.content.revisions.files import store_file
 from octavo.content.revisions.images import dimensions
+from octavo.content.revisions.item_versions import ITEM_KINDS, Item, list_items
+from octavo.content.revisions.page_versions import list_pages
 from octavo.content.revisions.revising import new_revision
-from octavo.content.revisions.store import (
-    ITEM_KINDS,
-    BranchMoved,
-    Changes,
-    Item,
-    State,
-    list_items,
-    list_pages,
-    main_state,
-)
+from octavo.content.revisions.states import State, main_state
+from octavo.content.revisions.store import BranchMoved, Changes
 from octavo.core.document.page import PageHead, read_head
 from octavo.core.file_types import detect_type
 from octavo.core.icons import icon, is_free
@@ -260,7 +254,7 @@ def _read_items(
     check: TextCheck,
     tick: Callable[[], None],
 ) -> Iterator[Item]:
-    """Read files, reusable contents, variables, and configuration sources, without their final ids."""
+    """Read files, reusable content, variables, and configuration sources, without their final ids."""
     root = plan.config.root
     for path in plan.includes:
         text = source.read(path).decode("utf-8")

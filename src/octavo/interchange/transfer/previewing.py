@@ -14,7 +14,7 @@ from octavo.kit.http.schema_names import schema_name
 
 from .importing import OURS_ALONE
 
-MAX_TOLD = 5000
+MAX_LISTED_PAGES = 5000
 """Maximum number of pages that a plan lists. The rest is only counted."""
 
 
@@ -93,7 +93,7 @@ def _plan_one(
             check.check(path, read.text)
         told.page_count += planned.kind == "document"
         above = made[planned.parent] if planned.parent is not None else None
-        if len(made) >= MAX_TOLD or (planned.parent is not None and above is None):
+        if len(made) >= MAX_LISTED_PAGES or (planned.parent is not None and above is None):
             made.append(None)
             continue
         page = PreviewedPage(planned.kind, read.title, source.origins.get(path, path) or UNSET)

@@ -20,7 +20,7 @@ from octavo.core.url_parts import path_of
 from octavo.core.yaml_text import write_yaml
 from octavo.kit.net.fetch import Fetcher
 
-from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace
+from .api_client import MAX_SPACES, Api, Ending, FoundSpace, ResourceMissing
 from .hosted import escaped, list_of, object_of, text_of
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class ReadMe:
             return [text_of(one, "version") for one in found if text_of(one, "version")]
         try:
             found = list(_listed_pages(self.api, "/branches"))
-        except Absent:
+        except ResourceMissing:
             raise SourceError(
                 "this is an older project. Use the API at https://dash.readme.com/api/v1"
             ) from None
@@ -105,7 +105,7 @@ class ReadMe:
         names = [text_of(one, "name") for one in found]
         try:
             stable = text_of(object_of(self.api.get("/branches/stable").get("data")), "name")
-        except Absent:
+        except ResourceMissing:
             stable = ""
         return sorted((name for name in names if name and "_" not in name), key=lambda name: name != stable)
 
@@ -298,7 +298,7 @@ class _Version:
         """Return a list that some projects don't have."""
         try:
             yield from ask()
-        except Absent:
+        except ResourceMissing:
             return
 
     def _pages(self, section: str, folder: str, pages: list[_Listed]) -> bool:
@@ -312,7 +312,7 @@ class _Version:
             is_there = True
             try:
                 self._write(f"{folder}{name}.md", self.api.page(section, listed.slug))
-            except Absent as error:
+            except ResourceMissing as error:
                 is_there = False
                 self.raw.problem(f"{self.below}{folder}{name}.md", "not_fetched", f"skipped: {error}")
             if self._pages(section, f"{folder}{name}/", listed.below) or is_there:
@@ -343,8 +343,7 @@ class _Version:
                 self.folder.add(self.raw, self.below + path, self.api.api.file(url))
                 self.images[url] = "/" + path
             except SourceError as error:
-                # Also skip it if access is refused: the image is on another server, which doesn't know the
-                # token.
+                # Also skip it if access is refused: the image is on another server, which doesn't accept the token.
                 self.images[url] = url
                 self.raw.problem(url, "not_fetched", f"the link was kept with its old URL: {error}")
         return self.images[url] + rest
@@ -400,7 +399,7 @@ def _tree(pages: Sequence[Mapping[str, object]]) -> list[_Listed]:
         seen, at = {slug}, slug
         while (at := above.get(at, "")) in made and at not in seen:
             seen.add(at)
-        # A page that is its own ancestor goes to the top level.
+        # A page that is its own ancestor is moved to the top level.
         parent = made.get(above.get(slug, ""))
         (parent.below if parent is not None and at not in made and len(seen) <= _MAX_LEVELS else top).append(
             listed

@@ -43,7 +43,7 @@ def record(
         for (read, _, _), page in zip(staged.reads, brought.pages, strict=True)
         if page.kind == "document"
     ]
-    changes = brought.changes if space is None else brought.settle(tx, space)
+    changes = brought.changes if space is None else brought.create_change_request(tx, space)
     ended = store.end_run(
         tx,
         run_id,

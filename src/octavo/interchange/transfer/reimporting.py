@@ -1,7 +1,7 @@
 """Imports by the command: a source for the first time, and its newer states after that.
 
-Each import is kept as a run without a user, so that the next one knows what this one created. A process killed at
-any point leaves the existing content intact.
+Each import is kept as a run without a user, so that the next import can determine the content that this one created. A
+process killed at any point leaves the existing content intact.
 """
 
 from __future__ import annotations
@@ -13,18 +13,12 @@ from msgspec import UNSET, Struct
 
 from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.saving import retry_on_conflict
+from octavo.content.revisions.history import list_revisions
+from octavo.content.revisions.item_versions import ITEM_KINDS, list_items
+from octavo.content.revisions.page_versions import find_pages, list_pages
 from octavo.content.revisions.revising import new_revision
-from octavo.content.revisions.store import (
-    ITEM_KINDS,
-    Changes,
-    State,
-    find_pages,
-    list_items,
-    list_pages,
-    list_revisions,
-    main_state,
-    revision_state,
-)
+from octavo.content.revisions.states import State, main_state, revision_state
+from octavo.content.revisions.store import Changes
 from octavo.core.pages import slugify
 from octavo.core.problems import Problem
 from octavo.core.sources import Source
@@ -61,10 +55,9 @@ def import_source(
     """Import a source into main, as one revision. Content from an earlier import follows the source if no one
     edited it, and is merged otherwise. Content that people added stays.
 
-    ``identity``: the identity of the source. ``whole``: whether to replace the content of the space with the
-    source. ``state_of``: the function that returns an identifier of the state of the source, if known
-    (``known_state``). Raises BadRequest if both sides changed the same content and the organization has no
-    administrator to resolve the conflict.
+    ``identity``: the identity of the source. ``whole``: whether to replace the content of the space with the source.
+    ``state_of``: the function that returns an identifier of the state of the source, if known (``known_space``). Raises
+    BadRequest if both sides changed the same content and the organization has no administrator to resolve the conflict.
     """
     staged = stage_for(context, source, space_id, progress)
     with context.db.read() as tx:
@@ -189,7 +182,7 @@ class _CommandImport:
         self.changes: store.ImportChanges | None = None
 
     def record_whole(self, tx: Transaction, state: State, page_ids: list[str]) -> None:
-        """Keep the results of a revision that holds the source and nothing else."""
+        """Keep the results of a revision that contains only the source."""
         base = self._find_base(tx)
         known = {page.id: page for page in list_pages(tx, state)}
         pages = [known[id] for id in page_ids]
@@ -202,7 +195,7 @@ class _CommandImport:
         """Try to merge once. Raises BranchMoved."""
         with self._context.db.read() as tx:
             state = main_state(tx, self._space_id)
-            brought = self.brought = self._bring(tx, state)
+            brought = self.brought = self._make_update(tx, state)
             space = self._conflict_owner(tx) if brought.conflicts else None
         edited = brought.edited
         with new_revision(
@@ -212,7 +205,7 @@ class _CommandImport:
             self._record(revision.tx, made, space)
         return made, len(edited.changes)
 
-    def _bring(self, tx: Transaction, state: State) -> Update:
+    def _make_update(self, tx: Transaction, state: State) -> Update:
         base = self._find_base(tx)
         if base is not None and find_pages(tx, state, base.pages):
             return update(tx, base, state, self._staged, in_change=False)

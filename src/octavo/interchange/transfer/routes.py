@@ -25,8 +25,8 @@ from .wire import (
     ImportSourceCheck,
     StartImport,
     present_run,
+    read_import_request,
     run_location,
-    wanted_import,
 )
 
 operation = Area("imports").operation
@@ -48,7 +48,7 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
     """Import uploaded files, a website, or a space over the API of another server. The pages go into a change
     request, or into main if the space has live edits on. Existing content stays; the imported pages follow it, or
     become subpages of the target page."""
-    wanted = wanted_import(body)
+    wanted = read_import_request(body)
     starting.check_source(call.settings, wanted.source)
     with call.db.write() as tx:
         run = starting.start(tx, call.context.sealer, org, wanted)

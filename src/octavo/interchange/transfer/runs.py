@@ -18,7 +18,8 @@ from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.authorization import change_access
 from octavo.content.changes.saving import edit_live, require_editable, require_live, revise_change
 from octavo.content.changes.store import find_change
-from octavo.content.revisions.store import State, get_page, list_pages, main_state
+from octavo.content.revisions.page_versions import get_page, list_pages
+from octavo.content.revisions.states import State, main_state
 from octavo.content.uploads.store import get_uploads
 from octavo.core.links import app_hosts
 from octavo.core.pages import slugify
@@ -31,7 +32,7 @@ from octavo.kit.http.bodies import or_none
 from octavo.kit.http.operation import Actor
 from octavo.kit.net.fetch import Fetcher
 from octavo.kit.scheduling import deadlines
-from octavo.kit.scheduling.deadlines import OutOfTime
+from octavo.kit.scheduling.deadlines import DeadlineExceeded
 from octavo.kit.temporary import TemporaryFolder
 from octavo.kit.work.jobs import LeaseLost, finish, job, renew
 from octavo.kit.work.outbox import emit
@@ -64,7 +65,7 @@ _OWN_PROBLEMS = frozenset(["no_readme"])
 
 class ProgressReporter:
     """Reporter of the progress of a run to the database, at most twice a second. Raises Canceled when the run is
-    over, and OutOfTime."""
+    over, and DeadlineExceeded."""
 
     def __init__(self, context: Context, run_id: str) -> None:
         self._context = context
@@ -75,16 +76,16 @@ class ProgressReporter:
     def tick(self) -> None:
         """Count one more fetched or converted item."""
         self._gathered += 1
-        self.tell(0, self._gathered)
+        self.report(0, self._gathered)
 
     def wait(self, seconds: float) -> None:
         """Wait, and keep reporting progress."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             time.sleep(min(left, _TELL_EVERY))
-            self.tell(0, self._gathered)
+            self.report(0, self._gathered)
 
-    def tell(self, done: int, total: int) -> None:
+    def report(self, done: int, total: int) -> None:
         renew()
         moment = time.monotonic()
         if moment - self._told < _TELL_EVERY:
@@ -118,7 +119,7 @@ def run_import(context: Context, run: str) -> None:
         with context.db.write() as tx:
             _fail(tx, begun, str(error))
             finish(tx)
-    except OutOfTime:
+    except DeadlineExceeded:
         with context.db.write() as tx:
             _fail(
                 tx,
@@ -167,11 +168,11 @@ def _import(context: Context, run: ImportRunRow) -> None:
         actor = actor_for_job(run.user_id, run.organization_id)
         variants = stack.enter_context(space_for_each(context, actor, run, source))
         if variants is None:
-            staged = stage_files(context, source, progress=progress.tell)
+            staged = stage_files(context, source, progress=progress.report)
         else:
             spaces = frozenset(variants.spaces.values())
             staged = stage_files(
-                context, variants.linked(source), progress=progress.tell, is_space=spaces.__contains__
+                context, variants.linked(source), progress=progress.report, is_space=spaces.__contains__
             )
         problems = [problem for problem in staged.problems if problem.code not in _OWN_PROBLEMS]
         if not staged.plan.pages:
@@ -180,7 +181,7 @@ def _import(context: Context, run: ImportRunRow) -> None:
                     finish(tx)
             raise Canceled
         if variants is not None:
-            variants.bring(progress.tell)
+            variants.import_others(progress.report)
         elif source.brand:
             problems.append(source.brand.left_out())
         _place(context, run, staged, urls, problems, variants)

@@ -18,7 +18,7 @@ from . import runs, store
 from .api_client import MAX_SPACES, FoundSpace
 from .platforms import Service, platform_at
 from .store import ImportRunRow
-from .types import ApiLogin, FileSource, KeptApiSource, KeptSource, WantedImport
+from .types import ApiLogin, FileSource, KeptApiSource, KeptSource, RequestedImport
 
 _CHECK_SECONDS = 30.0
 
@@ -41,14 +41,14 @@ def _check_url(settings: Settings, url: str, name: str) -> Fetcher:
 def check_api(
     settings: Settings, service: Service, url: str, login: ApiLogin
 ) -> tuple[list[FoundSpace], str | None]:
-    """Ask an API what can be imported from it, each request once and for at most half a minute in total. Return
+    """Ask an API for the spaces that can be imported, each request once and for at most half a minute in total. Return
     the spaces, and why these may not be all. Raises BadRequest for a URL that must not be fetched."""
     fetcher = _check_url(settings, url, "url")
     platform = platform_at(service, url, login.user, login.token, fetcher, wait=None)
     try:
         with deadlines.limited(_CHECK_SECONDS):
             found, is_all = platform.find_spaces()
-    except (SourceError, deadlines.OutOfTime) as error:
+    except (SourceError, deadlines.DeadlineExceeded) as error:
         return [], str(error) or "the server didn't respond in time"
     return (
         found,
@@ -58,7 +58,7 @@ def check_api(
     )
 
 
-def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: WantedImport) -> ImportRunRow:
+def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: RequestedImport) -> ImportRunRow:
     """Start a run, which waits for its job. Raises NotFound and Forbidden for the target, and NotFound for uploads
     of other people."""
     space_id = wanted.into.space_id
@@ -87,7 +87,7 @@ def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: WantedImport)
     return run
 
 
-def _require_variants(tx: Transaction, org: OrgAccess, wanted: WantedImport) -> None:
+def _require_variants(tx: Transaction, org: OrgAccess, wanted: RequestedImport) -> None:
     """Check that all variants can be imported. Raises BadRequest for a source that becomes a single space, and
     Forbidden for a caller who can't create spaces and a site for them."""
     source = wanted.source
@@ -109,7 +109,7 @@ def _require_variants(tx: Transaction, org: OrgAccess, wanted: WantedImport) -> 
     space_access(tx, org.actor, Can.ADMIN, wanted.into.space_id)
 
 
-def _origin(tx: Transaction, wanted: WantedImport, update: str) -> str:
+def _origin(tx: Transaction, wanted: RequestedImport, update: str) -> str:
     """Return the first run of the source that ``update`` belongs to. Raises NotFound, BadRequest."""
     run = store.find_run(tx, update)
     if run is None or run.space_id != wanted.into.space_id:

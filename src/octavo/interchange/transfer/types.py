@@ -75,7 +75,7 @@ class Destination(Struct, frozen=True):
     page: str | None
 
 
-class WantedImport(Struct, frozen=True):
+class RequestedImport(Struct, frozen=True):
     """Requested import. ``login``: the credentials for an API. ``update``: the earlier run whose source has a
     newer state. ``variants``: whether to import all versions and languages of the source."""
 

@@ -1,7 +1,8 @@
-"""Merge of a newer state of a source into what an earlier run of it created.
+"""Merge a newer state of a source into the content that an earlier run created.
 
-The base of the merge is what that run made of the source, so differences in the space are edits by people. Where
-people and the source changed the same content, the edits of people stay, and a change request has both versions.
+The base of the merge is the content that that run created from the source, so differences in the space are edits by
+people. Where people and the source changed the same content, the edits of people stay, and a change request has both
+versions.
 """
 
 from __future__ import annotations
@@ -18,15 +19,9 @@ from octavo.content.changes.saving import create_conflicted
 from octavo.content.changes.store import find_change
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.drafting import same_version
-from octavo.content.revisions.store import (
-    ITEM_KINDS,
-    Item,
-    State,
-    find_items,
-    find_pages,
-    list_items,
-    list_pages,
-)
+from octavo.content.revisions.item_versions import ITEM_KINDS, Item, find_items, list_items
+from octavo.content.revisions.page_versions import find_pages, list_pages
+from octavo.content.revisions.states import State
 from octavo.core.merge import MergeConflict, Versions
 from octavo.core.pages import Page
 from octavo.core.problems import Problem
@@ -78,7 +73,7 @@ class Update(Struct, frozen=True):
     problems: Sequence[Problem] = ()
     conflicts: Sequence[MergeConflict] = ()
 
-    def settle(self, tx: Transaction, space: SpaceAccess) -> ImportChanges | None:
+    def create_change_request(self, tx: Transaction, space: SpaceAccess) -> ImportChanges | None:
         """Return the changes, with the change request that this creates for conflicts with main."""
         if not self.conflicts or self.changes is None:
             return self.changes
@@ -185,7 +180,7 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
     theirs_items = {item.id: item for item in items}
     if not find_pages(tx, state, base.pages):
         raise SourceError("None of the earlier import's content is left. Start a new import without update.")
-    # Content that the source didn't change stays as people left it.
+    # Content that the source didn't change remains as people left it.
     page_ids = [
         id
         for id in {**base.pages, **theirs_pages}
@@ -308,7 +303,7 @@ def _counted(
     for written, known, wanted in sides:
         for id, now_there in written.items():
             if getattr(now_there or known.get(id), "kind", "") == "source":
-                continue  # The configuration of the tree only repeats what the pages say.
+                continue  # The configuration of the tree only repeats data of the pages.
             if now_there is None:
                 counted.deleted += 1
             elif id in known:

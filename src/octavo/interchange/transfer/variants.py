@@ -49,9 +49,9 @@ _arrange: list[Arrange] = []
 
 
 def on_variants(arrange: Arrange) -> Arrange:
-    """Register ``arrange(tx, context, actor, organization_id, title, structure, spaces, parts, brand)``, which shows
-    spaces as the variants of a site and returns the id of the site and the problems. ``spaces`` and ``parts`` are
-    by the key of an entry. A new site gets the ``brand``. Raises Forbidden, NotFound."""
+    """Register ``arrange(tx, context, actor, organization_id, title, structure, spaces, parts,
+    brand)``, which shows spaces as the variants of a site and returns the id of the site and the problems. ``spaces``
+    and ``parts`` are keyed by entry. A new site gets the ``brand``. Raises Forbidden, NotFound."""
     _arrange.append(arrange)
     return arrange
 
@@ -91,7 +91,7 @@ class Variants:
         """Return a variant whose links to the others point to their spaces."""
         return with_ids(part, self.spaces, self._hosts)
 
-    def bring(self, progress: Callable[[int, int], None]) -> None:
+    def import_others(self, progress: Callable[[int, int], None]) -> None:
         """Import all variants except the one that goes into the target."""
         self._brand = store_brand(self._context, self._source.brand)
         for key, identity in self._identities.items():

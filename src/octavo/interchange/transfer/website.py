@@ -1,6 +1,6 @@
 """Import of a website as a source of Markdown: a crawl within one origin and below one URL.
 
-Pages are fetched one after the other through ``kit.fetch``, as far as ``robots.txt`` allows and within limits of
+Pages are fetched one after the other through ``kit.net.fetch``, if ``robots.txt`` allows it, and within limits of
 number, bytes, and time. A reached limit is reported as a problem, not an error.
 """
 
@@ -149,7 +149,7 @@ class _Crawl:
         except FetchError as error:
             raise SourceError(f"robots.txt: {error.message}") from None
         if answer.status >= 500:
-            # As RFC 9309 says: unreachable rules disallow everything.
+            # As RFC 9309 requires: unreachable rules disallow everything.
             raise SourceError(f"robots.txt: the server responded with status {answer.status}")
         text = answer.body.decode("utf-8", "replace") if answer.status == 200 else ""
         self.robots = Protego.parse(text)

@@ -17,7 +17,15 @@ from .api_client import FoundSpace
 from .platforms import Service
 from .previewing import ImportPreview
 from .store import ImportChanges, ImportedPage, ImportedVariant, ImportedVariants, ImportRunRow
-from .types import ApiLogin, Destination, FileSource, KeptApiSource, KeptSource, WantedImport, WebsiteSource
+from .types import (
+    ApiLogin,
+    Destination,
+    FileSource,
+    KeptApiSource,
+    KeptSource,
+    RequestedImport,
+    WebsiteSource,
+)
 
 Status = Literal["pending", "in-progress", "completed", "failed", "cancelled"]
 
@@ -150,7 +158,7 @@ class ImportRunsQuery(PageQuery, rename="camel"):
     status: Status | Literal["active"] | None = None
 
 
-def wanted_import(body: StartImport) -> WantedImport:
+def read_import_request(body: StartImport) -> RequestedImport:
     given, target = body.source, body.target
     source: KeptSource
     login = None
@@ -160,7 +168,7 @@ def wanted_import(body: StartImport) -> WantedImport:
     else:
         source = given
     into = Destination(target.space, or_none(target.change_request), or_none(target.page))
-    return WantedImport(source, login, into, body.preview, or_none(body.update), body.variants)
+    return RequestedImport(source, login, into, body.preview, or_none(body.update), body.variants)
 
 
 def run_location(to: Recipient, run: ImportRunRow) -> str:

@@ -231,8 +231,8 @@ class FreshCache(Generic[T]):
         return value
 
     def renew(self, key: Hashable, is_good: Callable[[T], bool]) -> T | None:
-        """Return the cached value if it is valid or ``is_good`` accepts it, like ``get``; return None if only
-        ``make`` can tell."""
+        """Return the cached value if it is valid or ``is_good`` accepts it, like ``get``; return None if only ``make``
+        can determine it."""
         generation, kept = self._database.generation(), self._values.get(key)
         if generation is None or kept is None or kept[0] > generation:
             return None

@@ -23,7 +23,7 @@ from weakref import WeakSet
 
 import msgspec
 
-from octavo.errors import Damaged, OutOfReach, OutOfRoom
+from octavo.errors import Damaged, DiskFull, TemporarilyUnavailable
 from octavo.kit.ids import new_id
 from octavo.kit.observability.slowness import watched
 from octavo.kit.observability.tracing import timed
@@ -66,7 +66,7 @@ class statements_within:  # noqa: N801
     ``waited``: the seconds already spent waiting, which are subtracted from the time to wait for a turn to
     write."""
 
-    # Each request enters one: a class takes a third of a generator's time.
+    # Each request enters one. Entering a class takes a third of the time of a generator.
     __slots__ = ("_before", "_seconds", "_token", "_waited")
 
     def __init__(self, seconds: float, waited: float = 0.0) -> None:
@@ -94,25 +94,25 @@ def statement_seconds() -> float | None:
     return max(0.001, min(limits)) if limits else None
 
 
-def out_of_reach(error: Exception) -> OutOfReach:
+def unreachable_error(error: Exception) -> TemporarilyUnavailable:
     """Return the error for callers if the engine fails for a reason unrelated to the statement; the reason is
     logged."""
     log.error("database: %s", error)
-    return OutOfReach("The database is not reachable right now. Try again in a moment.")
+    return TemporarilyUnavailable("The database is not reachable right now. Try again in a moment.")
 
 
 _FULL_SECONDS = 30.0
 _full_until = [0.0]
 
 
-def out_of_room(error: Exception) -> OutOfRoom:
+def disk_full_error(error: Exception) -> DiskFull:
     """Return the error for callers if there is no space for the data they write; the reason is logged."""
     log.error("database: %s", error)
     _full_until[0] = time.monotonic() + _FULL_SECONDS
-    return OutOfRoom()
+    return DiskFull()
 
 
-def was_full_lately() -> bool:
+def was_full_recently() -> bool:
     """Return whether a write of this process found the disk full a moment ago."""
     return time.monotonic() < _full_until[0]
 
@@ -126,24 +126,24 @@ def taking_turns(name: str, size: int) -> Shares:
     return Shares(name, size, each=(most, most), waiting=(_THREADS, _THREADS), reserved=reserved)
 
 
-def no_turn() -> OutOfReach:
+def no_turn_error() -> TemporarilyUnavailable:
     """Return the error for callers if other writes leave no turn."""
-    return OutOfReach(
+    return TemporarilyUnavailable(
         "Too many changes are being written right now. Nothing was changed. Try again in a moment."
     )
 
 
 class RetryTransaction(Exception):
-    """Error: conflict with another transaction (a deadlock, a serialization failure). Run the transaction
+    """Raised for a conflict with another transaction (a deadlock, a serialization failure). Run the transaction
     again."""
 
 
-class NotKept(Exception):
-    """Error: a read can't continue with cached rows. The code that opened it has to start another one."""
+class StaleCachedRead(Exception):
+    """Raised if a read can't continue with cached rows. The code that opened it has to start another one."""
 
 
 class LockTimeout(Exception):
-    """Error: another transaction held a lock for longer than a migration waits."""
+    """Raised if another transaction held a lock for longer than a migration waits."""
 
 
 def json_list(values: Iterable[str | int]) -> str:
@@ -180,7 +180,7 @@ class Transaction:
 
     @cached_property
     def id(self) -> str:
-        """Id of the transaction, for rows that tell what was written together."""
+        """Id of the transaction, stored in rows to identify data that was written together."""
         return new_id()
 
     def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
@@ -298,13 +298,13 @@ class Database:
         read."""
         raise NotImplementedError
 
-    def read_kept(self, begins: bool = True) -> AbstractContextManager[Transaction]:
+    def read_cached(self, begins: bool = True) -> AbstractContextManager[Transaction]:
         """Start a read that can use rows of earlier reads, cached until the next commit, or a replica; it
         still has one snapshot.
 
-        It is for callers that can start again: it raises NotKept when it needs rows of a different snapshot
+        It is for callers that can start again: it raises StaleCachedRead when it needs rows of a different snapshot
         than those it has returned. ``begins``: whether it can query another process; if not, it raises
-        NotKept in that case, too.
+        StaleCachedRead in that case, too.
         """
         return self.read()
 
@@ -324,7 +324,7 @@ class Database:
         """
         raise NotImplementedError
 
-    def generation_lately(self) -> int | None:
+    def recent_generation(self) -> int | None:
         """Return the ``generation`` of at most a millisecond ago, and no older than this process's last
         commit: for responses that are faster than looking it up."""
         return self.generation()
@@ -416,7 +416,8 @@ class _Connection(sqlite3.Connection):
 
 
 class _SqliteRead(AbstractContextManager[Transaction]):
-    """Read of this thread. Requests enter several, and a class takes a third of a generator's time."""
+    """Read transaction of this thread. Requests enter several, and entering a class takes a third of the time of a
+    generator."""
 
     __slots__ = ("_database",)
 
@@ -460,7 +461,7 @@ class SqliteDatabase(Database):
         """Thread that is writing."""
         self._all: WeakSet[_Connection] = WeakSet()
         self._all_lock = threading.Lock()
-        """A separate lock from that of writes, so that readers that start don't wait for a writer."""
+        """Separate from the lock for writes, so that new readers don't wait for a writer."""
         self._writer = self._connect()
         self._busy_timeout = 0
         # data_version differs between connections, so one of them is used for all threads.
@@ -482,8 +483,8 @@ class SqliteDatabase(Database):
                     self._mark.touch(0o600)
             return Damaged()
         if code & 0xFF == sqlite3.SQLITE_FULL:
-            return out_of_room(error)
-        return out_of_reach(error) if code & 0xFF in _FAILURES else error
+            return disk_full_error(error)
+        return unreachable_error(error) if code & 0xFF in _FAILURES else error
 
     def is_damaged(self) -> bool:
         self._damaged = self._damaged or self._mark.exists()
@@ -563,10 +564,10 @@ class SqliteDatabase(Database):
             try:
                 end_turn = self._turns.wait(current_owner(), seconds)
             except Busy:
-                raise no_turn() from None
+                raise no_turn_error() from None
             try:
                 if not self._of_processes.take(max(until - time.monotonic(), _LEAST_PROCESS_SECONDS)):
-                    raise no_turn()
+                    raise no_turn_error()
                 try:
                     self._writing = threading.get_ident()
                     transaction = yield from self._written(int(seconds * 1000))
@@ -574,7 +575,7 @@ class SqliteDatabase(Database):
                         self._counted = (0.0, 0)
                 finally:
                     self._writing = None
-                    self._of_processes.give_back()
+                    self._of_processes.release()
             finally:
                 end_turn()
             for effect in transaction._after_commit:
@@ -589,7 +590,7 @@ class SqliteDatabase(Database):
                 self._busy_timeout = busy_timeout
             self._writer.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
-            raise (no_turn() if _is_busy(error) else self._explained(error)) from error
+            raise (no_turn_error() if _is_busy(error) else self._explained(error)) from error
         transaction = _SqliteTransaction(self._writer, self.caches)
         try:
             yield transaction
@@ -606,7 +607,7 @@ class SqliteDatabase(Database):
         local = self._reader()
         return local.generation if local.depth else self._count_commits()
 
-    def generation_lately(self) -> int | None:
+    def recent_generation(self) -> int | None:
         until, generation = self._counted
         return generation if time.monotonic() < until else self.generation()
 
@@ -623,7 +624,7 @@ class SqliteDatabase(Database):
             # One process writes at a time; the others wait as long as busy_timeout.
             with self.write() as tx:
                 yield tx
-        except OutOfReach as error:
+        except TemporarilyUnavailable as error:
             if not _is_busy(error.__cause__):
                 raise
             raise LockTimeout(str(error.__cause__)) from error

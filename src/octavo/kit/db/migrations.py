@@ -1,8 +1,8 @@
 """Runner of SQL migrations, forward only and ordered by time.
 
-A migration is ``YYYYMMDDHHMM_name.sql``; its number is that time. The table ``migrations`` records the
-migrations that a database has run. Octavo rejects a file that was changed afterwards, a migration older than
-the latest one in the database, and a database that is newer than Octavo.
+A migration is ``YYYYMMDDHHMM_name.sql``; its number is that time. The table ``migrations`` records the migrations that
+a database has run. Octavo rejects a file that was changed afterward, a migration older than the latest one in the
+database, and a database that is newer than Octavo.
 
 A migration that replaces older ones has a file ``NUMBER_name.upgrade.sql`` next to it. Its line ``--
 replaces:`` lists their numbers: a database with exactly these runs it instead; one with only some of them
@@ -28,7 +28,7 @@ from octavo.kit.clock import now
 from .database import Database, Engine, Live, LockTimeout, Transaction
 from .tables import Table, declare
 
-# Migrating writes its rows.
+# The runner of migrations writes the rows.
 declare(Table(name="migrations", derived=True))
 
 _NAME = re.compile(r"(\d{12})_(\w+?)(\.upgrade)?\.sql")
@@ -70,8 +70,8 @@ class Migration(NamedTuple):
 
 
 class RefusedDatabase(Unavailable):
-    """Error: this program must not change the database, or can't work with it. The message says why and how
-    to fix it."""
+    """Raised if this program must not change the database, or can't work with it. The message says why and how to fix
+    it."""
 
 
 def load_migrations(package: str) -> list[Migration]:
@@ -111,7 +111,7 @@ def for_engine(sql: str, engine: Engine) -> str:
 def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migration]:
     """Run missing migrations, each in its own transaction, and return those that ran.
 
-    Several processes may start at once: one migrates, and the others wait for it. Raises RefusedDatabase, and
+    Several processes may start at the same time: one migrates, and the others wait for it. Raises RefusedDatabase, and
     Unavailable if other transactions keep using tables that a migration has to change.
     """
     applied: list[Migration] = []

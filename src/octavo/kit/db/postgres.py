@@ -4,33 +4,34 @@ Nothing relies on state that a connection keeps from one transaction to the next
 through a pooler that assigns each transaction another connection. Listening and migrating need the server
 itself.
 
-Why reads can use cached rows -----------------------------
+Why reads can use cached rows
+-----------------------------
 
-``KeptRows`` holds the results of statements in one snapshot, and is identified by the generation at which its
-reads started. A read that can use it (``read_kept``) also starts at a generation, and uses only rows of the
-same one.
+``CachedRows`` contains the results of statements in one snapshot, and is identified by the generation at which its
+reads started. A read that can use it (``read_cached``) also starts at a generation, and uses only rows of that
+generation.
 
 *It sees one snapshot.* As long as everything it requests is cached, all its rows come from the snapshot of
-its one ``KeptRows``. When something is not cached, it starts a transaction, whose snapshot the server returns
+its one ``CachedRows``. When something is not cached, it starts a transaction, whose snapshot the server returns
 in the same message. If both snapshots are equal, exactly the same transactions have committed (an aborted one
-never will), and the read continues. If it differs, there are two cases. Either the read has used no cached
-rows yet, and all its rows will come from this snapshot. Or it has, and raises NotKept: its caller starts
-again with a read that begins a transaction at once, so no read starts again twice. A transaction that has
-started never raises NotKept, unless it is at a replica that fails it. A read starts before its thread writes,
-and raises NotKept no longer once it has written: nothing is written twice.
+never will), and the read continues. If they differ, there are two cases. If the read has used no cached
+rows yet, all its rows will come from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts
+again with a read that begins a transaction immediately, so no read starts again twice. A transaction that has
+started never raises StaleCachedRead, unless it runs at a replica that fails. A read starts before its thread writes,
+and doesn't raise StaleCachedRead after it has written, so nothing is written twice.
 
-*It sees what this process committed.* Each commit makes a new generation before its caller learns that it
-succeeded, and a read that starts afterwards uses nothing older.
+*It sees what this process committed.* Each commit makes a new generation before its caller learns that it succeeded,
+and a read that starts afterward uses nothing older.
 
 *It sees what others committed as soon as their notice has arrived*, like everything that is cached under a
 generation, including permissions. A read checks whether a notice has arrived at the socket that the listening
 thread has not read yet. A snapshot is taken after the generation was looked up: rows cached under a
-generation lack at most commits whose notice is still on its way, and expire with that notice. So the
-transaction may be at a replica that has caught up that far (``replica``).
+generation lack at most commits whose notice hasn't arrived yet, and expire when it arrives. So the
+transaction may run at a replica that has applied the same commits (``replica``).
 
 *Without a listener nothing is cached.* The generation counts as known for a few seconds after the server last
-responded to the listener. By then all earlier notices have arrived, so a connection that died unnoticed ends
-it as well. A listener that reconnects starts a new generation after LISTEN, which covers everything it
+responded to the listener. By then all earlier notices have arrived, so caching also stops if a connection
+fails unnoticed. A listener that reconnects starts a new generation after LISTEN, which covers everything it
 missed.
 """
 
@@ -50,26 +51,26 @@ import psycopg
 from psycopg import sql as pg_sql
 from psycopg.pq.abc import PGresult
 
-from octavo.errors import Damaged, OutOfReach, Unavailable
+from octavo.errors import Damaged, TemporarilyUnavailable, Unavailable
 from octavo.kit.observability.slowness import watched
 from octavo.kit.observability.tracing import timed
 
+from .cached_rows import NOTHING, CachedRows
 from .database import (
     Cursor,
     Database,
     Engine,
     Live,
     LockTimeout,
-    NotKept,
     RetryTransaction,
     Row,
+    StaleCachedRead,
     Transaction,
-    no_turn,
-    out_of_reach,
-    out_of_room,
+    disk_full_error,
+    no_turn_error,
     turn_seconds,
+    unreachable_error,
 )
-from .kept import NOTHING, KeptRows
 from .postgres_connections import (
     BEGIN_READ,
     CONNECT_SECONDS,
@@ -192,15 +193,15 @@ class _Rows:
         return list(self._rows)
 
 
-class _KeptRead(Transaction):
+class _CachedRead(Transaction):
     """Read that uses cached rows, and starts a transaction when it needs others."""
 
     engine: Engine = "postgresql"
 
-    def __init__(self, database: PostgresDatabase, kept: KeptRows, generation: int, begins: bool) -> None:
+    def __init__(self, database: PostgresDatabase, kept: CachedRows, generation: int, begins: bool) -> None:
         super().__init__(database.caches)
         self._database = database
-        self._kept = kept
+        self._cached = kept
         self._generation = generation
         self._begins = begins
         self._has_taken = False
@@ -215,12 +216,12 @@ class _KeptRead(Transaction):
         if isinstance(sql, Live):
             return self._ask(statement, parameters)
         key = (statement, *parameters.items())
-        kept = self._kept.find(key)
+        kept = self._cached.find(key)
         if kept is not None:
             self._has_taken = True
             return _Rows(kept)
         rows = self._ask(statement, parameters).fetchall()
-        self._kept.keep(key, rows)
+        self._cached.store(key, rows)
         return _Rows(rows)
 
     def _ask(self, statement: str, parameters: Mapping[str, object]) -> Cursor:
@@ -234,7 +235,7 @@ class _KeptRead(Transaction):
             if isinstance(error, DAMAGE):
                 log.error("database: the replica is damaged: %s", in_one_line(error))
             if self.has_written:
-                raise out_of_reach(error) from error
+                raise unreachable_error(error) from error
             raise self._no_more() from None
 
     def run(self, sql: str, **parameters: object) -> int:
@@ -242,30 +243,30 @@ class _KeptRead(Transaction):
         return super().run(Live(sql), **parameters)
 
     def begin(self) -> Connection:
-        """Start a transaction whose snapshot all further rows come from. Raises NotKept if rows of another
+        """Start a transaction whose snapshot provides all remaining rows. Raises StaleCachedRead if rows of another
         snapshot were already returned, or if no transaction is allowed to start."""
         if self._connection is not None:
             return self._connection
         if not self._begins:
-            raise NotKept
-        found = self._database.begin_at_replica(self._kept.snapshot if self._has_taken else None)
+            raise StaleCachedRead
+        found = self._database.begin_at_replica(self._cached.snapshot if self._has_taken else None)
         if found is not None:
             self._replica, self._connection, snapshot = found
         else:
             self._connection, result = self._database.begin_read(_SNAPSHOT)
             snapshot = (result.get_value(0, 0) or b"").decode()
-        if snapshot != self._kept.snapshot:
-            kept = self._database.begin_kept(self._generation, snapshot)
+        if snapshot != self._cached.snapshot:
+            kept = self._database.begin_cached(self._generation, snapshot)
             if self._has_taken:
                 raise self._no_more()
-            self._kept = kept
+            self._cached = kept
         return self._connection
 
-    def _no_more(self) -> NotKept:
-        """Return the exception that every further query raises."""
+    def _no_more(self) -> StaleCachedRead:
+        """Return the exception that every later query raises."""
         self.end()
         self._connection, self._begins = None, False
-        return NotKept()
+        return StaleCachedRead()
 
     def end(self) -> None:
         if self._connection is None:
@@ -320,8 +321,8 @@ class PostgresDatabase(Database):
         """Time since which the server is known to be unreachable."""
         self._closing = threading.Event()
         self._listener: threading.Thread | None = None
-        self._kept = NOTHING
-        self._kept_lock = threading.Lock()
+        self._cached = NOTHING
+        self._cached_lock = threading.Lock()
 
     def _open_pools(self, pooled: bool) -> None:
         """Open the pools. Raises Unavailable that names the wrong setting."""
@@ -368,7 +369,7 @@ class PostgresDatabase(Database):
     def _explained(self, error: psycopg.Error) -> Unavailable:
         """Return the error for callers, if the failure is not caused by the statement."""
         if not isinstance(error, DAMAGE):
-            return out_of_reach(error)
+            return unreachable_error(error)
         if not self._damaged:
             self._damaged = True
             log.critical("database: %s: restore it from a backup", in_one_line(error))
@@ -424,7 +425,7 @@ class PostgresDatabase(Database):
                 place = place_of_server(server)
                 row = server.execute("SELECT pg_current_wal_flush_lsn()").fetchone()
         except psycopg.Error as error:
-            raise out_of_reach(error) from error
+            raise unreachable_error(error) from error
         assert row is not None
         return self._replica.check(place, row[0], seconds)
 
@@ -464,18 +465,18 @@ class PostgresDatabase(Database):
             raise self._explained(error) from error
 
     @contextmanager
-    def read_kept(self, begins: bool = True) -> Iterator[Transaction]:
+    def read_cached(self, begins: bool = True) -> Iterator[Transaction]:
         generation = self._current_generation()
         if generation is None or self._has_news() or getattr(self._local, "read", None) is not None:
             if not begins:
-                raise NotKept
+                raise StaleCachedRead
             with self.read() as tx:
                 yield tx
             return
-        kept = self._kept if self._kept.generation == generation else NOTHING
+        kept = self._cached if self._cached.generation == generation else NOTHING
         if kept is NOTHING and not begins:
-            raise NotKept
-        read = _KeptRead(self, kept, generation, begins)
+            raise StaleCachedRead
+        read = _CachedRead(self, kept, generation, begins)
         self._local.generation = generation
         self._local.read = read
         try:
@@ -487,17 +488,17 @@ class PostgresDatabase(Database):
         except (*FAILURES, *DAMAGE) as error:
             raise self._explained(error) from error
 
-    def begin_kept(self, generation: int, snapshot: str) -> KeptRows:
+    def begin_cached(self, generation: int, snapshot: str) -> CachedRows:
         """Return the cache for rows of this snapshot, for reads that started at this generation."""
-        with self._kept_lock:
-            kept = self._kept
+        with self._cached_lock:
+            kept = self._cached
             if kept.generation == generation and kept.snapshot == snapshot:
                 return kept
-            made = KeptRows(generation, snapshot)
+            made = CachedRows(generation, snapshot)
             if kept.generation < generation or (
                 kept.generation == generation and _last_completed(kept.snapshot) <= _last_completed(snapshot)
             ):
-                self._kept = made
+                self._cached = made
             return made
 
     def _has_news(self) -> bool:
@@ -508,7 +509,7 @@ class PostgresDatabase(Database):
 
     def write(self) -> AbstractContextManager[Transaction]:
         read = getattr(self._local, "read", None)
-        if isinstance(read, _KeptRead):
+        if isinstance(read, _CachedRead):
             read.begin()
             read.has_written = True
         seconds = turn_seconds()
@@ -533,14 +534,14 @@ class PostgresDatabase(Database):
                 try:
                     connection.execute("COMMIT")
                 except FAILURES:
-                    self._disown()
+                    self._treat_as_foreign()
                     raise
         except _RETRY as error:
             raise RetryTransaction(str(error)) from error
         except psycopg.errors.LockNotAvailable as error:
-            raise no_turn() from error
+            raise no_turn_error() from error
         except psycopg.errors.DiskFull as error:
-            raise out_of_room(error) from error
+            raise disk_full_error(error) from error
         except (*FAILURES, *DAMAGE, psycopg.errors.ReadOnlySqlTransaction) as error:
             # A server accepts no writes while it is a standby of another one or its disk is full.
             raise self._explained(error) from error
@@ -571,13 +572,13 @@ class PostgresDatabase(Database):
             self._known = max(self._known, transaction)
             self._generation += 1
 
-    def _disown(self) -> None:
+    def _treat_as_foreign(self) -> None:
         """Treat this transaction like another process's, because it is unknown whether it has committed or
         will commit."""
         self._name = token_hex(8)
         self._changed()
 
-    def _hear(self, connection: Connection, seconds: float) -> None:
+    def _receive_notices(self, connection: Connection, seconds: float) -> None:
         """Receive notices for a number of seconds."""
         for notice in connection.notifies(timeout=seconds, stop_after=1):
             name, _, transaction = notice.payload.partition(" ")
@@ -588,7 +589,7 @@ class PostgresDatabase(Database):
                 self._knows = self._knows and transaction.isdigit()
                 self._changed(int(transaction) if transaction.isdigit() else 0)
 
-    def _learn(self, connection: Connection) -> None:
+    def _check_server(self, connection: Connection) -> None:
         """Check that the server responds and, if there is a replica, how far transactions have progressed."""
         if self._place is None:
             connection.execute("SELECT 1")
@@ -615,18 +616,18 @@ class PostgresDatabase(Database):
                 with connect(self._direct_url, self._most) as connection:
                     connection.execute(f"LISTEN {_CHANNEL}")
                     self._knows, self._place = False, self._find_place(connection)
-                    self._learn(connection)
+                    self._check_server(connection)
                     # Changes before LISTEN were missed: a new number invalidates all cached values.
                     self._changed()
                     self._ear, self._lost_at = connection.fileno(), None
                     self._heard_until = time.monotonic() + _HEARD_SECONDS
                     while not self._closing.is_set():
-                        self._hear(connection, _QUIET_SECONDS)
+                        self._receive_notices(connection, _QUIET_SECONDS)
                         asked = time.monotonic()
                         if asked > self._heard_until - _HEARD_SECONDS / 2:
                             # A server that vanished would never send anything.
-                            self._learn(connection)
-                            self._hear(connection, 0)  # Notices that arrived before the response.
+                            self._check_server(connection)
+                            self._receive_notices(connection, 0)  # Notices that arrived before the response.
                             self._heard_until = asked + _HEARD_SECONDS
             except psycopg.Error as error:
                 if self._heard_until or self._lost_at is None:
@@ -648,13 +649,13 @@ class PostgresDatabase(Database):
     def migration(self) -> Iterator[Transaction]:
         try:
             with self._written(self._direct) as tx:
-                # Without a limit: a migration in another process may take long.
+                # Without a limit: a migration in another process may take a long time.
                 tx.run("SET LOCAL statement_timeout = 0")
                 tx.value(Live("SELECT pg_advisory_xact_lock(:key)"), key=_MIGRATION)
                 # With a limit: a transaction that waits for a table blocks all later users of it.
                 tx.run(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
                 yield tx
-        except OutOfReach as error:
+        except TemporarilyUnavailable as error:
             if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
                 raise
             raise LockTimeout(str(error.__cause__)) from error

@@ -49,7 +49,7 @@ class Connection(psycopg.Connection[Row]):
     don't help if it hangs, or if a pooler in front of it does."""
 
     patience: float | None = None
-    give_back: Callable[[], None]
+    release_slot: Callable[[], None]
     """Function that returns the slot in its pool."""
     place: Hashable | None = None
     """Server to which it is connected, once that is known (``replica``)."""
@@ -166,14 +166,14 @@ class Pool:
         except BaseException:
             give_back()
             raise
-        connection.give_back = give_back
+        connection.release_slot = give_back
         return connection
 
     def put(self, connection: Connection) -> None:
         try:
             self.connections.putconn(connection)
         finally:
-            connection.give_back()
+            connection.release_slot()
 
 
 def make_pool(name: str, url: str, size: int, *, pooled: bool = False) -> Pool:

@@ -46,7 +46,7 @@ _ANSWER_SECONDS = 0.5
 _AWAY_SECONDS = 2.0
 """Seconds for which a replica that did not respond is not used."""
 _BEHIND_SECONDS = 0.005
-"""Seconds to wait for a replica that is behind what a read needs, usually by a few milliseconds."""
+"""Seconds to wait for a replica that has not reached the state that a read needs, usually by a few milliseconds."""
 _OTHER = "it is not a replica of the server in OCTAVO_DATABASE_URL, or has not caught up with it yet"
 _SNAPSHOT = "; SELECT pg_is_in_recovery(), pg_current_snapshot()"
 

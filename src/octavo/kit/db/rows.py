@@ -117,6 +117,28 @@ def _postgres_tables(tx: Transaction) -> Iterator[Schema]:
         )
 
 
+def unique_keys(tx: Transaction, table: Schema) -> list[tuple[str, ...]]:
+    """Return the columns of the primary key and of each unique index that covers all rows."""
+    if tx.engine == "sqlite":
+        rows = tx.all(
+            """SELECT i.name, c.name FROM pragma_index_list(:t) i, pragma_index_info(i.name) c
+               WHERE i."unique" = 1 AND i.partial = 0 ORDER BY i.name, c.seqno""",
+            t=table.name,
+        )
+    else:
+        rows = tx.all(
+            """SELECT i.indexrelid::regclass::text, a.attname FROM pg_index i
+               JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)
+               WHERE i.indrelid = quote_ident(:t)::regclass AND i.indisunique AND i.indpred IS NULL
+               ORDER BY 1, array_position(i.indkey::int2[], a.attnum)""",
+            t=table.name,
+        )
+    keys: dict[str, tuple[str, ...]] = {"": table.key}
+    for index, column in rows:
+        keys[index] = (*keys.get(index, ()), column)
+    return list(keys.values())
+
+
 def read_rows(tx: Transaction, table: Schema, where: str = "1 = 1", **given: object) -> Iterator[RowDict]:
     """Yield rows in the order of their primary key, one batch in memory at a time."""
     columns, key = ", ".join(table.columns), ", ".join(table.key)

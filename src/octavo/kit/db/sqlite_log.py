@@ -1,11 +1,11 @@
 """Read SQLite's write-ahead log in parallel with the processes that write it, to find the pages committed
 since a moment.
 
-This relies only on SQLite's documented file format (https://sqlite.org/walformat.html). A log is restarted
-only when no read needs it, and pages are moved from it to the database only as far as every read has them. So
-a process that always has a read open, and opens the next one before the last one ends, misses no commit: a
-log is restarted at most once between two checks, and only after all of it was seen. The first half of its
-salt counts the restarts.
+This relies only on SQLite's documented file format (https://sqlite.org/walformat.html). A log is restarted only when no
+read needs it, and pages are moved from it to the database only up to the point that every read has reached. So a
+process that always has a read open, and opens the next one before the last one ends, misses no commit: a log is
+restarted at most once between two checks, and only after all of it was seen. The first half of its salt counts the
+restarts.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ class ChangedPages(Struct):
 
 
 class LostTrack(Exception):
-    """Error: changes are no longer in the log."""
+    """Raised if changes are no longer in the log."""
 
 
 class SqliteLog:
-    """Log of one database, read by one thread in a process that ends afterwards. The files that it opens stay
-    open, because closing one would release SQLite's locks on it in the whole process."""
+    """Log of one database, read by one thread in a process that ends afterward. The files that it opens stay open,
+    because closing one would release SQLite's locks on it in the whole process."""
 
     def __init__(self, path: Path) -> None:
         """Open the log of the database at ``path``, which is in WAL mode."""
@@ -95,19 +95,19 @@ class SqliteLog:
         self._begin(connection)
         return connection
 
-    def hold(self) -> LogEnd:
-        """Open a read in addition to the current one, and return the current end of the log. Call ``let_go``
+    def open_next_read(self) -> LogEnd:
+        """Open a read in addition to the current one, and return the current end of the log. Call ``end_previous_read``
         after reading everything up to there."""
         self._begin(self._next)
         return self._end()[0]
 
-    def let_go(self) -> None:
+    def end_previous_read(self) -> None:
         """End the earlier one of the two reads."""
         self._held.execute("COMMIT")
         self._held, self._next = self._next, self._held
 
     def move(self) -> None:
-        """Move pages from the log to the database, as far as no reader needs the older ones."""
+        """Move pages that no reader needs in an older version from the log to the database."""
         self._mover.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
 
     def _end(self) -> tuple[LogEnd, int]:
@@ -143,9 +143,9 @@ class SqliteLog:
         return page, size, f"{first:08x}{second:08x}"
 
     def changed(self, before: LogEnd, end: LogEnd) -> ChangedPages | None:
-        """Return the pages committed between two ends, the second one from ``hold``; None if there are none.
+        """Return the pages committed between two ends, the second one from ``open_next_read``; None if there are none.
 
-        ``before``: the result of the previous ``hold``, or of the same log. Raises LostTrack.
+        ``before``: the result of the previous ``open_next_read``, or of the same log. Raises LostTrack.
         """
         if not end.follows(before):
             raise LostTrack("the log was restarted more than once")

@@ -83,18 +83,17 @@ class Count(Struct, frozen=True):
 class Table(Struct, frozen=True, kw_only=True):
     """Declaration of a table.
 
-    ``of_space``: the SQL condition of rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized
-    list of spaces. ``of_organization``: the SQL condition of rows that belong to the organization ``:org``,
-    if these are not just the rows of its spaces. ``derived``: whether its rows are derived from others, and
-    are rebuilt instead of backed up. ``stays``: the reason why rows are not exported with an organization;
-    empty if they are. ``columns``: the references without a foreign key in the schema. ``membership``: the
-    column with the person whose rows are deleted when they leave the organization. ``values``: all values
-    that a column can have besides NULL. ``json``: the columns of JSON, with the types to which they decode.
-    ``long``: the columns of text of any length. ``secrets``: the columns with hashes of secrets. ``counts``:
-    the columns, of any table, that count rows of this one. ``many``: whether a space can have so many rows
-    that they are deleted in batches before it is purged. ``check``: the function that raises BadRequest or
-    Conflict, with a message that starts with the column, for a row of an archive that could not be created on
-    this server over the API because of the server's URLs or data.
+    ``of_space``: the SQL condition of rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized list of
+    spaces. ``of_organization``: the SQL condition of rows that belong to the organization ``:org``, if these are not
+    just the rows of its spaces. ``derived``: whether its rows are derived from others, and are rebuilt instead of
+    backed up. ``stays``: the reason why rows are not exported with an organization; empty if they are. ``columns``: the
+    references without a foreign key in the schema. ``membership``: the column with the person whose rows are deleted
+    when they leave the organization. ``values``: all values that a column can have other than NULL. ``json``: the
+    columns of JSON, with the types to which they decode. ``long``: the columns of text of any length. ``secrets``: the
+    columns with hashes of secrets. ``counts``: the columns, of any table, that count rows of this one. ``many``:
+    whether a space can have so many rows that they are deleted in batches before it is purged. ``check``: the function
+    that raises BadRequest or Conflict, with a message that starts with the column, for a row of an archive that could
+    not be created on this server over the API because of the server's URLs or data.
     """
 
     name: str
@@ -123,7 +122,7 @@ class Table(Struct, frozen=True, kw_only=True):
         return self.of_space.format(spaces="(:space)")
 
     @property
-    def goes_along(self) -> bool:
+    def is_exported(self) -> bool:
         """Return whether its rows are part of an exported organization."""
         return not self.derived and not self.stays
 
@@ -136,7 +135,7 @@ def declare(*tables: Table) -> None:
     for table in tables:
         if table.name in TABLES:
             raise ValueError(f"the table {table.name!r} is declared twice")
-        if table.goes_along and not table.rows_of_organization:
+        if table.is_exported and not table.rows_of_organization:
             raise ValueError(
                 f"{table.name}: declare which rows belong to an organization, or why they are kept"
             )

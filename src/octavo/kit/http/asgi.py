@@ -39,7 +39,7 @@ _HOST = re.compile(rb"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 
 
 class Disconnected(Exception):
-    """Error: the client left before its request was complete."""
+    """Raised if the client left before its request was complete."""
 
 
 class Exchange:

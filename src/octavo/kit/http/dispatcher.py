@@ -31,7 +31,13 @@ from octavo.errors import (
     format_size,
 )
 from octavo.kit.context import Context
-from octavo.kit.db.database import REQUEST_SECONDS, NotKept, RetryTransaction, Transaction, statements_within
+from octavo.kit.db.database import (
+    REQUEST_SECONDS,
+    RetryTransaction,
+    StaleCachedRead,
+    Transaction,
+    statements_within,
+)
 from octavo.kit.observability import tracing
 from octavo.kit.scheduling.owners import Owner
 from octavo.kit.scheduling.rates import RateLimiter
@@ -71,13 +77,14 @@ from .operation import (
     WritesFirst,
 )
 from .proxies import address_key
-from .recent_access import Insiders
+from .recent_access import RecentAccess
 from .unknown_keys import (
     MOST_NAMED,
     NEWER,
     NOTHING,
     NewerFields,
     Shape,
+    restricts,
     shape_of,
     unread_keys,
     without_numbers,
@@ -100,7 +107,7 @@ _HEADERS = {
 }
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-    # `*` stands for any header except Authorization; older browsers know only named headers.
+    # `*` represents any header except Authorization; older browsers support only named headers.
     "access-control-allow-headers": "Authorization, Content-Type, If-None-Match, Prefer, User-Agent, X-Request-Id, *",
     "access-control-max-age": "86400",
 }
@@ -181,7 +188,7 @@ class Dispatcher:
         self._decoders: dict[str, BodyDecoder] = {}
         self._writers = writers
         self._hub = hub
-        self._insiders = Insiders()
+        self._insiders = RecentAccess()
 
     def owner_of(self, request: Request) -> Owner:
         """Return the owner of a request's turn: the organization that owns its object, if the caller was
@@ -225,7 +232,8 @@ class Dispatcher:
                 ask=self.ask,
             )
             if request.has_more:
-                # A body declared as small or as too large need not arrive before that is known.
+                # Check the sender before reading a body, unless it is small or too large, which its declared size
+                # shows.
                 is_small = 0 < request.announced <= SMALL_BODY
                 if not is_small and not await request.fits(SMALL_BODY):
                     await in_turn(self._pool, request.owner, self._check_sender, call)
@@ -275,13 +283,13 @@ class Dispatcher:
             call.on_loop = True
             try:
                 return await self.context.turns.run(lambda: request.owner, self.run, call, decoder)
-            except (LeavesLoop, NotKept):
+            except (LeavesLoop, StaleCachedRead):
                 call.on_loop = False
         pool = self._pool if operation.method == "GET" else self._writers
         return await in_turn(pool, request.owner, self.run, call, decoder, time.monotonic())
 
     def _let_in(self, call: Call) -> None:
-        self._insiders.let_in(_asker(call), call.organization_id, _place(call.path_parameters), "")
+        self._insiders.record(_asker(call), call.organization_id, _place(call.path_parameters), "")
 
     async def _answer_waiting(
         self, pool: SharedThreads, request: Request, call: Call, decoder: BodyDecoder
@@ -338,16 +346,20 @@ class Dispatcher:
 
     def enter(self, call: Call) -> dict[str, Any]:
         """Authenticate and count a call, and return its proof and ids. Raises the errors of a request."""
-        self._count(call, self._authenticate(call))
+        first = self._count(call, self._authenticate(call))
         entered = self._enter(call)
+        if first:
+            self.context.organization_rates.count(call.organization_id)
         self._let_in(call)
         return entered
 
-    def _count(self, call: Call, key: str | None) -> None:
-        """Count a call. Raises TooManyRequests."""
-        if not call.counted:
-            call.response_headers.update(self._limiter.count(key or address_key(call.client)).headers())
-            call.counted = True
+    def _count(self, call: Call, key: str | None) -> bool:
+        """Count a call, and return False if it was counted before. Raises TooManyRequests."""
+        if call.counted:
+            return False
+        call.response_headers.update(self._limiter.count(key or address_key(call.client)).headers())
+        call.counted = True
+        return True
 
     def _check_sender(self, call: Call) -> None:
         """Check the sender of a large body, who needs a token unless the operation is public. Raises
@@ -379,7 +391,7 @@ class Dispatcher:
                 try:
                     with statements_within(REQUEST_SECONDS, waited), self._reading(call, attempt == 0):
                         return self._answer(call, decoder)
-                except NotKept:
+                except StaleCachedRead:
                     if call.on_loop:
                         raise
                 except self._tried_again:
@@ -400,16 +412,16 @@ class Dispatcher:
         because signing in consumes codes that are valid once.
         """
         if call.on_loop:
-            return self.context.db.read_kept(begins=False)
+            return self.context.db.read_cached(begins=False)
         if call.operation.method != "GET":
             return nullcontext()
         if kept and call.operation.needs is not PUBLIC:
-            return self.context.db.read_kept()
+            return self.context.db.read_cached()
         return self.context.db.read()
 
     def _answer(self, call: Call, decoder: BodyDecoder) -> Answer | Deferred[object]:
         operation = call.operation
-        self._count(call, self._authenticate(call))
+        first = self._count(call, self._authenticate(call))
         if operation.method != "GET" and not operation.in_maintenance:
             self.context.gate.require_open()
         try:
@@ -418,6 +430,8 @@ class Dispatcher:
             if not operation.deletes_what_is_entered:
                 raise
             return Answer(204, headers=call.response_headers)
+        if first:
+            self.context.organization_rates.count(call.organization_id)
         query = self._query(call)
         if operation.query is not None:
             arguments["query"] = query
@@ -428,7 +442,7 @@ class Dispatcher:
         try:
             result = operation.handler(call, **arguments)
             return result if isinstance(result, Deferred) else self._present(call, result)
-        except (OctavoError, LeavesLoop, WritesFirst, NotKept):
+        except (OctavoError, LeavesLoop, WritesFirst, StaleCachedRead):
             raise
         except self._tried_again:
             raise
@@ -485,7 +499,7 @@ class Dispatcher:
         except msgspec.ValidationError as error:
             raise invalid(error, "query", operation.query) from None
         for name, value in values.items():
-            # A text can be this word, but for all other types it is a mistake.
+            # A text parameter can have this value; for all other types it is a mistake.
             if str(value).lower() == "null" and msgspec.to_builtins(query).get(name) is None:
                 raise BadRequest(f"{name}: `{value}` is not a valid value")
         return query
@@ -525,8 +539,8 @@ class Dispatcher:
             raise BadRequest("body: NUL characters are not allowed")
         newer = NEWER.get(operation.id, NewerFields()).body
         keys: list[str] = []
-        for key in unread_keys(shape, value):
-            if operation.refuses_unread:
+        for key, given in unread_keys(shape, value):
+            if operation.refuses_unread or restricts(key, given):
                 raise UnknownField(
                     f"{key}: this operation has no such field. Remove it or check its spelling."
                 )
@@ -534,8 +548,6 @@ class Dispatcher:
                 raise UnknownField(f"{key}: this version of Octavo does not support this field.")
             if len(keys) <= MOST_NAMED:
                 keys.append(key)
-            elif not newer:
-                break
         if not keys:
             return
         named = [quote(key[:100], safe=".[]") for key in keys[:MOST_NAMED]]

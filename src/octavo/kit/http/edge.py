@@ -40,7 +40,7 @@ from octavo.errors import (
     MethodNotAllowed,
     NotFound,
     OctavoError,
-    OutOfReach,
+    TemporarilyUnavailable,
     TooLarge,
     UriTooLong,
     format_size,
@@ -79,6 +79,8 @@ _UNTRACED = frozenset({"healthz", "readyz", "metrics"})
 _SHOWN_PATH = 256
 _NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
 _CONDITIONS = (b"if-none-match", b"if-match")
+_OF_THE_WHOLE = frozenset({*_CONDITIONS, b"content-length", b"content-type", b"transfer-encoding", b"prefer"})
+"""Headers that don't apply to the parts of a request."""
 _NO_HEADER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
@@ -98,11 +100,10 @@ class Answer(Struct, frozen=True):
     a file, of which clients can request a part. ``pushed``: chunks that are sent as events happen, without a
     waiting thread.
 
-    ``etag``: the entity tag without quotes. ``again``: whether the same body is sent to many clients, so that
-    its compressed forms are cached, and its encoded headers in ``heads``, by sender and coding. ``coded``:
-    precompressed forms of the body by coding. ``cookies``: the values of Set-Cookie. ``threads``: the threads
-    that wait for its chunks, if that may take long. ``sent``: the function that is called at the end of the
-    response.
+    ``etag``: the entity tag without quotes. ``again``: whether the same body is sent to many clients, so that its
+    compressed forms are cached, and its encoded headers in ``heads``, by sender and coding. ``coded``: precompressed
+    forms of the body by coding. ``cookies``: the values of Set-Cookie. ``threads``: the threads that wait for its
+    chunks, if that may take a long time. ``sent``: the function that is called at the end of the response.
     """
 
     status: int = 200
@@ -216,6 +217,15 @@ class Request:
         self.shows_path: bool | None = None
         self.span: tracing.Span | None = None
 
+    def part(self, parameters: dict[str, str], query_string: bytes) -> Request:
+        """Return a request for a read by the same caller, as a part of this request: without a body or conditional
+        headers."""
+        headers = {name: value for name, value in self.headers.items() if name not in _OF_THE_WHOLE}
+        made = Request(self._exchange, headers, self.client, self._owner_of)
+        made.method, made.id = "GET", self.id
+        made.parameters, made.query_string = parameters, query_string
+        return made
+
     @property
     def owner(self) -> Owner:
         """Owner whose turn the request uses, which is determined when it first has to wait, and then
@@ -285,21 +295,21 @@ Handler = Callable[[Request], Answer] | Callable[[Request], Awaitable[Answer]]
 async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: object) -> T:
     """Run a function in a thread of the pool, in its owner's turn; only a few threads compute at a time.
 
-    Raises Busy if too many requests of the owner are waiting, and OutOfReach if no thread is free for
-    ``QUEUE_SECONDS``: all threads may be blocked for long, and callers should get a response.
+    Raises Busy if too many requests of the owner are waiting, and TemporarilyUnavailable if no thread is free for
+    ``QUEUE_SECONDS``: all threads may be blocked for a long time, and callers should get a response.
     """
     span = tracing.current()
     if span is not None:
         function = span.in_turn(function)
     given_up = []
     work: PendingCall[T] = pool.submit(owner, compute, function, *arguments)
-    timer = asyncio.get_running_loop().call_later(QUEUE_SECONDS, lambda: given_up.append(work.give_up()))
+    timer = asyncio.get_running_loop().call_later(QUEUE_SECONDS, lambda: given_up.append(work.cancel()))
     try:
         return await work
     except asyncio.CancelledError:
         if not any(given_up):
             raise
-        raise OutOfReach(
+        raise TemporarilyUnavailable(
             "The server is overloaded right now. Nothing was changed. Try again in a moment."
         ) from None
     finally:
@@ -408,7 +418,7 @@ class Edge:
             self._routes.add(route.path, _Found(route.path, by_method, ", ".join(sorted(by_method))))
 
     def close(self) -> None:
-        """Wait for running threads; no requests can be answered afterwards."""
+        """Wait for running threads; no requests can be answered afterward."""
         self._pool.close()
         for close in self._closing:
             close()
@@ -476,7 +486,7 @@ class Edge:
             message = f"{request.method} is not allowed here. Allowed: {route.allowed}"
             raise MethodNotAllowed(message, allow=route.allowed)
         (request.name, answer), on_loop = action
-        if tracing.are_on() and request.name not in _UNTRACED:
+        if tracing.is_enabled() and request.name not in _UNTRACED:
             self._begin_span(exchange.peer, request, started)
         if self._limiter is not None:
             self._limiter.check(address_key(request.client))
@@ -521,7 +531,7 @@ class Edge:
         """End a span. ``status``: the status; 0 if the response could not be sent."""
         if span.is_recorded:
             if request.path.endswith("*}"):
-                # Paths below sites have their own names.
+                # For paths below sites, the request has a more specific name.
                 span.rename(f"{method} {request.name}")
                 span.note("octavo.operation", request.name)
             if request.shows_path:
@@ -595,7 +605,7 @@ class Edge:
     # --- sending --------------------------------------------------------------------------------------
 
     async def _send(self, exchange: Exchange, request: Request, answer: Answer) -> int:
-        """Send the response in the form that the request asks for, and return the status that was sent."""
+        """Send the response in the requested form, and return the status that was sent."""
         head = request.is_head
         own = (b"x-request-id", request.id.encode())
         if answer.again and answer.status == 200:
@@ -771,8 +781,7 @@ def _choose_coding(request: Request, answer: Answer) -> str | None:
 
 
 def _line(name: str, text: str) -> tuple[bytes, bytes]:
-    """Return a header in the form in which it is sent. Raises ValueError for one that would be read as
-    something else."""
+    """Return a header as it is sent. Raises ValueError for one that would be read as something else."""
     value = _header_value(text)
     if _NO_HEADER.search(value) or not _HEADER_NAME.fullmatch(name):
         raise ValueError("a header contains a line break or another control character")

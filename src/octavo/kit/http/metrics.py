@@ -20,7 +20,7 @@ from octavo.kit.clock import now
 from octavo.kit.db.cache import MEMORY
 from octavo.kit.db.database import Database
 from octavo.kit.work import jobs, outbox
-from octavo.kit.work.backup_runs import last_good_backup
+from octavo.kit.work.backup_runs import last_successful_backup
 from octavo.kit.work.maintenance import find_maintenance
 from octavo.kit.work.rebuilds import list_rebuilds
 
@@ -255,7 +255,7 @@ class _Queues:
             waiting = outbox.count_waiting(tx)
             unfinished = list_rebuilds(tx)
             maintenance = find_maintenance(tx)
-            backup = last_good_backup(tx)
+            backup = last_successful_backup(tx)
         moment = now()
         number = GaugeMetricFamily("octavo_jobs", "Jobs that are due", labels=("kind", "state"))
         age = GaugeMetricFamily(

@@ -111,7 +111,7 @@ class Operation:
     media_type: str = "application/json"
     """Media type of the response."""
     other_media: tuple[str, ...] = ()
-    """Further media types that callers can request."""
+    """Additional media types that callers can request."""
     body_media: str = "application/json"
     """Media type of the body."""
     refuses_unread: bool = False
@@ -129,7 +129,7 @@ class Operation:
     agents: AgentScope | None = None
     """Permission that an agent needs; None if it is closed to agents."""
     also: tuple[int, ...] = ()
-    """Further statuses of success, with the same response."""
+    """Additional success statuses, with the same response."""
     minimal: bool = False
     """Whether callers can request an empty response with `Prefer: return=minimal` (RFC 7240)."""
     in_maintenance: bool = False
@@ -190,15 +190,14 @@ operations."""
 
 
 class DeclarationError(Exception):
-    """Error: the declaration of an operation is invalid. Raised when its module is imported."""
+    """Raised if the declaration of an operation is invalid. Raised when its module is imported."""
 
 
 def enters(proof: type, *parameters: str, visitors: bool = False) -> Callable[[_H], _H]:
     """Register the function that creates a proof object of type ``proof`` from these path parameters.
     ``visitors``: whether it is only for visitors of a site.
 
-    A type can be registered for several sets of parameters, also by higher packages than the one that
-    declares it.
+    A type can be registered for several sets of parameters, including by higher packages than the one that declares it.
     """
     key = (proof, frozenset(parameters))
 
@@ -345,25 +344,24 @@ class Area(Struct, frozen=True):
     ) -> Callable[[_H], _H]:
         """Declare the decorated function as an operation.
 
-        ``returns``: the type of the response, if the return type of the handler does not determine it.
-        ``status``: the status of success (default 200; 204 without a response). ``also``:
-        further statuses of success. ``body_limit``: the maximum
-        size of the body in bytes. ``quick``: whether it reads only a few rows by their keys, regardless of
-        the amount of data, or cached data, so that it can run on the event loop (on PostgreSQL when those
-        rows are cached); a handler that finds more to do calls ``call.leave_loop()``. ``refuses_unread``:
-        whether to reject unknown keys of a body, like extensions do, because the body replaces everything.
-        ``media_type``: the media type of the response, if it differs from the area's. ``other_media``:
-        further media types that callers can request. ``body_media``: the media type of a ``RawBody``.
-        ``browsed``: whether browsers are redirected here, and get errors as pages.
+        ``returns``: the type of the response, if the return type of the handler does not determine it. ``status``: the
+        status of success (default 200; 204 without a response). ``also``: additional success statuses. ``body_limit``:
+        the maximum size of the body in bytes. ``quick``: whether it reads only a few rows by their keys, regardless of
+        the amount of data, or cached data, so that it can run on the event loop (on PostgreSQL when those rows are
+        cached); a handler that finds more to do calls ``call.leave_loop()``. ``refuses_unread``: whether to reject
+        unknown keys of a body, like extensions do, because the body replaces everything. ``media_type``: the media type
+        of the response, if it differs from the area's. ``other_media``: additional media types that callers can
+        request. ``body_media``: the media type of a ``RawBody``. ``browsed``: whether browsers are redirected here, and
+        get errors as pages.
 
-        ``yields``: the further scopes that a token needs, because the response grants access to other data:
-        for links to content, the scope that reads content; for keys, the scope that writes. ``waits_for``:
-        the resource for which it waits, a language model or another server. ``visitors``: whether visitors of
-        a site can call it; their proof is the other type of the union that the handler takes. ``scripts``:
-        whether scripts of integrations can call it regardless of their scopes, as in the public description.
-        ``agents``: the permission that an agent needs. ``minimal``: whether callers can request an empty
-        response with the header ``Prefer``. ``in_maintenance``: whether it works while the server is
-        read-only, because it doesn't change content. Raises DeclarationError if these contradict each other.
+        ``yields``: the additional scopes that a token needs, because the response grants access to other data: for
+        links to content, the scope that reads content; for keys, the scope that writes. ``waits_for``: the resource for
+        which it waits, a language model or another server. ``visitors``: whether visitors of a site can call it; their
+        proof is the other type of the union that the handler takes. ``scripts``: whether scripts of integrations can
+        call it regardless of their scopes, as in the public description. ``agents``: the permission that an agent
+        needs. ``minimal``: whether callers can request an empty response with the header ``Prefer``.
+        ``in_maintenance``: whether it works while the server is read-only, because it doesn't change content. Raises
+        DeclarationError if these contradict each other.
         """
 
         def declare(handler: _H) -> _H:
@@ -508,11 +506,11 @@ class Script(Struct, frozen=True):
 class Visitor(Struct, frozen=True):
     """Visitor of a published site, who is not a member of its organization; their renderer makes the call.
 
-    ``claims``: the ``visitor`` value of conditions. ``spaces``: the ids of the spaces that the site shows
-    them. ``visibility``: the visibility of the site. ``base``: the site's URL for them. ``preview``: the
-    token of the preview they use, whether or not the site is published. ``drafted``: the change request that
-    the preview shows. ``drafts``: whether it shows drafts of the structure. ``named``: further objects of the
-    request, if a page they can see refers to them: ``user`` and an id, ``openapi`` and a slug.
+    ``claims``: the ``visitor`` value of conditions. ``spaces``: the ids of the spaces that the site shows them.
+    ``visibility``: the visibility of the site. ``base``: the site's URL for them. ``preview``: the token of the preview
+    they use, whether or not the site is published. ``drafted``: the change request that the preview shows. ``drafts``:
+    whether it shows drafts of the structure. ``named``: additional objects of the request, if a page they can see
+    refers to them: ``user`` and an id, ``openapi`` and a slug.
     """
 
     site_id: str
@@ -539,9 +537,9 @@ Ask = Callable[["Call", str, dict[str, str], dict[str, Any], Any], Any]
 
 @dataclass(slots=True, kw_only=True)
 class Recipient:
-    """Recipient of a response, and the server that creates it. ``authenticated``: the caller; None for an
-    anonymous one, such as the script that a job runs. ``on_loop``: whether this runs on the event loop, where
-    nothing may take long."""
+    """Recipient of a response, and the server that creates it. ``authenticated``: the caller; None for an anonymous
+    one, such as the script that a job runs. ``on_loop``: whether this runs on the event loop, where nothing may take a
+    long time."""
 
     context: Context
     authenticated: Caller | None = None
@@ -637,12 +635,12 @@ class Deferred(Struct, Generic[T], frozen=True):
 
 
 class LeavesLoop(Exception):
-    """Signal: a call has to be answered in a thread."""
+    """Raised internally if a call has to be answered in a thread."""
 
 
 class WritesFirst(Exception):
-    """Signal: a read has to start again after ``write``, because its snapshot does not include data written
-    in the meantime."""
+    """Raised internally if a read has to start again after ``write``, because its snapshot does not include data
+    written in the meantime."""
 
     def __init__(self, write: Callable[[], None]) -> None:
         super().__init__()
@@ -668,7 +666,7 @@ class Reply(Struct, frozen=True):
 
 
 class Follow(Struct, frozen=True):
-    """Response that lasts while its caller listens to these topics (``kit.hub``).
+    """Response that lasts while its caller listens to these topics (``kit.work.hub``).
 
     ``owner``: an organization, and the person or object in it. ``after``: the position at which they stopped
     listening. ``seconds``: the time to listen. ``check``: the function that raises errors in addition to

@@ -15,7 +15,7 @@ _BYTES = 250
 """Number of bytes of an entry."""
 
 
-class Insiders:
+class RecentAccess:
     """Admitted callers of one application. ``asker``: a key that distinguishes callers. ``place``: the place
     that they name."""
 
@@ -30,7 +30,7 @@ class Insiders:
                 return organization
         return ""
 
-    def let_in(self, asker: str, organization: str, *places: str) -> None:
+    def record(self, asker: str, organization: str, *places: str) -> None:
         """Record that a caller can enter these places of an organization."""
         for key in [(asker, place) for place in places]:
             if self._known.get(key) != organization:

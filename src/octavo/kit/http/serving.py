@@ -23,11 +23,11 @@ log = logging.getLogger("octavo.serving")
 T = TypeVar("T")
 
 _SPARE_FILES = 256
-"""Number of open files besides connections: databases, files being sent, logs."""
+"""Number of open files in addition to connections: databases, files being sent, logs."""
 _END = 1.0
 """Seconds for canceled requests to end."""
 _GIVEN_UP = 5.0
-"""Seconds within which a port in use may become free."""
+"""Seconds to wait for a port in use to become free."""
 
 
 class PortLimits(Struct, frozen=True):
@@ -97,7 +97,7 @@ def new_loop() -> asyncio.AbstractEventLoop:
 
 
 def run_served(main: Coroutine[object, object, T]) -> T:
-    """Run a coroutine on such a loop."""
+    """Run a coroutine on a loop from ``new_loop``."""
     with asyncio.Runner(loop_factory=new_loop) as runner:
         return runner.run(main)
 
@@ -108,8 +108,8 @@ def resolve(host: str) -> str:
 
 
 def require_free(host: str, port: int) -> None:
-    """Raise OSError if a process listens on a port: processes that share it on purpose would not notice.
-    Workers whose parent was killed have some seconds to end."""
+    """Raise OSError if a process listens on a port: processes that share it on purpose would not notice. Workers whose
+    parent was killed have a few seconds to end."""
     address = resolve(host)
     until = time.monotonic() + _GIVEN_UP
     while True:

@@ -19,7 +19,7 @@ MOST_NAMED = 20
 
 
 class Shape(Struct):
-    """Shape of the known part of a JSON value. An empty shape stands for a value that is read completely.
+    """Shape of the known part of a JSON value. An empty shape represents a value that is read completely.
 
     ``fields``: the shapes of an object's fields, by key. ``tagged``: instead, the shapes of the kinds of
     objects, by the value of the key ``tag``. ``values``: the shape of all values of an object with free keys.
@@ -83,12 +83,12 @@ def _object(kind: models.StructType, known: dict[object, Shape]) -> Shape:
     return made
 
 
-def unread_keys(shape: Shape, value: object) -> Iterator[str]:
-    """Yield the paths of unknown keys of a decoded value, such as ``changes[2].color``."""
+def unread_keys(shape: Shape, value: object) -> Iterator[tuple[str, object]]:
+    """Yield the paths of unknown keys of a decoded value, such as ``changes[2].color``, with their values."""
     return _find(shape, value, "")
 
 
-def _find(shape: Shape, value: object, path: str) -> Iterator[str]:
+def _find(shape: Shape, value: object, path: str) -> Iterator[tuple[str, object]]:
     if isinstance(value, list):
         if shape.items is not None:
             for number, item in enumerate(value):
@@ -106,7 +106,7 @@ def _find(shape: Shape, value: object, path: str) -> Iterator[str]:
             if read is not None:
                 yield from _find(read, item, f"{below}{key}")
             elif key != shape.tag:
-                yield f"{below}{key}"
+                yield f"{below}{key}", item
     elif shape.values is not None:
         for key, item in value.items():
             yield from _find(shape.values, item, f"{below}{key}")
@@ -125,6 +125,26 @@ NEWER = msgspec.convert(
     tomllib.loads((files(__package__) / "newer_fields.toml").read_text()), dict[str, NewerFields]
 )
 """Newer fields by the id of the operation."""
+
+UNRESTRICTED: dict[str, tuple[object, ...]] = {
+    "condition": (None, ""),
+    "defaultLevel": ("inherit",),
+    "draft": (None, False),
+    "hidden": (None, False),
+}
+"""Names of fields that hide something or limit access to it, with the values that restrict nothing. An
+operation that doesn't have such a field rejects all other values."""
+
+
+def restricts(path: str, value: object) -> bool:
+    """Return whether a field is meant to hide something or to limit access to it.
+
+    >>> restricts("changes[0].hidden", True), restricts("hidden", False), restricts("color", True)
+    (True, False, False)
+    """
+    unrestricted = UNRESTRICTED.get(path.rpartition(".")[2])
+    return unrestricted is not None and value not in unrestricted
+
 
 _NUMBER = re.compile(r"\[\d+\]")
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _PORTS = {"http": 80, "https": 443}
 _NUMERIC = re.compile(r"(0x[0-9a-f]*|[0-9]+)", re.I)
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-# Set by the connection itself, or useless with it.
+# Set by the connection itself, or not applicable to it.
 _OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
 # The only headers that follow a redirect to another origin.
 _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
@@ -48,11 +48,11 @@ _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 
 
 class FetchError(BadGateway):
-    """Error: a fetch was rejected or failed. The message names the host and the reason."""
+    """Raised if a fetch was rejected or failed. The message names the host and the reason."""
 
 
 class FetchTimeout(FetchError):
-    """Error: a fetch was not answered in time."""
+    """Raised if a fetch was not answered in time."""
 
 
 class ByteAllowance:
@@ -160,7 +160,7 @@ class Fetcher:
         body: bytes | None = None,
         limits: Limits = _LIMITS,
     ) -> Fetched:
-        """Return the response, whatever its status. Raises FetchError."""
+        """Return the response, regardless of its status. Raises FetchError."""
         import httpx
 
         deadlines.check()
@@ -207,8 +207,8 @@ class Fetcher:
         body: bytes | None = None,
         limits: Limits = _LIMITS,
     ) -> Iterator[Streamed]:
-        """Return a response that is read as it arrives. Redirects are not followed. Raises FetchError, also
-        while its chunks are read."""
+        """Return a response that is read as it arrives. Redirects are not followed. Raises FetchError, including while
+        its chunks are read."""
         deadlines.check()
         deadline = time.monotonic() + deadlines.remaining(limits.seconds)
         sent = {k: v for k, v in (headers or {}).items() if k.lower() not in _OWN_HEADERS}

@@ -1,7 +1,7 @@
 """HTTP for Git that attackers can't misuse: it connects only to hosts that the rules for outgoing requests
 allow.
 
-Loaded only where Git is used, because its libraries take long to load.
+Loaded only where Git is used, because its libraries are slow to load.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ not allowed."""
 
 
 class GitRefused(ValueError):
-    """Error: a connection is not allowed, or a response is too large. The message is for the person who
-    provided the URL."""
+    """Raised if a connection is not allowed, or a response is too large. The message is for the person who provided the
+    URL."""
 
 
 class GuardedPool(urllib3.PoolManager):

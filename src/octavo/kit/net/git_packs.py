@@ -1,8 +1,8 @@
 """Packs of objects from other servers: received into a file, and inspected before they are unpacked.
 
-A pack states the size of each of its objects. A few kilobytes can declare objects of gigabytes, which
-unpacking would hold in memory: such packs are rejected, and so are such objects of a repository in a folder,
-whose packs were never received. Loaded only where Git is used, because its libraries take long to load.
+A pack states the size of each of its objects. A few kilobytes can declare objects of gigabytes, which unpacking would
+hold in memory: such packs are rejected, and so are such objects of a repository in a folder, whose packs were never
+received. Loaded only where Git is used, because its libraries are slow to load.
 """
 
 from __future__ import annotations
@@ -86,14 +86,14 @@ def fetch(
             )
         if received:
             pack.seek(0)
-            look_over(pack)
+            inspect_pack(pack)
             pack.seek(0)
             store.add_thin_pack(pack.read, None)
     repo.update_shallow(result.new_shallow, result.new_unshallow)
     return result
 
 
-def look_over(pack: IO[bytes]) -> None:
+def inspect_pack(pack: IO[bytes]) -> None:
     """Inspect a pack. Raises GitRefused if its objects are too large or it is not a pack."""
     reading = _Reading(pack)
     head = reading.take(12)

@@ -1,5 +1,4 @@
-"""Network part of ``fetch``, in a separate module because loading an HTTP client takes a fifth of the
-start."""
+"""Network part of ``fetch``, in a separate module because loading an HTTP client takes a fifth of the startup time."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ class Directory(Struct, frozen=True):
             if not connection.bind():
                 self._refuse(connection, user)
             yield connection
-        # Hostile responses raise whatever the decoder meets.
+        # The decoder can raise any exception for a malicious response.
         except (LDAPException, OSError, ValueError, TypeError, KeyError, IndexError) as error:
             raise DirectoryUnavailable(f"{type(error).__name__}: {error}") from None
         finally:

@@ -32,7 +32,7 @@ def allow(tx: Transaction, settings: Settings, address: str) -> None:
     spend(tx, "mails", address.strip().lower(), most, message)
 
 
-def give_back(tx: Transaction, address: str) -> None:
+def uncount(tx: Transaction, address: str) -> None:
     """Subtract an email that was counted but could not be sent."""
     count_more(tx, key_of("day", "mails", address.strip().lower()), DAY, -1)
 
@@ -48,8 +48,8 @@ def send(
     """Send one email through the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS from the
     start.
 
-    ``headers``: additional headers. Over ``smtp``, TLS is used if the server offers it, and required if the
-    settings say so. Raises Unavailable.
+    ``headers``: additional headers. Over ``smtp``, TLS is used if the server offers it, and required if the settings
+    demand it. Raises Unavailable.
     """
     parts = read_address(settings.smtp_url)
     if parts is None or parts.scheme not in ("smtp", "smtps") or not parts.host:

@@ -145,7 +145,7 @@ class _TextLines(_Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         timestamp, event, fields, error = self._parts(record)
-        # An event is one line, whatever text it contains.
+        # An event is one line, regardless of its text.
         event = event.replace("\r", "\\r").replace("\n", "\\n")
         level = f"{record.levelname.lower():8}"
         if self._colors:
@@ -194,7 +194,7 @@ def configure(
     # These log every request they send, with its whole URL.
     for noisy in ("httpx", "httpcore"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # Every attempt to connect while a server is away is logged once by Octavo.
+    # The pool logs every attempt to connect to an unreachable server; Octavo logs the outage once.
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 
 

@@ -63,7 +63,7 @@ class _Room:
             self._left -= 1
             return True
 
-    def give_back(self, count: int) -> None:
+    def release(self, count: int) -> None:
         with self._lock:
             self._left += count
 
@@ -96,7 +96,7 @@ class _Exporter(SpanExporter):
         self._said_at: float | None = None
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        self._room.give_back(len(spans))
+        self._room.release(len(spans))
         result = self._exporter.export(spans)
         if result is SpanExportResult.SUCCESS:
             self._count("sent", len(spans))

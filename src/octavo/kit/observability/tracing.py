@@ -1,7 +1,7 @@
 """Traces: the parts of the work for a request or a job, and the duration of each.
 
-They are off unless the environment names a collector, in OpenTelemetry's variables. Without one, nothing of
-OpenTelemetry is loaded, and a span costs reading one variable. ``trace_export`` is the other side.
+They are off unless the environment names a collector, in OpenTelemetry's variables. Without one, OpenTelemetry is not
+loaded, and a span costs one variable lookup. ``trace_export`` sends the spans.
 
 A span contains no content and no user input: routes instead of paths that may contain a secret, ids, sizes,
 statuses, and the types of errors without their messages.
@@ -112,7 +112,7 @@ class Span:
         _current.set(self)
 
     def leave(self) -> None:
-        # Content that is read as it arrives may end in another thread than it began in.
+        # A stream may end in a different thread than the one in which it started.
         if _current.get() is self:
             _current.set(self._before)
 
@@ -198,7 +198,7 @@ def _check_sampler(sampler: str, argument: str) -> None:
 def begin(make: Callable[[], Tracer]) -> None:
     """Start creating spans with the result of ``make``. Raises Unavailable if ``make`` raises ValueError or
     OSError."""
-    global _tracer  # noqa: PLW0603 - spans are made by whatever runs in the process
+    global _tracer  # noqa: PLW0603 - spans are created by any code in the process
     try:
         _tracer = make()
     except (ValueError, OSError) as error:
@@ -206,14 +206,14 @@ def begin(make: Callable[[], Tracer]) -> None:
 
 
 def end() -> None:
-    """Send the remaining spans, for a moment, and none after that."""
+    """Send the remaining spans within a short time limit, and no spans after that."""
     global _tracer  # noqa: PLW0603
     tracer, _tracer = _tracer, None
     if tracer is not None:
         tracer.close()
 
 
-def are_on() -> bool:
+def is_enabled() -> bool:
     return _tracer is not None
 
 

@@ -1,9 +1,8 @@
 """Syntax highlighting with a time limit.
 
-The lexers are regular expressions by some hundred authors. For many of them there are texts that take hours,
-and nothing can stop a regular expression in a thread. So code blocks are highlighted by a separate process,
-which limits its own CPU time for each, regardless of the load of the machine. Code that takes longer is shown
-without colors.
+The lexers are regular expressions by several hundred authors. For many of them there are texts that take hours, and
+nothing can stop a regular expression in a thread. So code blocks are highlighted by a separate process, which limits
+its own CPU time for each, regardless of the load of the machine. Code that takes longer is shown without colors.
 
 ``python -m octavo.kit.processes.highlighting`` is that process: it reads requests and responds until its
 input ends.
@@ -56,8 +55,8 @@ class _Found(Struct, array_like=True):
 
 
 class _TimeIsOver(BaseException):
-    """Signal: the time limit was reached. It is derived from BaseException so that lexers that catch errors
-    don't catch it."""
+    """Raised internally if the time limit was reached. It is derived from BaseException so that lexers that catch
+    errors don't catch it."""
 
 
 def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) -> _Found:
@@ -150,7 +149,7 @@ def _receive(stream: IO[bytes], kind: type[Any], patience: float | None = None) 
 
 
 def main() -> None:
-    # A break at the terminal is for the parent, which ends this process by closing its input.
+    # Ctrl+C in the terminal is for the parent, which ends this process by closing its input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Output that a lexer prints is not a response.

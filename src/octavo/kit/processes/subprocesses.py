@@ -1,7 +1,7 @@
 """Run Octavo's code on untrusted input in a separate process.
 
-The process gets a folder and no variables of the service's environment: no database URL, no key. ``kit.bare``
-limits its resources before any of the code runs.
+The process gets a folder and no variables of the service's environment: no database URL, no key. ``bounded_run`` limits
+its resources before any of the code runs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, bound
     """Run ``python -m module FOLDER ARGUMENTS`` in ``folder``; return False if it fails or exceeds its
     limits.
 
-    Raises OutOfTime if the caller's own deadline comes first, which says nothing about the input.
+    Raises DeadlineExceeded if the caller's own deadline comes first, which is unrelated to the input.
     """
     environment = {
         "HOME": str(folder),

@@ -48,7 +48,7 @@ class _Process:
             os.close(says)
         self.pid, self.send = self._popen.pid, self._popen.send_signal
 
-    def look(self) -> int | None:
+    def poll(self) -> int | None:
         """Note whether it is ready, and return its exit code once it has ended."""
         code = self._popen.poll()
         if self.said >= 0 and (said := _read(self.said)) is not None:
@@ -82,7 +82,7 @@ class Supervisor:
         self._stopping = self._asked = False
 
     def run(self) -> int:
-        """Keep workers running until SIGTERM or SIGINT; no worker is left afterwards.
+        """Keep workers running until SIGTERM or SIGINT; no worker is left afterward.
 
         Return the exit code, which is that of the first worker if it does not start.
         """
@@ -99,7 +99,7 @@ class Supervisor:
                 return code
             why = MORE
             self._replace()
-            self._see_off()
+            self._kill_overdue()
             starting = [one.said for one in self._processes() if one.said >= 0]
             if reading in select.select([reading, *starting], [], [], self._seconds())[0]:
                 os.read(reading, 1024)
@@ -107,7 +107,7 @@ class Supervisor:
             process.send(signal.SIGTERM)
             self._leaving[process] = time.monotonic() + _PATIENCE
         while self._leaving:
-            self._see_off()
+            self._kill_overdue()
             time.sleep(0.02)
         return 0
 
@@ -131,7 +131,7 @@ class Supervisor:
         ready."""
         for number, slot in list(self._slots.items()):
             process = slot.process
-            if process is not None and (code := process.look()) is not None:
+            if process is not None and (code := process.poll()) is not None:
                 if slot.deaths == 0 and len(self._slots) == 1 and not process.wanted:
                     return code if code > 0 else 1
                 lived = time.monotonic() - process.began
@@ -156,7 +156,7 @@ class Supervisor:
             self._next = self._start(0, RELOAD)
         if self._next is None:
             return
-        code, number = self._next.look(), self._to_replace[0]
+        code, number = self._next.poll(), self._to_replace[0]
         if self._next.wanted:
             self._current = self._newer
             self._leave(self._slots[number].process)
@@ -175,9 +175,9 @@ class Supervisor:
             process.send(signal.SIGHUP)
             self._leaving[process] = time.monotonic() + _PATIENCE
 
-    def _see_off(self) -> None:
+    def _kill_overdue(self) -> None:
         for process, until in list(self._leaving.items()):
-            if process.look() is not None:
+            if process.poll() is not None:
                 del self._leaving[process]
             elif time.monotonic() >= until:
                 log.error("process %d did not end and was killed", process.pid)

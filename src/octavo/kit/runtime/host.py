@@ -82,11 +82,10 @@ class Host:
     ) -> ScriptAnswer:
         """Return a script's response to an event.
 
-        ``owner``: the owner of the script, for fair sharing of processes (``kit.shares``). ``key``: the key
-        of the process; events with the same key share the state of their script, and others never do.
-        ``script``: the function that returns its text, called when a process starts. ``finished(logs,
-        problem)``: called once, when the script is completely done: with ``wait``, before this returns,
-        otherwise in a separate thread.
+        ``owner``: the owner of the script, for fair sharing of processes (``kit.scheduling.shares``). ``key``: the key
+        of the process; events with the same key share the state of their script, and others never do. ``script``: the
+        function that returns its text, called when a process starts. ``finished(logs, problem)``: called once, when the
+        script is completely done: with ``wait``, before this returns, otherwise in a separate thread.
 
         ``seconds``: the time limit for the response, and before that for a free process. Raises ScriptFailed,
         and Unavailable if every process is busy for too long or none starts.
@@ -205,7 +204,7 @@ class Host:
             process.kill()
 
     def _make_room(self) -> bool:
-        """Return whether one more process can start. Ends processes that were idle for long, and one more if
+        """Return whether one more process can start. Ends processes that were idle for a long time, and one more if
         that makes room."""
         idle = sorted(
             (name for name, warm in self._warm.items() if not warm.busy),

@@ -84,7 +84,7 @@ class HostRequest(Struct, frozen=True):
     redirect: str
 
 
-class Got(Struct, frozen=True):
+class HostResponse(Struct, frozen=True):
     url: str
     status: int
     headers: list[tuple[str, str]]
@@ -92,14 +92,14 @@ class Got(Struct, frozen=True):
 
 
 class FetchRefused(Exception):
-    """Error: a request was rejected. Scripts see a failed fetch."""
+    """Raised if a request was rejected. Scripts see a failed fetch."""
 
 
-Fetch = Callable[[HostRequest], Got]
+Fetch = Callable[[HostRequest], HostResponse]
 
 
 class ScriptFailed(Exception):
-    """Error: a script ended, hung, or sent an invalid response. The message contains the reason, for the author of
+    """Raised if a script ended, hung, or sent an invalid response. The message contains the reason, for the author of
     the script."""
 
 
@@ -297,8 +297,8 @@ def _limit(pid: int) -> None:
     import resource
 
     prlimit = getattr(resource, "prlimit", None)
-    if prlimit is not None:  # Only Linux has it.
-        with suppress(ProcessLookupError):  # It has already ended, which waiting for it will show.
+    if prlimit is not None:  # Only Linux supports this.
+        with suppress(ProcessLookupError):  # The process has already ended; waiting for it will report that.
             prlimit(pid, resource.RLIMIT_DATA, (DATA, DATA))
             prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
@@ -309,7 +309,7 @@ def _allow_cpu(pid: int) -> None:
 
     prlimit = getattr(resource, "prlimit", None)
     if prlimit is not None:
-        with suppress(OSError, ValueError):  # It has already ended.
+        with suppress(OSError, ValueError):  # The process has already ended.
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             used = (int(fields[11]) + int(fields[12])) // os.sysconf("SC_CLK_TCK")
             hard = prlimit(pid, resource.RLIMIT_CPU)[1]
@@ -329,7 +329,7 @@ class ScriptRun:
         self.logs: list[Log] = []
 
     def wait(self, deadline: float, fetch: Fetch) -> ScriptAnswer:
-        """Wait for the script's response. Raises ScriptFailed, also for an error in the script."""
+        """Wait for the script's response. Raises ScriptFailed, including for an error in the script."""
         while True:
             message = self._next(deadline, fetch)
             if isinstance(message, _Response) and message.id == self._id:

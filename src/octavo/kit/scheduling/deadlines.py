@@ -32,8 +32,8 @@ _deadlines: ContextVar[tuple[Deadline, ...]] = ContextVar("octavo_deadlines", de
 """Deadlines of this work, outer ones first; the earliest one applies."""
 
 
-class OutOfTime(Exception):
-    """Error: a deadline has passed, and the work has to end without any further effect."""
+class DeadlineExceeded(Exception):
+    """Raised if a deadline has passed, and the work has to end without any other effect."""
 
 
 @contextmanager
@@ -66,10 +66,10 @@ def remaining(most: float) -> float:
 
 
 def check() -> None:
-    """Raise OutOfTime if the deadline has passed, and let other threads compute. Call it in every iteration
-    of a loop that may take long."""
+    """Raise DeadlineExceeded if the deadline has passed, and let other threads compute. Call it in every iteration of
+    a loop that may be slow."""
     if remaining(1) == 0:
-        raise OutOfTime("the time limit for this work was reached")
+        raise DeadlineExceeded("the time limit for this work was reached")
     pause()
 
 

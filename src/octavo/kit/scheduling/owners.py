@@ -131,7 +131,7 @@ class Places:
             self._leave_line(ticket.owner)
             return False
 
-    def give_back(self, owner: Owner) -> None:
+    def release(self, owner: Owner) -> None:
         with self._lock:
             self._total -= 1
             for level in levels(owner):

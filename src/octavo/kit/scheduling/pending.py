@@ -42,9 +42,9 @@ class PendingCall(Generic[T]):
             return (yield from self._done.__await__())
         finally:
             self._done = None
-            self.give_up()
+            self.cancel()
 
-    def give_up(self) -> bool:
+    def cancel(self) -> bool:
         """Cancel the call and the code that awaits it, unless the call has started, and return whether it was
         canceled. Called on the loop."""
         if not self._claim.acquire(blocking=False):

@@ -1,11 +1,11 @@
 """Permit to compute: one thread at a time.
 
-Threads that compute take the interpreter from each other and from the event loop, which serves most readers
-itself: it waits for all of them whenever it has released the interpreter, which it does for every query and
-every chunk that it sends. So code that computes for a request takes the one permit of its process, and
-returns it while it waits. A thread that computes for long loses the permit to the next in line: it continues
-to compute, and does not keep others from computing at the same time. Turns go by owner (``owners``), so that
-requests of an organization that computes much wait for each other.
+Threads that compute take the interpreter from each other and from the event loop, which serves most readers itself: it
+waits for all of them whenever it has released the interpreter, which it does for every query and every chunk that it
+sends. So code that computes for a request takes the one permit of its process, and returns it while it waits. A thread
+that computes for a long time loses the permit to the next in line: it continues to compute, and does not keep others
+from computing at the same time. Turns go by owner (``owners``), so that requests of an organization that computes a lot
+wait for each other.
 
 Jobs compute with the same permit, in the background: they lose it after a moment, because no client waits for
 them, and then wait for it again at the next point where they hold nothing that others need (``pause``), of
@@ -79,19 +79,19 @@ class _Permit:
             if holder is None or time.monotonic() < self._until:
                 return
             self._holder = None
-        self._places.give_back(holder[1])
+        self._places.release(holder[1])
 
     def is_held(self) -> bool:
         holder = self._holder
         return holder is not None and holder[0] == threading.get_ident()
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         with self._lock:
             holder = self._holder
             if holder is None or holder[0] != threading.get_ident():
                 return
             self._holder = None
-        self._places.give_back(holder[1])
+        self._places.release(holder[1])
 
 
 _permit = _Permit()
@@ -103,7 +103,7 @@ def compute(function: Callable[..., T], *arguments: object) -> T:
     try:
         return function(*arguments)
     finally:
-        _permit.give_back()
+        _permit.release()
 
 
 def compute_aside(function: Callable[..., T], *arguments: object) -> T:
@@ -129,7 +129,7 @@ def waiting() -> Iterator[None]:
         yield
         pause()
         return
-    _permit.give_back()
+    _permit.release()
     try:
         yield
     finally:
@@ -139,7 +139,7 @@ def waiting() -> Iterator[None]:
 @contextmanager
 def without() -> Iterator[None]:
     """Run a block that needs no permit, because only one thread at a time runs it and others wait for it."""
-    _permit.give_back()
+    _permit.release()
     _thread.writes = True
     try:
         yield

@@ -42,7 +42,7 @@ class ProcessTurns:
             self._wanted = False
             return self._held
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         with self._changed:
             self._held = False
             _lock(self._turn, fcntl.LOCK_UN)
@@ -54,7 +54,7 @@ class ProcessTurns:
                 self._close_files()
 
     def _close_files(self) -> None:
-        # Also returns a lock that is held.
+        # Closing a file also releases its lock.
         for file in (self._door, self._turn):
             os.close(file)
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from octavo.errors import TooManyRequests
 from octavo.kit.clock import now
+
+_AGAIN = 10.0
+"""Seconds between two readings of the limits of organizations."""
 
 
 class RateAllowance(NamedTuple):
@@ -21,6 +26,34 @@ class RateAllowance(NamedTuple):
             "x-ratelimit-remaining": str(self.left),
             "x-ratelimit-reset": str(self.reset),
         }
+
+
+class OrganizationRates:
+    """Rate limits that all callers of an organization share, in this process. The limits are cached for ten seconds.
+
+    ``read``: the function that returns the limits by organization, in requests per minute.
+    """
+
+    def __init__(
+        self, read: Callable[[], Mapping[str, int]] = dict, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._read = read
+        self._clock = clock
+        self._read_at = float("-inf")
+        self._limits: Mapping[str, int] = {}
+        self._limiter = RateLimiter(0)
+
+    def count(self, organization_id: str) -> None:
+        """Count a request to an organization. Raises TooManyRequests."""
+        if self._clock() - self._read_at >= _AGAIN:
+            self._limits, self._read_at = self._read(), self._clock()
+        limit = self._limits.get(organization_id)
+        if limit is not None:
+            self._limiter.check(organization_id, limit=limit)
+
+    def forget(self) -> None:
+        """Read the limits again at the next request, because this process has changed them."""
+        self._read_at = float("-inf")
 
 
 class RateLimiter:
@@ -41,11 +74,11 @@ class RateLimiter:
             raise self._refused(moment, allowance)
         return allowance
 
-    def check(self, key: str, count: int = 1) -> None:
-        """Count requests without returning the remaining limit."""
+    def check(self, key: str, count: int = 1, limit: int | None = None) -> None:
+        """Count requests without returning the remaining limit. ``limit``: the limit of this key, if it has its own."""
         moment, used = self._use(key, count)
-        if used > self.limit:
-            raise self._refused(moment, self._allowance(moment, used))
+        if used > (self.limit if limit is None else limit):
+            raise self._refused(moment, self._allowance(moment, used, limit))
 
     def _use(self, key: str, count: int = 1) -> tuple[int, int]:
         """Return the time in seconds, and the number of requests in this minute, including these."""
@@ -60,8 +93,9 @@ class RateLimiter:
         self._counts[key] = used
         return moment, used
 
-    def _allowance(self, moment: int, used: int) -> RateAllowance:
-        return RateAllowance(self.limit, max(self.limit - used, 0), (moment // 60 + 1) * 60)
+    def _allowance(self, moment: int, used: int, limit: int | None = None) -> RateAllowance:
+        most = self.limit if limit is None else limit
+        return RateAllowance(most, max(most - used, 0), (moment // 60 + 1) * 60)
 
     @staticmethod
     def _refused(moment: int, allowance: RateAllowance) -> TooManyRequests:

@@ -43,7 +43,7 @@ _inside: ContextVar[tuple[Shares, ...]] = ContextVar("octavo_shares", default=()
 
 
 class Busy(Unavailable):
-    """Error: the owner's other requests hold all its slots, and the queue is full."""
+    """Raised if the owner's other requests hold all its slots, and the queue is full."""
 
     reason = "busy"
 
@@ -117,7 +117,7 @@ class Shares(Places):
             await asyncio.wait_for(free, seconds)
         except BaseException as error:
             if self.withdraw(ticket):
-                self.give_back(owner)
+                self.release(owner)
             if isinstance(error, TimeoutError):
                 raise Busy(self.name) from None
             raise
@@ -140,7 +140,7 @@ class Shares(Places):
 
         def give_back() -> None:
             if held:
-                self.give_back(held.pop())
+                self.release(held.pop())
 
         return give_back
 
@@ -174,14 +174,14 @@ class SharedThreads(Shares):
             self.threads.submit(work.run_apart)
             return await work, give_back
         except BaseException:
-            if work.is_over or work.give_up():
+            if work.is_over or work.cancel():
                 give_back()
             else:
                 work.dropped = give_back
             raise
 
     async def run(self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: object) -> T:
-        """Run a function in a slot, and release the slot afterwards. Raises Busy."""
+        """Run a function in a slot, and release the slot afterward. Raises Busy."""
         found, give_back = await self.begin(owner, seconds, function, *arguments)
         give_back()
         return found
@@ -230,19 +230,19 @@ class _Placed(PendingCall[T]):
         self._ticket = None
         try:
             self._pool.threads.submit(self.run_apart)
-        except RuntimeError:  # Closed meanwhile.
+        except RuntimeError:  # Closed in the meantime.
             with suppress(RuntimeError):  # The loop may be closed as well.
-                self._loop.call_soon_threadsafe(self.give_up)
+                self._loop.call_soon_threadsafe(self.cancel)
 
-    def give_up(self) -> bool:
-        is_mine = super().give_up()
+    def cancel(self) -> bool:
+        is_mine = super().cancel()
         ticket, self._ticket = self._ticket, None
         if is_mine and ticket is not None:
             self._pool.withdraw(ticket)
         return is_mine
 
     def _leave(self) -> None:
-        self._pool.give_back(self._owner)
+        self._pool.release(self._owner)
 
 
 def request_threads(name: str, threads: int, thread_name: str, connections: int) -> SharedThreads:
@@ -257,7 +257,7 @@ def request_threads(name: str, threads: int, thread_name: str, connections: int)
 
 
 class LoopTurns:
-    """Turns on the event loop, for work that is done there at once because that is sooner than in a thread.
+    """Turns on the event loop, for work that is done there immediately because starting a thread would take longer.
 
     The loop itself serves connections in the order in which they have something to send: five hundred
     requests of one owner would be answered before the next one's. So work that takes longer than ``TURN``

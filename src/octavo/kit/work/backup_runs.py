@@ -1,4 +1,4 @@
-"""Records of backups: the last ones, good or failed, so that their age can be shown and watched."""
+"""Records of the latest backups, successful or failed, so that their age can be shown and monitored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ declare(Table(name="backup_runs", stays="the server's own", long=("problem",)))
 
 
 class BackupRun(Struct, frozen=True):
-    """Attempted backup. Times are in milliseconds. ``problem``: the reason why it failed; None if it is complete."""
+    """Attempted backup. Times are in milliseconds. ``problem``: the reason why it failed; None if it succeeded."""
 
     id: str
     place: str
@@ -49,7 +49,8 @@ def recorded(database: Database, place: str) -> Iterator[Callable[[int], None]]:
 def record_backup(
     database: Database, place: str, started_at: int, size: int | None, problem: str | None
 ) -> None:
-    """Record a backup that has ended. A backup is good even if it can't be recorded: that is only logged."""
+    """Record a completed or failed backup. If the record can't be written, the error is only logged, because the backup
+    itself is valid."""
     try:
         with database.write() as tx:
             tx.run(
@@ -80,8 +81,8 @@ def list_backups(tx: Transaction, limit: int) -> list[BackupRun]:
     return [BackupRun(*row) for row in rows]
 
 
-def last_good_backup(tx: Transaction) -> BackupRun | None:
-    """Return the last backup that did not fail."""
+def last_successful_backup(tx: Transaction) -> BackupRun | None:
+    """Return the last successful backup."""
     row = tx.one(
         f"SELECT {_RUN} FROM backup_runs WHERE problem IS NULL ORDER BY ended_at DESC, id DESC LIMIT 1"
     )

@@ -23,7 +23,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from octavo.errors import OctavoError, OutOfReach
+from octavo.errors import OctavoError, TemporarilyUnavailable
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.scheduling.owners import Owner
@@ -79,11 +79,11 @@ class HubMessage(NamedTuple):
 class MessageSource(Protocol):
     """Source of messages, of which each hub has its own. Called in the hub's thread, within a read."""
 
-    def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[HubMessage]:
+    def messages_about(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[HubMessage]:
         """Return messages about an event for listeners of these topics, which are all topics with listeners."""
         ...
 
-    def look(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:
+    def other_messages(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:
         """Return messages about other changes since the last call. They are not repeated for clients that
         missed them."""
         ...
@@ -98,19 +98,19 @@ def source(make: Callable[[], MessageSource]) -> Callable[[], MessageSource]:
     return make
 
 
-class _Said(msgspec.Struct, tag_field="kind", kw_only=True):
+class _StreamMessage(msgspec.Struct, tag_field="kind", kw_only=True):
     timestamp: str
 
 
-class Ready(_Said, tag="ready"):
+class Ready(_StreamMessage, tag="ready"):
     """First message: all later events are sent as they happen."""
 
 
-class Reset(_Said, tag="reset"):
+class Reset(_StreamMessage, tag="reset"):
     """Message that the events after the given one are no longer available, so clients must reload everything."""
 
 
-class Closed(_Said, tag="closed", kw_only=True):
+class Closed(_StreamMessage, tag="closed", kw_only=True):
     """Last message: the stream ends because a new request would be rejected with this error."""
 
     code: int
@@ -228,12 +228,12 @@ class Hub:
     async def follow(self, listener: Listener) -> AsyncGenerator[bytes, None]:
         """Yield the chunks of a stream while it lasts.
 
-        Before the first chunk, raises OutOfReach if there are too many streams, or the error with which the
+        Before the first chunk, raises TemporarilyUnavailable if there are too many streams, or the error with which the
         listener is rejected.
         """
         loop = self._loop = asyncio.get_running_loop()
         if self._closed:
-            raise OutOfReach("The server is stopping. Try again in a moment.")
+            raise TemporarilyUnavailable("The server is stopping. Try again in a moment.")
         give_back = self._places.wait(listener.owner, 0)
         self._listeners.add(listener)
         try:
@@ -341,7 +341,7 @@ class Hub:
         return b"".join(said)
 
     def _begin(self, tx: Transaction, generation: int | None) -> None:
-        """Forget former events, because nothing was read while no one listened."""
+        """Discard earlier events, because nothing was read while no one listened."""
         self._sources = [make() for make in _sources]
         self._latest = deque(outbox.latest_events(tx, _BATCH), _REMEMBERED)
         self._remembers = False
@@ -387,7 +387,7 @@ class Hub:
                 self._latest.extend(found)
                 self._wait_for_missing(found[-1][1])
         for maker in self._sources:
-            for message in maker.look(tx, topics):
+            for message in maker.other_messages(tx, topics):
                 self._give(tx, message, None, generation, given)
         self._generation = generation
         self._send(given)
@@ -405,7 +405,7 @@ class Hub:
     def _said_of(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[HubMessage]:
         for maker in self._sources:
             try:
-                yield from maker.tell(tx, event, topics)
+                yield from maker.messages_about(tx, event, topics)
             except OctavoError:
                 log.exception("an event couldn't be converted to messages", extra={"event": event.id})
 
@@ -452,7 +452,7 @@ class Hub:
         return False
 
     def _keep(self, quiet: Sequence[Listener]) -> None:
-        """Send comments to streams that were silent for long, and end those without access."""
+        """Send comments to streams that were silent for a long time, and end those without access."""
         given: list[tuple[Listener, bytes | None]] = []
         try:
             with self._db.read():

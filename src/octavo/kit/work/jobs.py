@@ -48,7 +48,7 @@ STATES: dict[State, tuple[str, ...]] = {
     "running": ("running",),
     "waiting": ("ready", "later"),
 }
-"""States shown to people, in display order, with the states of rows that each stands for."""
+"""States shown to people, in display order, with the states of rows that each represents."""
 
 
 class Kind(NamedTuple):
@@ -105,7 +105,7 @@ class JobCount(Struct, frozen=True):
 
 
 class LeaseLost(Exception):
-    """Error: another worker has taken over the job, and this run must have no effect."""
+    """Raised if another worker has taken over the job, and this run must have no effect."""
 
 
 class Leased:

@@ -1,7 +1,7 @@
 """Maintenance mode, in which the app and the API are read-only, and announcements to everyone on the server.
 
-Maintenance starts at its time and lasts until someone turns it off: its end is only announced, because the work may
-take longer. An announcement disappears at its end.
+Maintenance starts at its scheduled time and lasts until someone turns it off. Its announced end has no effect, because
+the work may take longer. An announcement disappears at its end.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from octavo.kit.db.tables import Table, declare, person
 
 NoticeKind = Literal["maintenance", "announcement"]
 _AGAIN = 1.0
-"""Seconds for which a process relies on what it has read."""
+"""Seconds for which a process caches the notice that it has read."""
 _RETRY = 30
-"""Seconds after which clients try again when no end is announced, and the minimum and maximum otherwise."""
+"""Seconds after which clients retry if no end is announced; otherwise the minimum. The maximum follows."""
 _LONGEST_RETRY = 300
 
 declare(
@@ -36,8 +36,8 @@ declare(
 
 
 class ServerNotice(Struct, frozen=True):
-    """Maintenance or announcement; times in milliseconds. ``reminded_at``: when server administrators were last
-    reminded that it is still on."""
+    """Maintenance or announcement. Times are in milliseconds. ``reminded_at``: the time of the last reminder to server
+    administrators that maintenance is still on."""
 
     kind: NoticeKind
     message: str
@@ -52,7 +52,7 @@ class ServerNotice(Struct, frozen=True):
 
 
 class ReadOnly(Unavailable):
-    """The server is in maintenance mode: reading works, and nothing is changed."""
+    """Raised for a change while the server is in maintenance mode. Reading still works."""
 
     reason = "maintenance"
 
@@ -67,7 +67,7 @@ class ReadOnly(Unavailable):
 
 
 def list_notices(tx: Transaction) -> dict[NoticeKind, ServerNotice]:
-    """Return all notices that are planned or on, by kind."""
+    """Return all scheduled and current notices, by kind."""
     rows = tx.all("SELECT kind, message, starts_at, ends_at, reminded_at FROM server_notices ORDER BY kind")
     found = [ServerNotice(*row) for row in rows]
     return {
@@ -78,7 +78,7 @@ def list_notices(tx: Transaction) -> dict[NoticeKind, ServerNotice]:
 
 
 def put_notice(tx: Transaction, notice: ServerNotice, by: str | None) -> None:
-    """Plan or start a notice in place of the one of its kind. ``by``: the person."""
+    """Schedule or start a notice, replacing the one of the same kind. ``by``: the id of the person."""
     remove_notice(tx, notice.kind)
     tx.run(
         """INSERT INTO server_notices (kind, message, starts_at, ends_at, created_by)
@@ -97,7 +97,7 @@ def remove_notice(tx: Transaction, kind: NoticeKind) -> bool:
 
 
 def find_maintenance(tx: Transaction) -> ServerNotice | None:
-    """Return the maintenance that is on now."""
+    """Return the current maintenance; None if maintenance mode is off."""
     found = list_notices(tx).get("maintenance")
     return found if found is not None and found.is_on else None
 
@@ -105,7 +105,8 @@ def find_maintenance(tx: Transaction) -> ServerNotice | None:
 class WriteGate:
     """Gate of a process, through which every change of the API passes.
 
-    What it has read counts for a second, so changes that another process accepts end a second after the start.
+    The notice is cached for one second, so other processes may still accept changes for up to a second after
+    maintenance starts.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
@@ -115,7 +116,7 @@ class WriteGate:
         self._found: ServerNotice | None = None
 
     def require_open(self) -> None:
-        """Raises ReadOnly."""
+        """Raise ReadOnly in maintenance mode."""
         if self._clock() - self._read_at >= _AGAIN:
             with self._database.read() as tx:
                 self._found = list_notices(tx).get("maintenance")
@@ -124,5 +125,5 @@ class WriteGate:
             raise ReadOnly(self._found)
 
     def forget(self) -> None:
-        """Read again at the next change: this process has changed it."""
+        """Read the notice again at the next change, because this process has changed it."""
         self._read_at = float("-inf")

@@ -1,7 +1,7 @@
-"""Progress of what an upgrade left to background jobs.
+"""Progress of the background jobs that an upgrade started.
 
-A migration, or a start after one, enqueues jobs that rebuild data in parts. The total is recorded at that moment;
-what is left is counted from the rows that wait, so nothing has to be updated while the jobs run.
+A migration, or a start after one, enqueues jobs that rebuild data in parts. The total is recorded at that moment. The
+remainder is the number of pending rows, so nothing has to be updated while the jobs run.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from octavo.kit.db.tables import Table, declare
 declare(Table(name="rebuilds", stays="the server's own", derived=True))
 
 
-class Left(Struct, frozen=True):
-    """What is left of one part: rows that wait or are being worked on, and rows that failed permanently."""
+class Remainder(Struct, frozen=True):
+    """Remainder of one part: pending and running rows, and rows that failed permanently."""
 
     waiting: int
     failed: int = 0
 
 
 class Rebuild(Struct, frozen=True):
-    """Unfinished part of an upgrade. ``part``: what is rebuilt, in plain words; ``failed`` is included in neither
-    ``waiting`` nor what is done."""
+    """Unfinished part of an upgrade. ``part``: a readable name of the data to rebuild. ``failed`` is included neither
+    in ``waiting`` nor in the finished share."""
 
     part: str
     total: int
@@ -35,7 +35,7 @@ class Rebuild(Struct, frozen=True):
 
     @property
     def percent(self) -> int:
-        """How much is done, rounded down."""
+        """Finished percentage, rounded down."""
         return 100 * max(0, self.total - self.waiting - self.failed) // max(1, self.total)
 
     def __str__(self) -> str:
@@ -43,20 +43,20 @@ class Rebuild(Struct, frozen=True):
         return f"{said}, {self.failed} failed" if self.failed else said
 
 
-Counting = Callable[[Transaction, int], Left]
+Counting = Callable[[Transaction, int], Remainder]
 _parts: dict[str, Counting] = {}
 
 
 def rebuilds(part: str, count: Counting) -> None:
-    """Declare a part. ``count(tx, since)`` counts what is left of everything that waited at ``since``, in
-    milliseconds: the same work that something else caused later is no part of the upgrade."""
+    """Declare a part. ``count(tx, since)`` returns the remainder of the work that was pending at ``since``
+    (milliseconds). The same kind of work with a later, different cause is not part of the upgrade."""
     _parts[part] = count
 
 
 def rebuilds_by_job(part: str, kind: str) -> None:
     """Declare a part that jobs of one kind rebuild."""
 
-    def count(tx: Transaction, since: int) -> Left:
+    def count(tx: Transaction, since: int) -> Remainder:
         found: Mapping[str, int] = dict(
             tx.all(
                 """SELECT CASE WHEN state = 'parked' THEN 'failed' ELSE 'waiting' END, count(*) FROM jobs
@@ -65,7 +65,7 @@ def rebuilds_by_job(part: str, kind: str) -> None:
                 since=since,
             )
         )
-        return Left(found.get("waiting", 0), found.get("failed", 0))
+        return Remainder(found.get("waiting", 0), found.get("failed", 0))
 
     rebuilds(part, count)
 
@@ -91,7 +91,7 @@ def list_rebuilds(tx: Transaction) -> list[Rebuild]:
     found = []
     for part, total, started_at in tx.all("SELECT part, total, started_at FROM rebuilds ORDER BY part"):
         if part not in _parts:
-            continue  # Of a newer version that runs beside this one.
+            continue  # This part belongs to a newer version that runs at the same time.
         left = _parts[part](tx, started_at)
         if left.waiting or left.failed:
             found.append(Rebuild(part, total, left.waiting, left.failed))

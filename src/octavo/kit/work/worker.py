@@ -1,9 +1,9 @@
 """Run jobs in threads that are shared fairly.
 
-Short jobs, long ones, and those that wait for other servers have separate threads. Kinds take turns, and
-within a kind, organizations do. In each group of threads, an organization uses at most its share, and one
-kind uses at most part of that share (``kit.shares``). The next job is found by an index, at a cost that does
-not grow with the number of waiting jobs.
+Short jobs, long ones, and those that wait for other servers have separate threads. Kinds take turns, and within a kind,
+organizations do. In each group of threads, an organization uses at most its share, and one kind uses at most part of
+that share (``kit.scheduling.shares``). The next job is found by an index, at a cost that does not grow with the number
+of waiting jobs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import msgspec
 from octavo.kit.clock import now
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.observability import logs, tracing
-from octavo.kit.scheduling.deadlines import OutOfTime, within
+from octavo.kit.scheduling.deadlines import DeadlineExceeded, within
 from octavo.kit.scheduling.owners import done_for
 from octavo.kit.scheduling.permits import compute_aside
 from octavo.kit.scheduling.shares import Shares
@@ -35,7 +35,7 @@ from .maintenance import find_maintenance
 log = logging.getLogger(__name__)
 
 FIRST_RETRY = 5_000
-"""Time in milliseconds before the first retry, doubled with every further attempt."""
+"""Time in milliseconds before the first retry, doubled with each additional attempt."""
 LONGEST_RETRY = 3_600_000
 _BATCH = 200
 _REST = 0.05
@@ -47,10 +47,10 @@ class Worker:
     """Worker that runs jobs in threads: ``threads`` short and as many long ones, and twice as many that wait
     for other servers. ``context``: the first argument of every handler.
 
-    A lease lasts ``lease`` seconds and is renewed while the job runs, so a job of a killed worker is taken
-    over that long after its last renewal. A job that is still running ``grace`` seconds after its time limit
-    has failed: it is taken from its thread, which can have no further effect. Jobs of other processes are
-    found within ``poll`` seconds.
+    A lease lasts ``lease`` seconds and is renewed while the job runs, so a job of a killed worker is taken over that
+    long after its last renewal. A job that is still running ``grace`` seconds after its time limit has failed: it is
+    taken from its thread, which can no longer have any effect. Jobs of other processes are found within ``poll``
+    seconds.
     """
 
     def __init__(
@@ -224,7 +224,7 @@ class Worker:
                     if moment > run.deadline.at + self._grace:
                         kind = jobs.kinds[run.kind]
                         run.given_up = True
-                        self._fail(run, kind, OutOfTime(f"not done within {kind.seconds:g} seconds"))
+                        self._fail(run, kind, DeadlineExceeded(f"not done within {kind.seconds:g} seconds"))
                 if runs and moment - renewed >= self._lease / 3000:
                     with self._database.write() as tx:
                         tx.run(

@@ -26,7 +26,7 @@ class LeftOrganization(Struct, frozen=True):
     last_admin: bool
 
 
-class Foreseen(Struct, frozen=True):
+class DeletionPreview(Struct, frozen=True):
     """Preview of a deletion.
 
     ``managed_by``: the title of the organization that manages the account. The other fields are counts: of
@@ -54,7 +54,7 @@ _COUNTED = {
 }
 
 
-def foresee(tx: Transaction, settings: Settings, user_id: str) -> Foreseen:
+def preview_account_deletion(tx: Transaction, settings: Settings, user_id: str) -> DeletionPreview:
     """Return the effects of deleting a person's account. Raises NotFound for an unknown person."""
     person = tx.one(
         """SELECT o.title FROM users u LEFT JOIN organizations o ON o.id = u.managed_by
@@ -71,7 +71,7 @@ def foresee(tx: Transaction, settings: Settings, user_id: str) -> Foreseen:
            WHERE m.user_id = :user ORDER BY o.title, o.id""",
         user=user_id,
     )
-    return Foreseen(
+    return DeletionPreview(
         [LeftOrganization(id, title, role, last_admin=bool(last)) for id, title, role, last in organizations],
         is_operator(tx, settings, user_id),
         person[0],
@@ -87,7 +87,7 @@ def delete_account(tx: Transaction, settings: Settings, by: Actor | Stranger, us
     user = find_user(tx, user_id)
     if user is None or not tx.one("SELECT 1 FROM users WHERE id = :id AND kind = 'person'", id=user_id):
         return False
-    found = foresee(tx, settings, user_id)
+    found = preview_account_deletion(tx, settings, user_id)
     if found.operator:
         raise Conflict(
             "This account belongs to a server administrator. First, set OCTAVO_ADMIN_EMAIL to the addresses of"

@@ -17,11 +17,18 @@ from octavo.organization.access.accounts import (
     is_operator,
     set_email,
 )
-from octavo.organization.access.auditing import Source, Stranger, audit_person, source_of
+from octavo.organization.access.auditing import Source, Stranger, audit, audit_person, source_of
+from octavo.organization.access.members import (
+    enable_membership,
+    find_membership,
+    notify_joined,
+    upsert_member,
+)
 from octavo.organization.identity import factors
 from octavo.organization.identity.removal import deactivate_account
 from octavo.organization.identity.signing_in import issue_link
 from octavo.organization.identity.verification import verify_address
+from octavo.organization.orgs.store import get_organization
 from octavo.settings import Settings
 
 By = Actor | Stranger
@@ -42,7 +49,7 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
     else:
         _require_not_operator(tx, settings, user_id)
         deactivate_account(tx, user_id)
-    _record(tx, by, "account.activated" if active else "account.deactivated", user_id)
+    record_change(tx, by, "account.activated" if active else "account.deactivated", user_id)
 
 
 def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, email: str) -> None:
@@ -58,14 +65,14 @@ def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, emai
     _require_not_operator(tx, settings, user_id)
     set_email(tx, user_id, email)
     verify_address(tx, user_id)
-    _record(tx, by, "account.email-changed", user_id)
+    record_change(tx, by, "account.email-changed", user_id)
 
 
 def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
     """Turn off two-factor authentication of an account; return False if it was off."""
     if not factors.end(tx, user_id):
         return False
-    _record(tx, by, "second-factor.reset", user_id)
+    record_change(tx, by, "second-factor.reset", user_id)
     return True
 
 
@@ -73,8 +80,37 @@ def end_sessions(tx: Transaction, by: By, user_id: str) -> int:
     """End all sessions of an account and return their number."""
     ended = tx.run("DELETE FROM sessions WHERE user_id = :user", user=user_id)
     if ended:
-        _record(tx, by, "sessions.ended", user_id, after={"sessions": ended})
+        record_change(tx, by, "sessions.ended", user_id, after={"sessions": ended})
     return ended
+
+
+def make_administrator(tx: Transaction, by: By, organization_id: str, user_id: str) -> None:
+    """Make a person an administrator of an organization, as a new member if needed. This is for organizations
+    whose administrators left or can't sign in.
+
+    Raises NotFound for an unknown organization or person, Conflict for a deactivated account.
+    """
+    user = _lock_person(tx, user_id)
+    if user.disabled:
+        raise Conflict("This account is deactivated. Activate it first.")
+    get_organization(tx, organization_id)
+    before = find_membership(tx, organization_id, user_id)
+    if before is not None and before.role == "admin" and not before.disabled:
+        return
+    upsert_member(tx, organization_id, user_id, "admin")
+    if before is None:
+        notify_joined(tx, organization_id, user_id)
+    elif before.disabled:
+        enable_membership(tx, organization_id, user_id)
+    audit(
+        tx,
+        by,
+        "member.updated" if before else "member.added",
+        organization_id,
+        ("user", user_id),
+        before={"role": before.role} if before else None,
+        after={"role": "admin", "by": "server administrator"},
+    )
 
 
 def create_sign_in_link(tx: Transaction, context: Context, by: By, user_id: str) -> str:
@@ -84,7 +120,7 @@ def create_sign_in_link(tx: Transaction, context: Context, by: By, user_id: str)
     secret = issue_link(tx, context.sealer, user.email)
     if secret is None:
         raise Conflict("This account is deactivated. Activate it first.")
-    _record(tx, by, "sign-in-link.created", user_id)
+    record_change(tx, by, "sign-in-link.created", user_id)
     return f"{context.settings.url}/sign-in?link={secret}"
 
 
@@ -102,8 +138,9 @@ def _require_not_operator(tx: Transaction, settings: Settings, user_id: str) -> 
         )
 
 
-def _record(tx: Transaction, by: By, action: str, user_id: str, after: object = None) -> None:
-    # Strangers use the command line.
+def record_change(tx: Transaction, by: By, action: str, user_id: str, after: object = None) -> None:
+    """Record a change of an account in the audit log of each organization of the person."""
+    # A caller without an account uses the command line.
     actor, token = ("", None) if isinstance(by, Stranger) else (by.user_id, by.token_id)
     source: Source = "script" if isinstance(by, Stranger) else source_of(by)
     audit_person(tx, action, user_id, client=by.client, token=token, actor=actor, source=source, after=after)

@@ -20,7 +20,8 @@ from msgspec import Struct
 from octavo.content.changes.authorization import ChangeAccess, change_access
 from octavo.content.changes.commands import ContentChange
 from octavo.content.changes.saving import EditedChange, create, edit_change, set_change
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.core.docs_config import DocsConfig, DocsEntry, read_docs, write_docs
 from octavo.core.document.json import DocumentError
 from octavo.core.languages import LANGUAGES
@@ -30,7 +31,7 @@ from octavo.core.problems import Problem
 from octavo.core.sources import Source, SourceError
 from octavo.errors import BadRequest, Conflict, NotFound, OctavoError
 from octavo.interchange.readers.scratch import TemporaryFiles
-from octavo.interchange.transfer.api_client import Absent
+from octavo.interchange.transfer.api_client import ResourceMissing
 from octavo.interchange.transfer.hosted import (
     HostedApi,
     escaped,
@@ -71,14 +72,14 @@ from octavo.sites.site.store import find_site_by_docs_source, set_published
 from octavo.sites.site.structure.arranging import arrange_site, find_parts, require_bounds
 from octavo.sites.site.structure.store import MAX_DEPTH
 
-from .docs_sites import BroughtSite, bring_source
-from .import_export import Brought, bring_into, identity_of, make_space
+from .docs_sites import ImportedSite, import_as_site_or_space
+from .import_export import CompletedImport, identity_of, import_into_space, make_space
 
 _TITLE_MAX = 50
 Progress = Callable[[int, int], None]
 
 
-class MovedSpace(Struct, rename="camel", omit_defaults=True):
+class ApiImportedSpace(Struct, rename="camel", omit_defaults=True):
     """Imported space. ``outcome``: the result; None if it has not changed since the last import."""
 
     id: str
@@ -89,7 +90,7 @@ class MovedSpace(Struct, rename="camel", omit_defaults=True):
     problems: list[Problem] = []
 
 
-class MovedSite(Struct, rename="camel", omit_defaults=True):
+class ApiImportedSite(Struct, rename="camel", omit_defaults=True):
     id: str
     source: str
     title: str
@@ -97,16 +98,16 @@ class MovedSite(Struct, rename="camel", omit_defaults=True):
     problems: list[Problem] = []
 
 
-class MovedIn(Struct, rename="camel", omit_defaults=True):
+class ApiImportResult(Struct, rename="camel", omit_defaults=True):
     """Result of an import over an API. ``stopped``: the reason why it stopped early; running it again
     continues it."""
 
-    spaces: list[MovedSpace]
-    sites: list[MovedSite]
+    spaces: list[ApiImportedSpace]
+    sites: list[ApiImportedSite]
     stopped: str = ""
 
 
-def move_in(
+def import_from_api(
     context: Context,
     address: str,
     token: str,
@@ -117,7 +118,7 @@ def move_in(
     publish: bool = False,
     progress: Progress = lambda done, total: None,
     wait: Callable[[float], None] = time.sleep,
-) -> MovedIn:
+) -> ApiImportResult:
     """Import the spaces and sites of a remote organization that the token can access.
 
     ``source``: the id or title of that organization, if there are several. Raises BadRequest if there is
@@ -128,27 +129,27 @@ def move_in(
         fetcher.check_url(address)
     except FetchError as error:
         raise BadRequest(f"--from: {error.message}") from None
-    moving = _Moving(context, HostedApi(address, token, fetcher, wait), organization_id, collection_id)
+    moving = _ApiImport(context, HostedApi(address, token, fetcher, wait), organization_id, collection_id)
     try:
         from_here = moving.choose(source)
         spaces = list(moving.remote.all(f"/orgs/{escaped(from_here)}/spaces"))
     except SourceError as error:
         raise BadRequest(f"--from: {error}") from None
-    done = MovedIn([], [])
+    done = ApiImportResult([], [])
     try:
         moving.make_spaces(spaces)
         for number, space in enumerate(spaces):
             progress(number, len(spaces))
-            done.spaces.append(moving.bring_space(space))
+            done.spaces.append(moving.import_space(space))
         progress(len(spaces), len(spaces))
         for site in moving.remote.all(f"/orgs/{escaped(from_here)}/sites"):
-            done.sites.append(moving.bring_site(from_here, site, publish))
+            done.sites.append(moving.import_site(from_here, site, publish))
     except SourceError as error:
         done.stopped = str(error)
     return done
 
 
-def move_spaces_in(
+def import_spaces_from_api(
     context: Context,
     service: Service,
     address: str,
@@ -161,7 +162,7 @@ def move_spaces_in(
     publish: bool = False,
     progress: Progress = lambda done, total: None,
     wait: Callable[[float], None] = time.sleep,
-) -> MovedIn | Brought | BroughtSite:
+) -> ApiImportResult | CompletedImport | ImportedSite:
     """Import spaces of another platform, each into a space that is created the first time.
 
     ``wanted``: their keys or versions; by default all that the token can access. A ReadMe project with
@@ -181,7 +182,7 @@ def move_spaces_in(
             # All projects have the same URL.
             where = f"{where}/{escaped(project.id)}"
             if not wanted and len(platform.versions()) > 1:
-                return bring_source(
+                return import_as_site_or_space(
                     context,
                     where,
                     organization_id=organization_id,
@@ -209,14 +210,14 @@ def move_spaces_in(
                 begin_source(tx, here[space.id], identity, space.title)
         else:
             here[space.id] = known[0]
-    done = MovedIn([], [])
+    done = ApiImportResult([], [])
     for number, space in enumerate(chosen):
         progress(number, len(chosen))
         try:
             with ExitStack() as stack:
                 folder = TemporaryFiles(Path(stack.enter_context(TemporaryFolder("import"))))
                 source = platform.open(space.id, folder, stack)
-                brought = bring_into(
+                brought = import_into_space(
                     context,
                     source,
                     places[space.id],
@@ -231,7 +232,7 @@ def move_spaces_in(
         except SourceError as error:
             done.stopped = str(error)
             break
-        done.spaces.append(MovedSpace(here[space.id], space.id, space.title, outcome=brought.outcome))
+        done.spaces.append(ApiImportedSpace(here[space.id], space.id, space.title, outcome=brought.outcome))
     progress(len(done.spaces), len(chosen))
     return done
 
@@ -242,7 +243,7 @@ def _opened_whole(platform: ReadMe, project: Project) -> Iterator[Source]:
         yield platform.open_all(project, TemporaryFiles(Path(place)))
 
 
-class _Moving:
+class _ApiImport:
     def __init__(
         self, context: Context, remote: HostedApi, organization_id: str, collection_id: str | None
     ) -> None:
@@ -294,12 +295,12 @@ class _Moving:
 
     # --- a space --------------------------------------------------------------------------------------
 
-    def bring_space(self, space: dict[str, object]) -> MovedSpace:
+    def import_space(self, space: dict[str, object]) -> ApiImportedSpace:
         id = text_of(space, "id")
         # Its current state is requested again, because the list may be outdated.
         current = self.remote.get(f"/spaces/{escaped(id)}")
         state = text_of(current, "revision")
-        moved = MovedSpace(self.spaces[id], id, text_of(space, "title"))
+        moved = ApiImportedSpace(self.spaces[id], id, text_of(space, "title"))
         if not state or state != self.states[id]:
             hosts = app_hosts(self.context.settings.url)
             with ExitStack() as stack:
@@ -315,7 +316,7 @@ class _Moving:
             moved.problems += self._compared(id)
         for status in ("open", "draft"):
             for change in list(self.remote.all(f"/spaces/{escaped(id)}/change-requests", status=status)):
-                moved.change_requests += self._bring_change(id, change, moved.problems)
+                moved.change_requests += self._import_change_request(id, change, moved.problems)
         return moved
 
     def _here(self, space: str) -> dict[str, str]:
@@ -341,7 +342,7 @@ class _Moving:
 
     # --- change requests ------------------------------------------------------------------------------
 
-    def _bring_change(self, space: str, change: dict[str, object], problems: list[Problem]) -> bool:
+    def _import_change_request(self, space: str, change: dict[str, object], problems: list[Problem]) -> bool:
         """Import a change request with its edits of pages; return False if it was already imported."""
         id, subject = text_of(change, "id"), text_of(change, "subject")
         identity, name = self.identity("change", id), f"#{change.get('number')} {subject}".strip()
@@ -374,7 +375,7 @@ class _Moving:
 
     # --- a site ---------------------------------------------------------------------------------------
 
-    def bring_site(self, organization: str, site: dict[str, object], publish: bool) -> MovedSite:
+    def import_site(self, organization: str, site: dict[str, object], publish: bool) -> ApiImportedSite:
         id, title = text_of(site, "id"), text_of(site, "title")
         at = f"/orgs/{escaped(organization)}/sites/{escaped(id)}"
         structure = self.remote.get(f"{at}/structure")
@@ -390,24 +391,24 @@ class _Moving:
         try:
             look = self.remote.get(f"{at}/customization")
             redirects = list(self.remote.all(f"{at}/redirects"))
-        except Absent:
+        except ResourceMissing:
             look, redirects = None, []
         own_looks = {}
         for entry in config.spaces if look is not None else ():
-            with suppress(Absent):
+            with suppress(ResourceMissing):
                 own_looks[entry.key] = self.remote.get(f"{at}/site-spaces/{escaped(entry.key)}/customization")
         identity = self.identity("site", id)
         spaces = {entry.key: self.spaces[self.shown[entry.key]] for entry in config.spaces}
         with self.context.db.write() as tx:
             known = find_site_by_docs_source(tx, self.organization_id, identity)
             here = known or create_site(tx, organization_id=self.organization_id, title=config.title or title)
-            moved = MovedSite(here, id, title)
+            moved = ApiImportedSite(here, id, title)
             moved.problems += config.problems + arrange_site(tx, here, config, spaces, identity)
             access = site_access(tx, self.actor, Can.ADMIN, self.organization_id, here)
             places = find_parts(tx, here)
         if known is None and look is not None:
             # Settings that people have changed locally since are kept.
-            self._dress(access, look, own_looks, places, moved)
+            self._apply_customization(access, look, own_looks, places, moved)
         for redirect in redirects:
             moved.redirects += self._redirect(access, redirect, places, moved)
         if publish and site.get("published") is True:
@@ -451,13 +452,13 @@ class _Moving:
             **common,
         )
 
-    def _dress(
+    def _apply_customization(
         self,
         access: SiteAccess,
         look: dict[str, Any],
         own_looks: dict[str, Any],
         places: dict[str, str],
-        moved: MovedSite,
+        moved: ApiImportedSite,
     ) -> None:
         """Apply the customization of the remote site, and the differences of its site spaces. ``own_looks``:
         the customization of the site spaces, by their remote ids."""
@@ -479,7 +480,7 @@ class _Moving:
             )
 
     def _redirect(
-        self, access: SiteAccess, redirect: dict[str, object], places: dict[str, str], moved: MovedSite
+        self, access: SiteAccess, redirect: dict[str, object], places: dict[str, str], moved: ApiImportedSite
     ) -> bool:
         source = text_of(redirect, "source")
         destination = object_of(redirect.get("destination"))
@@ -572,7 +573,7 @@ class _Edits:
             return
         try:
             text = read_markdown(self._remote, f"{self._at}/content", page)
-        except (DocumentError, Absent) as error:
+        except (DocumentError, ResourceMissing) as error:
             self.problems.append(Problem(path, 0, "not_converted", f"its content can't be read: {error}"))
             return
         edit: dict[str, Any] = {"document": {"markdown": text}}

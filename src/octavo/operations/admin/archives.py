@@ -24,7 +24,7 @@ from octavo.content.comments.targets import order_commented_nodes
 from octavo.content.revisions.bodies import get_body, put_bodies
 from octavo.content.revisions.deriving import rebuild_derived
 from octavo.content.revisions.files import store_file
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.links import app_hosts
 from octavo.core.pages import slugify
 from octavo.core.paths import MAX_FILE
@@ -55,7 +55,7 @@ class _About(Struct):
     title: str
 
 
-class MovedOrganization(Struct):
+class ArchiveCounts(Struct):
     """Counts of an export or import of an organization. ``rows``: the number of rows of all tables.
     ``files``: the number of texts and files."""
 
@@ -66,10 +66,10 @@ class MovedOrganization(Struct):
     rows: int
 
 
-# --- out ----------------------------------------------------------------------------------------------
+# --- export -------------------------------------------------------------------------------------------
 
 
-def export_organization(context: Context, organization_id: str, folder: Path) -> MovedOrganization:
+def export_organization(context: Context, organization_id: str, folder: Path) -> ArchiveCounts:
     """Export an organization below ``folder``, as of a single moment. Raises BadRequest for a folder that is
     not empty, or an unknown organization."""
     if folder.exists() and any(folder.iterdir()):
@@ -83,7 +83,7 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
         count = 0
         for schema in read_schema(context.db, tx).values():
             table = TABLES[schema.name]
-            if not table.goes_along:
+            if not table.is_exported:
                 continue
             rows = list(read_rows(tx, schema, table.rows_of_organization, org=organization_id))
             for column in naming_columns(table, schema):
@@ -106,7 +106,7 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
                 _write_old(context, tx, folder, digest, is_text)
     told = msgspec.json.encode(_About(FORMAT, VERSION, organization_id, title))
     (folder / ABOUT).write_bytes(msgspec.json.format(told) + b"\n")
-    return MovedOrganization(organization_id, title, len(spaces), len(needed), count)
+    return ArchiveCounts(organization_id, title, len(spaces), len(needed), count)
 
 
 def _people(tx: Transaction, ids: list[str]) -> list[dict[str, object]]:
@@ -136,7 +136,7 @@ def _needed(tx: Transaction, organization_id: str) -> dict[str, bool]:
         row[0]: content == "text"
         for content in contents
         for table, column in content_columns(content)
-        if table.goes_along
+        if table.is_exported
         for row in tx.all(
             f"SELECT DISTINCT {column.name} FROM {table.name}"
             f" WHERE ({table.rows_of_organization}) AND {column.condition}",
@@ -154,7 +154,7 @@ def _write_old(context: Context, tx: Transaction, folder: Path, digest: str, is_
             out.write(piece)
 
 
-# --- back ---------------------------------------------------------------------------------------------
+# --- import -------------------------------------------------------------------------------------------
 
 
 def is_organization(where: str) -> bool:
@@ -164,7 +164,7 @@ def is_organization(where: str) -> bool:
 
 def import_organization(
     context: Context, folder: Path, progress: Progress = lambda done, total: None
-) -> MovedOrganization:
+) -> ArchiveCounts:
     """Import a folder that ``export_organization`` wrote, with all its ids.
 
     People whose email address has an account on this server keep that account; all others get a new account,
@@ -178,7 +178,7 @@ def import_organization(
         schemas = read_schema(context.db, tx)
         if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=about.organization):
             raise BadRequest(f"The organization {about.organization!r} already exists.")
-    order = ["users", *(name for name in schemas if TABLES[name].goes_along)]
+    order = ["users", *(name for name in schemas if TABLES[name].is_exported)]
     rows = {name: read_lines(folder / "rows" / f"{name}.jsonl") for name in order}
     for line in rows["scim_resources"]:
         if line.row.get("kind") == "user":
@@ -209,7 +209,7 @@ def import_organization(
     for done, space_id in enumerate(spaces, len(texts) + len(files) + 1):
         rebuild_derived(context.db, space_id, hosts)
         progress(done, total)
-    return MovedOrganization(about.organization, about.title, len(spaces), len(texts | files), count)
+    return ArchiveCounts(about.organization, about.title, len(spaces), len(texts | files), count)
 
 
 def _read_about(folder: Path) -> _About:

@@ -444,4 +444,4 @@ _STATES = {
         " JOIN branches c ON c.id = b.branch_id AND b.from_seq <= c.sequence"
     ),
 }
-"""Invalid states, besides references to missing rows."""
+"""Invalid states, other than references to missing rows."""

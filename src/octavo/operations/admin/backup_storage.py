@@ -40,7 +40,7 @@ def _environment() -> Mapping[str, str]:
         return os.environ
     found = {**os.environ, **own}
     if "AWS_ACCESS_KEY_ID" in own and "AWS_SESSION_TOKEN" not in own:
-        found.pop("AWS_SESSION_TOKEN", None)  # It belongs to the other key.
+        found.pop("AWS_SESSION_TOKEN", None)  # The session token belongs to the other key.
     return found
 
 
@@ -91,7 +91,7 @@ class BackupPlace:
         )
 
     def put(self, name: str, pieces: Iterable[bytes]) -> None:
-        """Store an object. Raises OutOfReach, OutOfRoom."""
+        """Store an object. Raises TemporarilyUnavailable, DiskFull."""
         with store_errors():
             if self._folder is None:
                 obstore.put(self._store, name, _whole_if_small(pieces))
@@ -113,7 +113,7 @@ class BackupPlace:
                 flush_to_disk(folder)
 
     def get(self, name: str) -> Iterator[bytes]:
-        """Yield the bytes of an object. Raises NotFound, OutOfReach."""
+        """Yield the bytes of an object. Raises NotFound, TemporarilyUnavailable."""
         with store_errors():
             for chunk in obstore.get(self._store, name).stream(min_chunk_size=CHUNK):
                 yield bytes(chunk)

@@ -1,6 +1,6 @@
 """Continuous backup of SQLite: a full base periodically, and every few seconds the pages committed since.
 
-``followed.py`` describes the storage format. A new process continues the chain if SQLite's log still contains
+``continuous_restore.py`` describes the storage format. A new process continues the chain if SQLite's log still contains
 its end; otherwise it starts a new one. Files are copied before the pages that may refer to them.
 """
 
@@ -51,7 +51,7 @@ log = logging.getLogger("octavo.backup")
 _HOUR = 3_600_000
 _SPOOL = 8 * 1024 * 1024
 _LOG_BYTES = 16 * 1024 * 1024
-"""Size in bytes at which the log is restarted, which blocks writers for some milliseconds."""
+"""Size in bytes at which the log is restarted, which blocks writers for a few milliseconds."""
 _MOST_LOG_BYTES = 1024 * 1024 * 1024
 """Maximum size in bytes of the log while the backup location is unreachable; beyond it, a new base is written
 once the location is reachable again."""
@@ -60,7 +60,7 @@ _AGAIN = 5.0
 _BASE_AGAIN = 60_000
 """Time in milliseconds after which a failed base is retried."""
 _ALIVE = 60_000
-"""Time in milliseconds after which a record is written that there were no changes."""
+"""Time in milliseconds without changes after which that is recorded."""
 _LATELY = 2_000_000_000
 """Time in nanoseconds after a listing during which a folder may still get another file with the same
 timestamp."""
@@ -201,7 +201,7 @@ class _Follower:
                 head = read_head(pieces)
         except ValueError:
             return False
-        end = self._log.hold()
+        end = self._log.open_next_read()
         try:
             # If no process has held the log since, it must be the same log. All empty logs look the same.
             if end.salt != head.end.salt or head.end.frame == 0:
@@ -210,7 +210,7 @@ class _Follower:
         except LostTrack:
             return False
         finally:
-            self._log.let_go()
+            self._log.end_previous_read()
         self._generation, self._number = newest.generation, newest.number
         self._at, self._put_end, self._is_new = end, head.end, False
         bases = [each for each in entries if each.kind == "base" and each.generation == newest.generation]
@@ -232,12 +232,12 @@ class _Follower:
 
     def _read_on(self) -> _Segment | None:
         assert self._at is not None
-        end = self._log.hold()
+        end = self._log.open_next_read()
         try:
             segment = self._read(self._at, end)
             self._at = end
         finally:
-            self._log.let_go()
+            self._log.end_previous_read()
         return segment
 
     def _read(self, before: LogEnd, end: LogEnd) -> _Segment | None:
@@ -311,8 +311,8 @@ class _Follower:
         self._put(segment)
 
     def _skip(self) -> None:
-        self._log.hold()
-        self._log.let_go()
+        self._log.open_next_read()
+        self._log.end_previous_read()
 
     def _start_base(self) -> None:
         """Start writing a base of the current database, in a thread in parallel with the chain."""
@@ -322,8 +322,8 @@ class _Follower:
             try:
                 segment = None if self._at is None else self._read_on()
                 if self._at is None:
-                    self._at = self._put_end = self._log.hold()
-                    self._log.let_go()
+                    self._at = self._put_end = self._log.open_next_read()
+                    self._log.end_previous_read()
             except BaseException:
                 source.close()
                 raise
@@ -438,7 +438,7 @@ class _Files:
                     with open(os.path.join(folder, name), "rb") as source:
                         self._target.put(source)
                 except FileNotFoundError:
-                    continue  # Deleted meanwhile.
+                    continue  # Deleted in the meantime.
                 copied.add(name)
 
 

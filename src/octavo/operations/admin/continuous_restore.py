@@ -1,8 +1,8 @@
 """Continuous backup: the storage format, restoring to a point in time, and verification.
 
-``log/`` contains generations, each a chain of numbered ``.pages`` files without gaps. A ``.base`` file is the
-whole database at the end of the ``.pages`` file with the same number, and a ``.files`` file has the hashes of
-all files at that time. ``files/`` next to it has every file by its hash. ``following.py`` writes all of this.
+``log/`` contains generations, each a chain of numbered ``.pages`` files without gaps. A ``.base`` file is the whole
+database at the end of the ``.pages`` file with the same number, and a ``.files`` file has the hashes of all files at
+that time. ``files/`` next to it has every file by its hash. ``continuous_backup.py`` writes all of this.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Head(Struct):
     files: bool = True
 
 
-class Taken(Struct):
+class RestoreResult(Struct):
     """Result of a restore. ``moment``: the restored point in time in ISO 8601. ``missing``: the hashes of
     files that are missing."""
 
@@ -186,7 +186,7 @@ def restore_followed(
     place: BackupPlace,
     until: int | None = None,
     progress: Progress = lambda done, total: None,
-) -> Taken:
+) -> RestoreResult:
     """Restore the latest state of the database, or its state at the time ``until``, and copy its files, where
     no database exists.
 
@@ -232,7 +232,7 @@ def restore_followed(
         flush_to_disk(target.parent)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return Taken(iso(head.time), len(wanted) - len(missing), missing)
+    return RestoreResult(iso(head.time), len(wanted) - len(missing), missing)
 
 
 def _copy_files(place: BackupPlace, settings: Settings, wanted: list[str], progress: Progress) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from octavo.errors import NotFound
 from octavo.kit.clock import iso
@@ -15,13 +16,15 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import MAX_LIMIT, Slice
 from octavo.organization.access.accounts import find_user_by_email
 from octavo.organization.access.auditing import Stranger, audit_person
+from octavo.organization.access.limits import RESOURCES, measure, read_limits
 from octavo.organization.access.store import revoke_token
 from octavo.organization.access.tokens import revoke_tokens as revoke_all_tokens
 from octavo.organization.identity.sessions import end as end_session
 from octavo.organization.identity.sessions import list_sessions
 from octavo.organization.identity.store import list_tokens
 
-from . import account_deletion, accounts, store
+from . import account_deletion, account_merging, accounts, store
+from .limit_warnings import set_limits_by
 
 _TIMES = ("created_at", "expires_at", "last_used_at")
 CLIENT = "command line"
@@ -133,16 +136,41 @@ def change_email(context: Context, email: str, new: str) -> None:
         accounts.change_email(tx, context.settings, _BY, _user_id(tx, email), new)
 
 
+def merge_accounts(context: Context, email: str, into: str) -> None:
+    """Merge a person's account into another one. Raises NotFound, Conflict."""
+    with context.db.write() as tx:
+        account_merging.merge_accounts(tx, context, _BY, _user_id(tx, email), _user_id(tx, into))
+
+
+def make_administrator(context: Context, email: str, organization_id: str) -> None:
+    """Make a person an administrator of an organization. Raises NotFound, Conflict."""
+    with context.db.write() as tx:
+        accounts.make_administrator(tx, _BY, organization_id, _user_id(tx, email))
+
+
+def show_limits(context: Context, organization_id: str) -> list[tuple[str, int | None, int | None]]:
+    """Return the usage and the limit of each resource of an organization; the usage of requests is None."""
+    with context.db.read() as tx:
+        used, limits = measure(tx, organization_id), read_limits(tx, organization_id)
+    return [(name, getattr(used, name, None), getattr(limits, name)) for name in RESOURCES]
+
+
+def change_limits(context: Context, organization_id: str, given: dict[str, int | None]) -> None:
+    """Change some limits of an organization. None is unlimited."""
+    with context.db.write() as tx:
+        set_limits_by(tx, _BY, organization_id, replace(read_limits(tx, organization_id), **given))
+
+
 def reset_second_factor(context: Context, email: str) -> bool:
     """Turn off a person's two-factor authentication; return False if it was off. Raises NotFound."""
     with context.db.write() as tx:
         return accounts.reset_second_factor(tx, _BY, _user_id(tx, email))
 
 
-def foresee_deletion(context: Context, email: str) -> account_deletion.Foreseen:
+def preview_deletion(context: Context, email: str) -> account_deletion.DeletionPreview:
     """Return the effects of deleting a person's account. Raises NotFound."""
     with context.db.read() as tx:
-        return account_deletion.foresee(tx, context.settings, _user_id(tx, email))
+        return account_deletion.preview_account_deletion(tx, context.settings, _user_id(tx, email))
 
 
 def delete_account(context: Context, email: str) -> None:

@@ -17,13 +17,13 @@ from octavo.kit.files import open_store
 from octavo.kit.net.ldap import DirectoryUnavailable
 from octavo.kit.observability import tracing
 from octavo.kit.runtime.host import Host
-from octavo.kit.runtime.process import Got, ScriptEvent, ScriptFailed
+from octavo.kit.runtime.process import HostResponse, ScriptEvent, ScriptFailed
 from octavo.kit.scheduling.permits import waiting
 from octavo.kit.secrets.sealing import KEY_FILE, count_by_key
 from octavo.kit.secrets.signing import Signer
 from octavo.kit.texts import counted
 from octavo.kit.tls import certificate_days
-from octavo.kit.work.backup_runs import last_good_backup, list_backups
+from octavo.kit.work.backup_runs import last_successful_backup, list_backups
 from octavo.kit.work.maintenance import find_maintenance
 from octavo.kit.work.rebuilds import list_rebuilds
 from octavo.operations.installation import close_context, folders_of, is_disk_full, is_installed, open_context
@@ -288,7 +288,7 @@ def _deliveries(context: Context) -> Finding:
 
 
 def _rebuilds(context: Context) -> list[Finding]:
-    """Report what is being rebuilt after an upgrade, and whether it failed."""
+    """Report rebuilds in progress after an upgrade, and their failures."""
     with context.db.read() as tx:
         unfinished = list_rebuilds(tx)
     if not unfinished:
@@ -303,7 +303,7 @@ def _rebuilds(context: Context) -> list[Finding]:
 def _backup(context: Context) -> Finding:
     """Report the age of the last good backup. Backups that other tools write are not known."""
     with context.db.read() as tx:
-        good = last_good_backup(tx)
+        good = last_successful_backup(tx)
         last = next(iter(list_backups(tx, 1)), None)
     if last is not None and last.problem is not None:
         return ("backup", False, f"the last one, to {last.place}, failed: {last.problem}")
@@ -335,7 +335,7 @@ def _scripts() -> Finding:
             "check",
             lambda: "export default { fetch: () => new Response('works') };",
             ScriptEvent("{}", "{}"),
-            lambda wanted: Got(wanted.url, 204, [], b""),
+            lambda wanted: HostResponse(wanted.url, 204, [], b""),
             lambda logs, problem: None,
             wait=True,
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
 from octavo.core.languages import LANGUAGES
 from octavo.core.links import app_hosts
@@ -39,12 +39,12 @@ from octavo.sites.site.structure.arranging import arrange_site, describe_site, p
 from octavo.sites.site.structure.store import MAX_DEPTH
 
 from .import_export import (
-    Brought,
+    CompletedImport,
     Progress,
     brand_new_site,
-    bring_into,
     check_known,
     identity_of,
+    import_into_space,
     is_space_of,
     make_space,
     name_of,
@@ -55,7 +55,7 @@ from .import_export import (
 from .lookup import find_named
 
 
-class BroughtSite(Struct, frozen=True):
+class ImportedSite(Struct, frozen=True):
     """Site created from a repository with ``docs.yaml``, with each space that has a directory by its key.
 
     ``site_url``: the URL of the published site, if it is published. ``problems``: the problems of
@@ -64,12 +64,12 @@ class BroughtSite(Struct, frozen=True):
 
     site: str
     site_url: str | None
-    spaces: dict[str, Brought]
+    spaces: dict[str, CompletedImport]
     known: dict[str, str]
     problems: list[Problem]
 
 
-def bring_source(
+def import_as_site_or_space(
     context: Context,
     where: str,
     *,
@@ -85,7 +85,7 @@ def bring_source(
     whole: bool = False,
     several: bool = True,
     opening: Callable[[], AbstractContextManager[Source]] | None = None,
-) -> Brought | BroughtSite:
+) -> CompletedImport | ImportedSite:
     """Import a source as a site or as one new space.
 
     A source with a ``docs.yaml`` becomes the site that it describes. With ``several``, a source with several
@@ -107,7 +107,9 @@ def bring_source(
             if site is not None or new_site:
                 raise BadRequest(f"{where}: has no {DOCS_PATH}, so it can't be imported as a site")
             space_id = make_space(context, organization_id, collection_id, title or name_of(source))
-            return bring_into(context, source, where, space_id, known, title, publish, None, progress, whole)
+            return import_into_space(
+                context, source, where, space_id, known, title, publish, None, progress, whole
+            )
         if title is not None and not source.parts:
             raise BadRequest(f"title: not allowed, because {DOCS_PATH} has the titles of its spaces")
         config = DocsConfig(title=title, structure=list(source.structure)) if source.parts else _read(source)
@@ -115,7 +117,7 @@ def bring_source(
         parts = source.parts or _parts(source, config)
         site_id = _find_site(context, organization_id, config.title, identity_of(where), site, new_site)
         brand = store_brand(context, source.brand)
-        bringing = _Bringing(context, organization_id, collection_id, known, config)
+        bringing = _SiteImport(context, organization_id, collection_id, known, config)
         guessed = bringing.guess(parts)
         with context.db.write() as tx:
             spaces = bringing.provide_spaces(tx, site_id, parts)
@@ -126,25 +128,25 @@ def bring_source(
             if is_new:
                 config.problems += brand_new_site(tx, context, site_id, brand)
         names = {**{id: spaces[key] for id, key in guessed.items()}, **spaces, **known}
-        made: dict[str, Brought] = {}
+        made: dict[str, CompletedImport] = {}
         for key, part in parts.items():
             done = next((one for one in made.values() if one.outcome.space == spaces[key]), None)
-            made[key] = done or bring_into(
+            made[key] = done or import_into_space(
                 context, part, where, spaces[key], names, None, False, None, progress, whole, in_site=True
             )
         for entry in source.structure:
             if not entry.default:
-                config.problems += _lead_old_addresses(context, site_id, spaces[entry.key], parts[entry.key])
+                config.problems += _redirect_old_urls(context, site_id, spaces[entry.key], parts[entry.key])
     with context.db.write() as tx:
         if publish:
             set_published(tx, site_id, True)
         row = get_site(tx, site_id)
         address = published_url(context.settings.sites_url, get_organization(tx, organization_id), row)
     known_here = {id: spaces[key] for id, key in guessed.items()}
-    return BroughtSite(site_id, address if row.published else None, made, known_here, config.problems)
+    return ImportedSite(site_id, address if row.published else None, made, known_here, config.problems)
 
 
-def _lead_old_addresses(context: Context, site_id: str, space_id: str, source: Source) -> list[Problem]:
+def _redirect_old_urls(context: Context, site_id: str, space_id: str, source: Source) -> list[Problem]:
     """Redirect old URLs of a variant to its pages, on behalf of an administrator of the organization. Return
     the URLs that could not be redirected."""
     with context.db.write() as tx:
@@ -207,7 +209,7 @@ def _find_site(
     return found
 
 
-class _Bringing:
+class _SiteImport:
     """Import of a site: the space of each entry."""
 
     def __init__(

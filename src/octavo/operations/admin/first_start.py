@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.delivery.studio.serving import find_missing
 from octavo.errors import BadRequest, Conflict, NotFound
 from octavo.kit.clock import now
@@ -177,7 +177,7 @@ def _kept_token(settings: Settings) -> str:
 
 def _publish_manual(context: Context, organization_id: str, user_id: str) -> str | None:
     # Loaded only at the first start.
-    from .import_export import bring
+    from .import_export import import_space
 
     manual = find_manual()
     if manual is None:
@@ -188,7 +188,7 @@ def _publish_manual(context: Context, organization_id: str, user_id: str) -> str
             org=organization_id,
             title=_MANUAL,
         )
-    brought = bring(
+    brought = import_space(
         context,
         str(manual),
         organization_id=organization_id,
@@ -227,9 +227,9 @@ def update_manual(context: Context) -> bool:
         return False
     if space.deleted_at is not None or not is_ours:
         return False
-    from .import_export import bring
+    from .import_export import import_space
 
-    _note_manual(context, manual, bring(context, str(manual), space_id=before.space).outcome)
+    _note_manual(context, manual, import_space(context, str(manual), space_id=before.space).outcome)
     return True
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from octavo.content.revisions.store import State, main_state, revision_state
+from octavo.content.revisions.states import State, main_state, revision_state
 from octavo.core.docs_config import read_map
 from octavo.core.links import app_hosts
 from octavo.core.problems import Problem
@@ -56,14 +56,14 @@ class WrittenFile(Struct, frozen=True):
     size: int
 
 
-class Brought(Struct, frozen=True):
+class CompletedImport(Struct, frozen=True):
     """Completed import. ``site_url``: the URL at which it was published, if it was published."""
 
     outcome: ImportOutcome
     site_url: str | None
 
 
-def bring(
+def import_space(
     context: Context,
     where: str,
     *,
@@ -77,7 +77,7 @@ def bring(
     progress: Progress = lambda done, total: None,
     kind: str | None = None,
     whole: bool = False,
-) -> Brought:
+) -> CompletedImport:
     """Import a folder, a .zip file, or a Git URL into a space.
 
     ``space_id``: an existing space; by default a new space is created, which needs ``organization_id``.
@@ -91,7 +91,9 @@ def bring(
     with opened(context, where, kind) as source:
         if space_id is None:
             space_id = make_space(context, organization_id, collection_id, title or name_of(source), author)
-        return bring_into(context, source, where, space_id, known, title, publish, author, progress, whole)
+        return import_into_space(
+            context, source, where, space_id, known, title, publish, author, progress, whole
+        )
 
 
 class Previewed(Struct, rename="camel"):
@@ -213,7 +215,7 @@ def identity_of(where: str) -> str:
     return hashlib.sha256(where.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def bring_into(
+def import_into_space(
     context: Context,
     source: Source,
     where: str,
@@ -226,7 +228,7 @@ def bring_into(
     whole: bool,
     *,
     in_site: bool = False,
-) -> Brought:
+) -> CompletedImport:
     """Import an open source into a space. ``where``: its location, which identifies it. ``in_site``: whether
     the caller has a site for it."""
     git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
@@ -244,7 +246,7 @@ def bring_into(
         progress=progress,
     )
     if not publish:
-        return Brought(outcome, None)
+        return CompletedImport(outcome, None)
     brand = store_brand(context, source.brand)
     with context.db.write() as tx:
         org = get_organization(tx, get_space(tx, space_id).organization_id)
@@ -255,7 +257,7 @@ def bring_into(
             )
             outcome.problems.extend(brand_new_site(tx, context, site_id, brand))
         set_published(tx, site_id, True)
-        return Brought(outcome, published_url(context.settings.sites_url, org, get_site(tx, site_id)))
+        return CompletedImport(outcome, published_url(context.settings.sites_url, org, get_site(tx, site_id)))
 
 
 def brand_new_site(tx: Transaction, context: Context, site_id: str, given: StoredBrand) -> list[Problem]:

@@ -12,30 +12,30 @@ from octavo.interchange.transfer.importing import ImportOutcome
 from octavo.interchange.transfer.previewing import ImportPreview
 from octavo.kit.texts import counted
 
-from .api_import import MovedIn
-from .archives import MovedOrganization
-from .docs_sites import BroughtSite
-from .import_export import Brought, Previewed
+from .api_import import ApiImportResult
+from .archives import ArchiveCounts
+from .docs_sites import ImportedSite
+from .import_export import CompletedImport, Previewed
 
 _MOST_PROBLEMS = 20
 _MOST_PAGES = 200
 
-Imported = Brought | BroughtSite | MovedIn | MovedOrganization | Previewed
+Imported = CompletedImport | ImportedSite | ApiImportResult | ArchiveCounts | Previewed
 
 
 def summarize_import(done: Imported) -> str:
     """Return lines that describe the result of an import, or of its preview, and the problems of the
     source."""
     match done:
-        case Brought():
+        case CompletedImport():
             lines = _describe_space(done)
-        case BroughtSite():
+        case ImportedSite():
             lines = _describe_site(done)
-        case MovedIn():
+        case ApiImportResult():
             lines = _describe_moved(done)
         case Previewed():
             lines = _describe_preview(done)
-        case MovedOrganization():
+        case ArchiveCounts():
             lines = iter(
                 [
                     f"Imported the organization {done.title} ({done.organization}): {counted(done.spaces, 'space')}"
@@ -44,14 +44,14 @@ def summarize_import(done: Imported) -> str:
     return "\n".join(lines)
 
 
-def _describe_space(done: Brought) -> Iterator[str]:
+def _describe_space(done: CompletedImport) -> Iterator[str]:
     yield f"Imported {_describe_outcome(done.outcome)} into space {done.outcome.space}"
     if done.site_url:
         yield f"Published at {done.site_url}"
     yield from _list_problems(done.outcome.problems)
 
 
-def _describe_site(done: BroughtSite) -> Iterator[str]:
+def _describe_site(done: ImportedSite) -> Iterator[str]:
     yield f"Imported {counted(len(done.spaces), 'space')} into site {done.site}"
     for key, one in done.spaces.items():
         yield f"  {key}: {_describe_outcome(one.outcome)} (space {one.outcome.space})"
@@ -62,7 +62,7 @@ def _describe_site(done: BroughtSite) -> Iterator[str]:
     )
 
 
-def _describe_moved(done: MovedIn) -> Iterator[str]:
+def _describe_moved(done: ApiImportResult) -> Iterator[str]:
     yield f"Imported {counted(len(done.spaces), 'space')} and {counted(len(done.sites), 'site')}"
     problems: list[Problem] = []
     for space in done.spaces:

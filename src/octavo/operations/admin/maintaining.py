@@ -1,4 +1,4 @@
-"""Starting and ending maintenance and announcements, and reminding of maintenance that was left on.
+"""Start and end maintenance and announcements, and send reminders about maintenance that was left on.
 
 The same functions serve the API and the command line. Every change is in the audit log of each organization, since it
 concerns all of them.
@@ -46,9 +46,9 @@ def begin(
     starts_at: int | None,
     ends_at: int | None,
 ) -> ServerNotice:
-    """Start or plan maintenance or an announcement, in place of the current one of its kind.
+    """Start or schedule maintenance or an announcement, in place of the current one of its kind.
 
-    ``starts_at``: None for now; times are milliseconds. Raises BadRequest for times that don't fit together, and for an
+    ``starts_at``: None for now; times are milliseconds. Raises BadRequest for contradictory times, and for an
     announcement without text.
     """
     moment = now()

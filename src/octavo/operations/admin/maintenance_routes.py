@@ -1,4 +1,4 @@
-"""Maintenance mode and announcements: reading them, and changing them as a server administrator."""
+"""Maintenance mode and announcements: operations to get them, and to change them as a server administrator."""
 
 from __future__ import annotations
 

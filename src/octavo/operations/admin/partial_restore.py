@@ -1,8 +1,8 @@
-"""Restoring one organization, space, or site of a backup into a running server.
+"""Restore one organization, space, or site of a backup into a running server.
 
-The backup is first restored into a temporary folder as a server of its own, so every check of a whole restore applies.
-From there, the part moves like an export and an import: an organization with its ids, a space or a site as a new one
-beside the present one.
+The backup is first restored into a temporary folder as a separate server, so every check of a whole restore applies.
+From there, the part is exported and imported: an organization keeps its ids, and a space or site becomes a new one next
+to the existing one.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from . import backup
 from .archives import export_organization, import_organization
 from .backup_storage import BackupPlace
 from .continuous_restore import holds_log, restore_followed
-from .docs_sites import BroughtSite, bring_source, export_site_files
-from .import_export import bring, export_space
+from .docs_sites import ImportedSite, export_site_files, import_as_site_or_space
+from .import_export import export_space, import_space
 from .kept_backups import is_place, opened_backup
 from .lookup import Kind, find_named
 from .reindexing import Progress
 
 
-class HeldPart(Struct, frozen=True):
+class BackupPart(Struct, frozen=True):
     """Organization, space, or site in a backup. ``organization``: the id of its organization. ``pages``: the number of
-    pages of a space. ``changed_at``: the time of its last change. ``present``: whether the running server has
-    it, too."""
+    pages of a space. ``changed_at``: the time of its last change. ``present``: whether the running server also has
+    it."""
 
     kind: Kind
     id: str
@@ -51,7 +51,7 @@ class HeldPart(Struct, frozen=True):
 
 
 class RestoredPart(Struct, frozen=True):
-    """Restored part of a backup. ``id``: its id on this server."""
+    """Restored part of a backup. ``id``: the id of the part on this server."""
 
     kind: Kind
     id: str
@@ -63,8 +63,8 @@ class RestoredPart(Struct, frozen=True):
 def opened_copy(
     settings: Settings, address: str, until: int | None, progress: Progress = lambda done, total: None
 ) -> Iterator[Context]:
-    """Open a backup as a server of its own, in a temporary folder. ``until``: the time, of a continuous backup, in
-    milliseconds.
+    """Open a backup as a separate server in a temporary folder. ``until``: the point in time to restore from a
+    continuous backup, in milliseconds.
 
     Raises BadRequest for a backup that is damaged, too old, or too new, and Unavailable for one of another server,
     whose key is unknown here.
@@ -110,14 +110,14 @@ _LIST = """
 """
 
 
-def list_held(context: Context, copy: Context) -> list[HeldPart]:
-    """Return everything in a backup that can be restored by itself, by organization."""
+def list_backup_parts(context: Context, copy: Context) -> list[BackupPart]:
+    """Return the parts of a backup that can be restored separately, by organization."""
     with copy.db.read() as tx:
         rows = tx.all(_LIST)
     with context.db.read() as tx:
         present = {(row[0], row[1]) for row in tx.all(_LIST)}
     return [
-        HeldPart(
+        BackupPart(
             kind=kind,
             id=id,
             title=title,
@@ -142,10 +142,11 @@ def restore_part(
 ) -> RestoredPart:
     """Restore an organization with its ids, or a space or a site as a new one.
 
-    ``name``: its id, URL, or title in the backup. ``organization_id``: where a space or a site goes, by default the
-    organization that it had. ``label``: what its title says about the backup, such as a date.
+    ``name``: its id, URL, or title in the backup. ``organization_id``: the organization to restore a space or a site
+    into, by default its original one. ``label``: a text about the backup that is added to its title, such as a date.
 
-    Raises NotFound for something that the backup doesn't have, and BadRequest for an organization that is still here.
+    Raises NotFound for a part that is not in the backup, and BadRequest for an organization that still exists on this
+    server.
     """
     found = find_named(copy, name, [kind])
     with TemporaryFolder("part") as folder:
@@ -160,16 +161,18 @@ def restore_part(
             title = f"{found.title} ({label})"
             if kind == "space":
                 export_space(copy, found.id, files)
-                outcome = bring(
+                outcome = import_space(
                     context, str(files), organization_id=target, title=title, kind="octavo", progress=progress
                 ).outcome
                 part = RestoredPart("space", outcome.space, title, target)
             else:
                 export_site_files(copy, found.id, files)
-                brought = bring_source(
+                brought = import_as_site_or_space(
                     context, str(files), organization_id=target, new_site=True, progress=progress
                 )
-                assert isinstance(brought, BroughtSite), "an exported site has a description of its structure"
+                assert isinstance(brought, ImportedSite), (
+                    "an exported site has a description of its structure"
+                )
                 with context.db.write() as tx:
                     update_site(tx, brought.site, title=title)
                 part = RestoredPart("site", brought.site, title, target)
@@ -190,12 +193,12 @@ def _require_missing(context: Context, organization_id: str) -> None:
         if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=organization_id):
             raise BadRequest(
                 f"--organization: {organization_id!r} is still on this server. Restore its spaces or sites"
-                " beside the present ones, with --space or --site."
+                " next to the current ones, with --space or --site."
             )
 
 
 def _organization_of(context: Context, copy: Context, kind: Kind, id: str) -> str:
-    """Return the organization that a space or a site of the backup belonged to. Raises BadRequest if it is not on this
+    """Return the organization to which a space or a site in the backup belonged. Raises BadRequest if it is not on this
     server."""
     with copy.db.read() as tx:
         owner: str = tx.value(f"SELECT organization_id FROM {kind}s WHERE id = :id", id=id)

@@ -46,7 +46,7 @@ def reindex(
         try:
             rebuild_derived(database, space_id, hosts)
         except NotFound:
-            pass  # Deleted meanwhile.
+            pass  # Deleted in the meantime.
         progress(done, len(rows))
     if organization_id is None:
         with database.write() as tx:

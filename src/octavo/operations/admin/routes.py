@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 from functools import cache
 from importlib.metadata import version
@@ -11,17 +12,20 @@ from msgspec import UNSET
 
 from octavo.core.url_parts import read_address
 from octavo.errors import Unavailable
+from octavo.kit.clock import iso, now
 from octavo.kit.db.pagination import Listing, decode_token, present_slice, slice_rows
 from octavo.kit.http.operation import Area, Call
 from octavo.kit.net import mail
 from octavo.kit.work import jobs
+from octavo.kit.work.backup_runs import last_successful_backup, list_backups
 from octavo.kit.work.outbox import count_waiting
 from octavo.organization.access.accounts import find_user
 from octavo.organization.access.authorization import SignedIn
 from octavo.organization.access.roles import Can
 from octavo.organization.identity.sessions import require_still_signed_in
 
-from . import account_deletion, accounts, diagnosis, maintenance_routes, store
+from . import account_deletion, accounts, diagnosis, limit_routes, maintenance_routes, store
+from .account_merging import merge_accounts
 from .authorization import OperatorAccess
 from .wire import (
     AccountDeletion,
@@ -32,11 +36,11 @@ from .wire import (
     InstallationCounts,
     InstallationDatabase,
     InstallationFiles,
-    InstallationJobs,
     InstallationMail,
     InstallationSearchQuery,
     Job,
     JobsQuery,
+    MergeAccount,
     RetriedJobs,
     RetryJobs,
     SignInLink,
@@ -45,10 +49,11 @@ from .wire import (
     WholeInstallation,
     WholeInstallationUrls,
     WholeJob,
-    counted_states,
+    present_backup,
     present_deletion,
     present_hosted,
     present_job,
+    present_jobs,
     present_person,
     present_whole_job,
 )
@@ -56,9 +61,13 @@ from .wire import (
 # Only sessions can use it, so there is no scope for tokens.
 operation = Area("access").operation
 
-__all__ = ["maintenance_routes"]
+__all__ = ["limit_routes", "maintenance_routes"]
 
 _checking = Lock()
+_BACKUPS = 14
+"""Number of backups to show."""
+_STARTED = now()
+"""Time at which this process loaded its operations."""
 
 
 @cache
@@ -73,21 +82,30 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
     with call.db.read() as tx:
         engine, size = store.describe_database(tx)
         counts = store.count_everything(tx)
-        states = counted_states(jobs.count_jobs(tx), jobs.count_later(tx))
-        events = sum(count_waiting(tx).values())
+        work = present_jobs(
+            jobs.count_jobs(tx), later=jobs.count_later(tx), events=sum(count_waiting(tx).values())
+        )
+        editing = store.count_editing(tx)
+        backups, good = list_backups(tx, _BACKUPS), last_successful_backup(tx)
     server = read_address(settings.smtp_url) if settings.smtp_url else None
     sending = InstallationMail(settings.mail_from)
     if server is not None:
         sending.server = f"{server.scheme}://{server.host}" + (f":{server.port}" if server.port else "")
+    disk = shutil.disk_usage(settings.data_folder)
     return WholeInstallation(
         name=settings.name,
         version=_version(),
+        python=platform.python_version(),
+        started_at=iso(_STARTED),
         urls=WholeInstallationUrls(settings.url, settings.sites_url),
         database=InstallationDatabase(call.db.engine, engine, size),
-        files=InstallationFiles(settings.files, shutil.disk_usage(settings.data_folder).free),
+        files=InstallationFiles(settings.files, disk.free, disk.total),
         mail=sending,
         counts=InstallationCounts(**counts),
-        jobs=InstallationJobs(**states, events=events),
+        jobs=work,
+        editing=editing,
+        backups=[present_backup(run) for run in backups],
+        last_good_backup=present_backup(good) if good else UNSET,
     )
 
 
@@ -163,7 +181,9 @@ def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
     """Preview the deletion of your account: what will be deleted, in numbers, and whether the deletion is
     possible."""
     with call.db.read() as tx:
-        return present_deletion(account_deletion.foresee(tx, call.settings, caller.user_id), own=True)
+        return present_deletion(
+            account_deletion.preview_account_deletion(tx, call.settings, caller.user_id), own=True
+        )
 
 
 @operation("deleteOwnAccount", "DELETE", "/user", needs=Can.CHANGE_SIGN_IN, errors=(409,))
@@ -183,7 +203,9 @@ def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> Acco
     """Preview the deletion of an account: what will be deleted, in numbers, and whether the deletion is
     possible."""
     with call.db.read() as tx:
-        return present_deletion(account_deletion.foresee(tx, call.settings, user_id), own=False)
+        return present_deletion(
+            account_deletion.preview_account_deletion(tx, call.settings, user_id), own=False
+        )
 
 
 @operation("deleteAccount", "DELETE", "/installation/users/{userId}", needs=Can.CHANGE_SIGN_IN, errors=(409,))
@@ -210,6 +232,41 @@ def update_account(call: Call, operator: OperatorAccess, user_id: str, body: Upd
         if body.disabled is not UNSET:
             accounts.set_activation(tx, call.settings, operator.actor, user_id, active=not body.disabled)
         return present_person(call, store.get_person(tx, user_id), call.settings)
+
+
+@operation(
+    "mergeAccount",
+    "POST",
+    "/installation/users/{userId}/merge",
+    needs=Can.CHANGE_SIGN_IN,
+    errors=(404, 409),
+)
+def merge_account(call: Call, operator: OperatorAccess, user_id: str, body: MergeAccount) -> HostedPerson:
+    """Merge an account into another account of the same person, and delete it. The remaining account gets its
+    memberships, teams, permissions, and content. If both are members of an organization, the higher role applies. Its
+    password, sessions, tokens, agents, and notifications are deleted with it. Returns 409 for server administrators,
+    for accounts managed by an organization, and if the remaining account is deactivated."""
+    with call.db.write() as tx:
+        require_still_signed_in(tx, call.actor)
+        merge_accounts(tx, call.context, operator.actor, user_id, body.into)
+        return present_person(call, store.get_person(tx, body.into), call.settings)
+
+
+@operation(
+    "makeOrganizationAdministrator",
+    "PUT",
+    "/installation/organizations/{organizationId}/administrators/{userId}",
+    needs=Can.CHANGE_SIGN_IN,
+    errors=(404, 409),
+)
+def make_organization_administrator(
+    call: Call, operator: OperatorAccess, organization_id: str, user_id: str
+) -> None:
+    """Make a person an administrator of an organization, for example after its last administrator left. The
+    organization's audit log records it. Returns 409 for a deactivated account."""
+    with call.db.write() as tx:
+        require_still_signed_in(tx, call.actor)
+        accounts.make_administrator(tx, operator.actor, organization_id, user_id)
 
 
 @operation(

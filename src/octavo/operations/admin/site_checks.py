@@ -413,7 +413,7 @@ class _Check:
         seen = self._seen.get(asked)
         while seen is not None and seen.leads is not None:
             if self._addresses.below(seen.leads) is None:
-                return  # It is elsewhere.
+                return  # The redirect leaves the site.
             asked = _Ask(seen.leads.partition("#")[0], asked.accept)
             if asked in way or len(way) > _MAX_REDIRECTS:
                 self._tell(use.page, use.rule, f"{use.ask.url} has a redirect loop")

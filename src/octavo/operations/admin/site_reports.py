@@ -23,7 +23,7 @@ def markdown_report(report: Report) -> str:
 
 
 def _escape(text: str) -> str:
-    """Return text that Markdown shows as it is, in a cell of a table."""
+    """Escape text for a cell of a Markdown table."""
     return "".join(f"\\{char}" if char in "\\`*_{}[]<>()#|!~&" else char for char in text)
 
 

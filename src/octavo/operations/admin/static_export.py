@@ -34,7 +34,7 @@ from octavo.content.images.making import make_variants
 from octavo.core.document.html_context import ALL_FIELDS
 from octavo.core.url_parts import UrlParts, join_address, own_address, read_address
 from octavo.delivery.reader.app import reader_edge
-from octavo.delivery.visits.admission import Coming
+from octavo.delivery.visits.admission import VisitorRequest
 from octavo.delivery.visits.authorization import enter_site, list_spaces
 from octavo.errors import BadRequest
 from octavo.kit.context import Context
@@ -214,7 +214,7 @@ def _list_space_ids(context: Context, site: SiteRow, addresses: SiteAddresses) -
     """Return the spaces of the site that anonymous visitors can see."""
     with context.db.read() as tx:
         host = addresses.host.partition(":")[0]
-        visit = enter_site(tx, context, host, unquote(addresses.asked), Coming([], {}, False))
+        visit = enter_site(tx, context, host, unquote(addresses.asked), VisitorRequest([], {}, False))
         return list({space.view.state.space_id: None for space in list_spaces(tx, visit)})
 
 
@@ -228,7 +228,7 @@ def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -
     left_out = []
     with context.db.read() as tx:
         host = addresses.host.partition(":")[0]
-        visit = enter_site(tx, context, host, unquote(addresses.asked), Coming([], {}, False))
+        visit = enter_site(tx, context, host, unquote(addresses.asked), VisitorRequest([], {}, False))
         spaces = {space.site_space.id: space for space in list_spaces(tx, visit)}
         for space in spaces.values():
             base = unquote(space.base[len(visit.base) :])

@@ -6,6 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from octavo.content.events.store import LIFETIME
+from octavo.kit.clock import now
 from octavo.kit.db.database import Live, Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.accounts import IS_FIRST, PEOPLE_LIKE, UserRow, is_listed_operator, like_part
@@ -103,6 +105,16 @@ def count_everything(tx: Transaction) -> dict[str, int]:
         "spaces": tx.value("SELECT count(*) FROM spaces WHERE deleted_at IS NULL"),
         "sites": tx.value("SELECT count(*) FROM sites"),
     }
+
+
+def count_editing(tx: Transaction) -> int:
+    """Return the number of people who are editing a page now."""
+    return int(
+        tx.value(
+            "SELECT count(DISTINCT user_id) FROM presence WHERE activity = 'editing' AND said_at > :since",
+            since=now() - LIFETIME,
+        )
+    )
 
 
 def describe_database(tx: Transaction) -> tuple[str, int]:

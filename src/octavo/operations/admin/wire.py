@@ -5,19 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
+from octavo.kit.work.backup_runs import BackupRun
 from octavo.kit.work.jobs import JobCount, JobRow, State
 from octavo.kit.work.maintenance import NoticeKind, ServerNotice
 from octavo.organization.access.accounts import is_listed_operator
+from octavo.organization.access.limits import (
+    RESOURCES,
+    Resource,
+    ResourceLimits,
+    list_usage,
+    measure,
+    near_limits,
+    read_limits,
+)
 from octavo.organization.access.wire import User, present_user
 from octavo.organization.identity.wire import Email
 from octavo.settings import Settings
 
-from .account_deletion import Foreseen
+from .account_deletion import DeletionPreview
 from .maintaining import forgotten_since
 from .store import OrganizationRow, PersonRow
 
@@ -34,10 +46,11 @@ class InstallationDatabase(Struct):
 
 
 class InstallationFiles(Struct):
-    """Storage of files. ``free``: the number of free bytes on the disk of the data folder."""
+    """Storage of files. ``free`` and ``total``: bytes on the disk of the data folder."""
 
     location: str
     free: int
+    total: int
 
 
 class InstallationMail(Struct):
@@ -55,18 +68,46 @@ class InstallationCounts(Struct):
     sites: int
 
 
-class InstallationJobs(Struct):
-    """Number of jobs in each state, and of pending events."""
+class InstallationJobs(Struct, rename="camel", kw_only=True):
+    """Number of jobs in each state, and of pending events. ``oldestSince``: the time since which a job that is due has
+    been waiting."""
 
     waiting: int
     running: int
     parked: int
     events: int
+    oldest_since: str | UnsetType = UNSET
 
 
-class WholeInstallation(Struct, kw_only=True):
+class InstallationBackup(Struct, rename="camel"):
+    """Backup that was written or that failed. ``problem``: the reason why it failed."""
+
+    place: str
+    ended_at: str
+    bytes: int | UnsetType = UNSET
+    problem: str | UnsetType = UNSET
+
+
+def present_backup(run: BackupRun) -> InstallationBackup:
+    return InstallationBackup(
+        run.place,
+        iso(run.ended_at),
+        UNSET if run.bytes is None else run.bytes,
+        UNSET if run.problem is None else run.problem,
+    )
+
+
+class WholeInstallation(Struct, rename="camel", kw_only=True):
+    """Overview of the server. ``backups``: the last backups, newest first. ``lastGoodBackup``: the last one that did
+    not fail, even if it is older than these. ``editing``: the number of people who are editing now."""
+
     name: str
     version: str
+    python: str
+    started_at: str
+    editing: int
+    backups: list[InstallationBackup]
+    last_good_backup: InstallationBackup | UnsetType = UNSET
     urls: WholeInstallationUrls
     database: InstallationDatabase
     files: InstallationFiles
@@ -115,6 +156,67 @@ def present_hosted(row: OrganizationRow) -> HostedOrganization:
     )
 
 
+Limit = Annotated[int, Meta(ge=0, le=2**53)] | None
+
+
+class OrganizationLimits(Struct):
+    """Limits of an organization; null is unlimited. ``storage``: bytes of files. ``requests``: API requests per
+    minute."""
+
+    members: Limit = None
+    agents: Limit = None
+    pages: Limit = None
+    storage: Limit = None
+    requests: Limit = None
+
+    def read(self) -> ResourceLimits:
+        return ResourceLimits(**{name: getattr(self, name) for name in RESOURCES})
+
+
+class UsedResources(Struct):
+    """Resource usage of an organization. ``storage``: bytes of files, including those in drafts."""
+
+    members: int
+    agents: int
+    pages: int
+    storage: int
+
+
+class UsedOnDay(UsedResources):
+    day: str
+
+
+class OrganizationUsage(Struct, kw_only=True):
+    """Usage and limits of an organization. ``days``: the usage on the last measured days, oldest first. ``near``: the
+    resources of which it has at least nine tenths of its limit."""
+
+    used: UsedResources
+    limits: OrganizationLimits
+    near: list[Resource]
+    days: list[UsedOnDay]
+    object: Literal["organization-usage"] = "organization-usage"
+
+
+_USAGE_DAYS = 90
+
+
+def present_limits(limits: ResourceLimits) -> OrganizationLimits:
+    return OrganizationLimits(**msgspec.structs.asdict(limits))
+
+
+def present_usage(tx: Transaction, organization_id: str) -> OrganizationUsage:
+    """Measure an organization now."""
+    used, limits = measure(tx, organization_id), read_limits(tx, organization_id)
+    return OrganizationUsage(
+        used=UsedResources(**msgspec.structs.asdict(used)),
+        limits=present_limits(limits),
+        near=near_limits(limits, used),
+        days=[
+            UsedOnDay(**msgspec.structs.asdict(day)) for day in list_usage(tx, organization_id, _USAGE_DAYS)
+        ],
+    )
+
+
 class HostedPerson(Struct, rename="camel", kw_only=True):
     """Person with an account. ``organizations``: the number of organizations of which they are a member."""
 
@@ -145,6 +247,12 @@ def present_person(to: Recipient, row: PersonRow, settings: Settings) -> HostedP
 class UpdateAccount(Struct, rename="camel"):
     email: Email | UnsetType = UNSET
     disabled: bool | UnsetType = UNSET
+
+
+class MergeAccount(Struct):
+    """Merge of accounts. ``into``: the ID of the account that remains."""
+
+    into: str
 
 
 class SignInLink(Struct):
@@ -217,12 +325,13 @@ class TestedMail(Struct):
     problem: str | UnsetType = UNSET
 
 
-def counted_states(counts: list[JobCount], later: int) -> dict[str, int]:
-    """Return the number of jobs by state. ``later``: the number of scheduled jobs, which count as pending."""
+def present_jobs(counts: list[JobCount], *, later: int, events: int) -> InstallationJobs:
+    """Present the number of jobs by state. ``later``: the number of scheduled jobs, which count as pending."""
     found = {"waiting": later, "running": 0, "parked": 0}
     for one in counts:
         found[one.state] += one.count
-    return found
+    due = [one.oldest for one in counts if one.state == "waiting"]
+    return InstallationJobs(**found, events=events, oldest_since=iso(min(due)) if due else UNSET)
 
 
 class EndedMembership(Struct, rename="camel"):
@@ -253,7 +362,7 @@ class AccountDeletion(Struct, rename="camel", kw_only=True):
     managed_by: str | UnsetType = UNSET
 
 
-def present_deletion(found: Foreseen, *, own: bool) -> AccountDeletion:
+def present_deletion(found: DeletionPreview, *, own: bool) -> AccountDeletion:
     stopped = found.operator or any(left.last_admin for left in found.organizations)
     return AccountDeletion(
         possible=not stopped and not (own and found.managed_by is not None),

@@ -28,7 +28,7 @@ _SECONDS = 300
 
 
 class BundleFailed(OctavoError):
-    """Error: bundling failed. The message has one line per problem, with file and line."""
+    """Raised if bundling failed. The message has one line per problem, with file and line."""
 
 
 class _Problem(Struct):

@@ -1,9 +1,11 @@
--- The schema of the first release, package by package. A database of the migrations before it is brought here by
--- 202611220000_beginning.upgrade.sql, which names them.
+-- Schema of the first release, package by package. 202611220000_beginning.upgrade.sql upgrades a database that has the
+-- earlier migrations, which it lists.
+--
+-- IDs are 20 characters, times are milliseconds since 1970, and flags are 0 and 1.
 --
 -- Ids are 20 characters; moments are milliseconds since 1970; flags are 0 and 1.
 
--- --- access: organizations, people, and who may do what -------------------------------------------------
+-- --- access: organizations, people, and their permissions -----------------------------------------------
 
 CREATE TABLE organizations (
   id TEXT PRIMARY KEY,
@@ -12,12 +14,12 @@ CREATE TABLE organizations (
   created_at BIGINT NOT NULL,
   default_role TEXT,
   email_domains TEXT NOT NULL DEFAULT '[]',
-  settings TEXT NOT NULL DEFAULT '{}'    -- JSON: what is shown and seldom asked for
+  settings TEXT NOT NULL DEFAULT '{}'    -- JSON: settings that are shown but rarely queried
 );
 
 CREATE TABLE users (
   id TEXT PRIMARY KEY,
-  email TEXT NOT NULL UNIQUE,            -- lower case
+  email TEXT NOT NULL UNIQUE,            -- lowercase
   display_name TEXT NOT NULL,
   photo_url TEXT,
   password_hash TEXT,
@@ -25,7 +27,8 @@ CREATE TABLE users (
   email_verified INTEGER NOT NULL DEFAULT 0,
   created_at BIGINT NOT NULL,
   kind TEXT NOT NULL DEFAULT 'person',   -- person, service
-  -- The organization that made this account (through its identity provider, SCIM, or as a service account) and may
+-- The organization that created this account (through its identity provider, SCIM, or as a service account) and may
+-- therefore change its name.
   -- therefore change its name.
   managed_by TEXT REFERENCES organizations(id) ON DELETE SET NULL
 );
@@ -36,13 +39,13 @@ CREATE TABLE tokens (
   user_id TEXT NOT NULL REFERENCES users(id) ON DELETE CASCADE,
   name TEXT NOT NULL,
   hash TEXT NOT NULL UNIQUE,             -- SHA-256 of the secret, which has full entropy
-  hint TEXT NOT NULL,                    -- its first characters, to recognise it by
-  scopes TEXT,                           -- JSON array; NULL: all that its user may do
+  hint TEXT NOT NULL,                    -- first characters of the token, to recognize it
+  scopes TEXT,                           -- JSON array; NULL: all permissions of its user
   created_at BIGINT NOT NULL,
   expires_at BIGINT,
   last_used_at BIGINT,
   revoked_at BIGINT,
-  -- NULL: valid wherever its user is a member. Otherwise valid in this organization alone.
+-- NULL: valid wherever its user is a member; otherwise valid only in this organization.
   organization_id TEXT REFERENCES organizations(id) ON DELETE CASCADE
 );
 CREATE INDEX tokens_by_user ON tokens (user_id, id);
@@ -59,7 +62,7 @@ CREATE TABLE members (
 );
 CREATE INDEX members_by_user ON members (user_id);
 
--- What was granted at an object, beyond the role of a member.
+-- Roles granted at an object, in addition to the role of a member.
 CREATE TABLE grants (
   object_type TEXT NOT NULL,             -- space, collection
   object_id TEXT NOT NULL,
@@ -71,14 +74,14 @@ CREATE TABLE grants (
 );
 CREATE INDEX grants_by_subject ON grants (subject_type, subject_id);
 
--- Who did what, when and from where. Without references: it outlives what it speaks of.
+-- Audit log: actor, action, time, and client. No foreign keys, because events outlive their targets.
 CREATE TABLE audit_events (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL,
   action TEXT NOT NULL,                  -- such as member.updated
-  actor_id TEXT,                         -- NULL: the installation itself
-  token_id TEXT,                         -- the token or session it was done with
-  client TEXT,                           -- the address it came from
+  actor_id TEXT,                         -- NULL: the server itself
+  token_id TEXT,                         -- the token or session used
+  client TEXT,                           -- the IP address of the client
   target_type TEXT NOT NULL,
   target_id TEXT NOT NULL,
   before_state TEXT,                     -- JSON
@@ -119,16 +122,16 @@ CREATE TABLE team_members (
 );
 CREATE INDEX team_members_by_user ON team_members (user_id);
 
--- --- identity: how people sign in -----------------------------------------------------------------------
+-- --- identity: sign-in ----------------------------------------------------------------------------------
 
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users(id) ON DELETE CASCADE,
-  organization_id TEXT REFERENCES organizations(id) ON DELETE CASCADE,  -- as tokens.organization_id
+  organization_id TEXT REFERENCES organizations(id) ON DELETE CASCADE,  -- see tokens.organization_id
   hash TEXT NOT NULL UNIQUE,             -- SHA-256 of the secret
   method TEXT NOT NULL,                  -- password, link, oidc, saml
-  client TEXT NOT NULL,                  -- address it began from
-  agent TEXT NOT NULL,                   -- user agent it began with
+  client TEXT NOT NULL,                  -- IP address at sign-in
+  agent TEXT NOT NULL,                   -- user agent at sign-in
   created_at BIGINT NOT NULL,
   expires_at BIGINT NOT NULL,
   last_used_at BIGINT NOT NULL
@@ -137,7 +140,7 @@ CREATE INDEX sessions_by_user ON sessions (user_id, id);
 CREATE INDEX sessions_by_organization ON sessions (organization_id);
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 
--- Failed or costly attempts by hashed key (account, address) and window of time.
+-- Failed or expensive attempts by hashed key (account, IP address) and time window.
 CREATE TABLE attempts (
   key TEXT NOT NULL,
   window_start BIGINT NOT NULL,
@@ -146,7 +149,7 @@ CREATE TABLE attempts (
 );
 CREATE INDEX attempts_by_window ON attempts (window_start);
 
--- Secrets that are valid once, for a short time: sign-in links, states of sign-in through a provider.
+-- Short-lived secrets that can be used once: sign-in links, and states of a sign-in through a provider.
 CREATE TABLE one_time_secrets (
   hash TEXT PRIMARY KEY,
   purpose TEXT NOT NULL,
@@ -157,9 +160,9 @@ CREATE INDEX one_time_secrets_by_expiry ON one_time_secrets (expires_at);
 
 CREATE TABLE second_factors (
   user_id TEXT PRIMARY KEY REFERENCES users(id) ON DELETE CASCADE,
-  secret TEXT NOT NULL,                  -- of TOTP, base32
+  secret TEXT NOT NULL,                  -- TOTP secret in base32
   confirmed INTEGER NOT NULL DEFAULT 0,
-  last_step BIGINT NOT NULL DEFAULT 0,   -- the time step of the last code accepted: each is valid once
+  last_step BIGINT NOT NULL DEFAULT 0,   -- time step of the last accepted code, so that each code is valid once
   recovery_hashes TEXT NOT NULL DEFAULT '[]',
   created_at BIGINT NOT NULL
 );
@@ -177,7 +180,7 @@ CREATE TABLE saml_providers (
 );
 CREATE INDEX saml_providers_by_organization ON saml_providers (organization_id, id);
 
--- Assertions that were accepted, until they expire: each is valid once.
+-- Accepted assertions until they expire, so that each is valid once.
 CREATE TABLE saml_assertions (
   provider_id TEXT NOT NULL REFERENCES saml_providers(id) ON DELETE CASCADE,
   assertion_id TEXT NOT NULL,
@@ -186,7 +189,7 @@ CREATE TABLE saml_assertions (
 );
 CREATE INDEX saml_assertions_by_expiry ON saml_assertions (expires_at);
 
--- Who somebody is at a provider: a SAML provider's id, or the issuer of OpenID Connect.
+-- Identities of users at providers: the id of a SAML provider, or the issuer of OpenID Connect.
 CREATE TABLE external_identities (
   provider TEXT NOT NULL,
   subject TEXT NOT NULL,
@@ -196,7 +199,7 @@ CREATE TABLE external_identities (
 );
 CREATE INDEX external_identities_by_user ON external_identities (user_id);
 
--- --- directory: what SCIM clients call the members and teams of an organization --------------------------
+-- --- directory: names that SCIM clients give to the members and teams of an organization ----------------
 
 CREATE TABLE scim_resources (
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
@@ -209,10 +212,10 @@ CREATE TABLE scim_resources (
 );
 CREATE INDEX scim_resources_by_external_id ON scim_resources (organization_id, kind, external_id);
 
--- --- spaces: the containers of content -------------------------------------------------------------------
+-- --- spaces: containers of content ----------------------------------------------------------------------
 
--- default_level: a role, 'inherit', or NULL for no access by default. A deleted collection is kept as long as
--- spaces that went to the trash with it may come back: their rights hang on it.
+-- default_level: a role, 'inherit', or NULL for no access by default. A deleted collection is kept as long as spaces
+-- that were deleted with it can be restored, because their permissions depend on it.
 CREATE TABLE collections (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
@@ -242,23 +245,24 @@ CREATE TABLE spaces (
   default_level TEXT DEFAULT 'inherit',
   merge_rules TEXT NOT NULL DEFAULT '{"type":"inherit"}',
   main_branch TEXT NOT NULL,
-  main_revision TEXT NOT NULL,           -- the head of main, kept here for reading in one row
-  comments INTEGER NOT NULL DEFAULT 0,   -- counts are kept, not counted
+  main_revision TEXT NOT NULL,           -- head of main, stored here so that it is read with the row
+  comments INTEGER NOT NULL DEFAULT 0,   -- number of comments, updated with each change
   changes_total INTEGER NOT NULL DEFAULT 0,
   changes_open INTEGER NOT NULL DEFAULT 0,
   changes_draft INTEGER NOT NULL DEFAULT 0,
   created_by TEXT,
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL,
-  deleted_at BIGINT                      -- in the trash since
+  deleted_at BIGINT                      -- time of deletion, while in the trash
 );
 CREATE INDEX spaces_by_organization ON spaces (organization_id, id);
 CREATE INDEX spaces_by_collection ON spaces (collection_id, rank);
 CREATE INDEX spaces_deleted ON spaces (deleted_at) WHERE deleted_at IS NOT NULL;
--- What somebody sees is found by default level: all of a role, and of those that inherit, some collections'.
+-- Visible objects are found by default level: all with a role, and of those that inherit, the ones in certain
+-- collections.
 CREATE INDEX spaces_by_level ON spaces (organization_id, deleted_at, default_level, collection_id, id);
 
--- Texts and files that may have lost their last use, until somebody looks.
+-- Texts and files that may have lost their last reference, until they are checked.
 CREATE TABLE leftovers (
   kind TEXT NOT NULL,                    -- body, file
   hash TEXT NOT NULL,
@@ -269,8 +273,8 @@ CREATE INDEX leftovers_by_age ON leftovers (left_at);
 
 -- --- invitations -----------------------------------------------------------------------------------------
 
--- Invitations of one address; the secret in the link is valid once. An invitation that is to be mailed gets its
--- secret when the mail is sent.
+-- Invitations by email address. The secret in the link can be used once. If an invitation is emailed, its secret is
+-- created when the email is sent.
 CREATE TABLE invitations (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
@@ -278,14 +282,14 @@ CREATE TABLE invitations (
   role TEXT,
   sso INTEGER NOT NULL DEFAULT 0,
   hash TEXT UNIQUE,                      -- SHA-256 of the secret
-  mailed INTEGER NOT NULL,               -- whether only who reads the address's mail can know the secret
+  mailed INTEGER NOT NULL,               -- whether only a reader of the mailbox can know the secret
   invited_by TEXT NOT NULL,
   created_at BIGINT NOT NULL,
   expires_at BIGINT NOT NULL,
   UNIQUE (organization_id, email)
 );
 
--- Links that whoever has them joins by. The id is the secret.
+-- Links with which anyone can join. The id is the secret.
 CREATE TABLE invite_links (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
@@ -298,50 +302,50 @@ CREATE TABLE invite_links (
 CREATE INDEX invite_links_by_organization ON invite_links (organization_id, created_at, id);
 CREATE INDEX invite_links_by_target ON invite_links (target_type, target_id);
 
--- --- content: branches, revisions, pages and files -------------------------------------------------------
+-- --- content: branches, revisions, pages, and files -----------------------------------------------------
 
--- A branch is main or one change request.
+-- Branch: main or a change request.
 CREATE TABLE branches (
   id TEXT PRIMARY KEY,
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
-  base_branch TEXT,                      -- for a change request: main
-  sequence BIGINT NOT NULL,              -- of the head
+  base_branch TEXT,                      -- main, for a change request
+  sequence BIGINT NOT NULL,              -- sequence of the head
   revision TEXT NOT NULL                 -- id of the head
 );
 CREATE INDEX branches_by_space ON branches (space_id);
 
--- A revision is a numbered state of a branch.
+-- Revision: a numbered state of a branch.
 CREATE TABLE revisions (
   id TEXT PRIMARY KEY,
   branch_id TEXT NOT NULL REFERENCES branches(id) ON DELETE CASCADE,
   sequence BIGINT NOT NULL,
-  base_sequence BIGINT,                  -- the sequence of the base branch that this state is laid over
+  base_sequence BIGINT,                  -- sequence of the base branch that this state is on top of
   parents TEXT NOT NULL,                 -- JSON array of revision ids
   type TEXT NOT NULL,
   author TEXT,
   created_at BIGINT NOT NULL,
   message TEXT,
   git TEXT,                              -- JSON {oid, message, createdByService, url, ref}
-  merged_from TEXT,                      -- change request
-  conflicts TEXT,                        -- JSON, open conflicts of this state
+  merged_from TEXT,                      -- id of the change request
+  conflicts TEXT,                        -- JSON: open conflicts of this state
   UNIQUE (branch_id, sequence)
 );
 
--- Valid from one sequence of the branch to before another. A deleted row hides the page of the base branch.
+-- Valid from one sequence of the branch until another. A deleted row hides the page of the base branch.
 CREATE TABLE page_versions (
   branch_id TEXT NOT NULL REFERENCES branches(id) ON DELETE CASCADE,
   page_id TEXT NOT NULL,
   from_seq BIGINT NOT NULL,
   to_seq BIGINT NOT NULL,
   deleted INTEGER NOT NULL DEFAULT 0,
-  parent_id TEXT NOT NULL DEFAULT '',    -- '' at the top
+  parent_id TEXT NOT NULL DEFAULT '',    -- '' at the top level
   rank TEXT NOT NULL DEFAULT '',
   slug TEXT NOT NULL DEFAULT '',
   kind TEXT NOT NULL DEFAULT 'document',
   title TEXT NOT NULL DEFAULT '',
   body TEXT,                             -- hash of the Markdown source
-  file_path TEXT,                        -- its path among the files, for export and relative links
-  fields TEXT NOT NULL DEFAULT '{}',     -- JSON: the fields few pages have
+  file_path TEXT,                        -- path among the files, for export and relative links
+  fields TEXT NOT NULL DEFAULT '{}',     -- JSON: fields that few pages have
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL,
   PRIMARY KEY (branch_id, page_id, from_seq)
@@ -349,13 +353,13 @@ CREATE TABLE page_versions (
 CREATE INDEX page_versions_by_slug ON page_versions (branch_id, parent_id, slug, to_seq);
 CREATE INDEX page_versions_by_file ON page_versions (branch_id, file_path);
 CREATE INDEX page_versions_by_body ON page_versions (body);
--- What a branch changed or dropped after a sequence.
+-- For finding the changes of a branch after a sequence.
 CREATE INDEX page_versions_by_change ON page_versions (branch_id, from_seq);
 CREATE INDEX page_versions_by_end ON page_versions (branch_id, to_seq);
--- The few pages that are made of something else: every reading of a tree asks for them.
+-- Computed pages, of which there are few and which every read of a tree needs.
 CREATE INDEX page_versions_computed ON page_versions (branch_id, kind) WHERE kind = 'computed';
 
--- Files, reusable contents, variables and the kept configuration sources, versioned like pages.
+-- Files, reusable content, variables, and stored configuration sources, versioned like pages.
 CREATE TABLE item_versions (
   branch_id TEXT NOT NULL REFERENCES branches(id) ON DELETE CASCADE,
   item_id TEXT NOT NULL,
@@ -365,7 +369,7 @@ CREATE TABLE item_versions (
   kind TEXT NOT NULL,                    -- file, reusable-content, variable, source
   name TEXT NOT NULL,
   path TEXT,
-  content TEXT,                          -- hash of the file or of the Markdown; for a variable its JSON value
+  content TEXT,                          -- hash of the file or of the Markdown; the JSON value of a variable
   size BIGINT NOT NULL DEFAULT 0,
   fields TEXT NOT NULL DEFAULT '{}',     -- JSON: contentType, dimensions
   created_at BIGINT NOT NULL,
@@ -377,46 +381,46 @@ CREATE INDEX item_versions_by_content ON item_versions (content);
 CREATE INDEX item_versions_by_change ON item_versions (branch_id, from_seq);
 CREATE INDEX item_versions_by_end ON item_versions (branch_id, to_seq);
 
--- Markdown sources, stored once by their hash, compressed.
+-- Markdown sources, compressed and stored once per hash.
 CREATE TABLE bodies (
   hash TEXT PRIMARY KEY,
   size BIGINT NOT NULL,
   data BYTES NOT NULL
 );
 
--- Keys of nodes that were carried over an edit, where reading the text alone gives others.
+-- Keys of nodes that were carried over an edit, if reading the text alone assigns different keys.
 CREATE TABLE node_keys (
-  owner_id TEXT NOT NULL,                -- page or reusable content
+  owner_id TEXT NOT NULL,                -- id of the page or reusable content
   body TEXT NOT NULL,
-  keys TEXT NOT NULL,                    -- JSON: read key to kept key
+  keys TEXT NOT NULL,                    -- JSON: map from assigned keys to kept keys
   PRIMARY KEY (owner_id, body)
 );
 
--- --- references: what main of each space refers to -------------------------------------------------------
+-- --- references: references in main of each space -------------------------------------------------------
 
--- Reference by reference, with what it means as main of all spaces is now.
+-- References, with their meaning in the current main of all spaces.
 CREATE TABLE content_references (
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
-  owner_id TEXT NOT NULL,                -- the page or reusable content that says it
-  place INTEGER NOT NULL,                -- which of its references it is, from 0
+  owner_id TEXT NOT NULL,                -- page or reusable content that contains the reference
+  place INTEGER NOT NULL,                -- index among the references of its owner, from 0
   owner_kind TEXT NOT NULL,              -- page, reusable-content
-  node TEXT,                             -- key of the block that holds it, as reading the text gives it
-  type TEXT NOT NULL,                    -- of the node that makes it
+  node TEXT,                             -- key of the block that contains it, as assigned by reading the text
+  type TEXT NOT NULL,                    -- type of the node
   relation TEXT NOT NULL,                -- reference, dependsOn
   written TEXT NOT NULL,                 -- JSON: the reference as written
   kind TEXT NOT NULL,                    -- url, page, file, space, user, collection, reusable-content, openapi
   target_space TEXT,
-  target TEXT,                           -- its id; for openapi its slug
+  target TEXT,                           -- id of the target; the slug of an API specification
   anchor TEXT,
-  status TEXT NOT NULL,                  -- ok, broken, in-app; what depends on who asks is decided when it is asked
-  target_key TEXT NOT NULL,              -- the same for all references to one thing
-  asked TEXT NOT NULL,                   -- JSON: [space, question], all that its meaning was found by
+  status TEXT NOT NULL,                  -- ok, broken, in-app; access of the reader is checked at read time
+  target_key TEXT NOT NULL,              -- equal for all references to the same target
+  asked TEXT NOT NULL,                   -- JSON: [space, question] for each lookup that determined its meaning
   PRIMARY KEY (space_id, owner_id, place)
 );
 CREATE INDEX content_references_by_key ON content_references (space_id, target_key);
 CREATE INDEX content_references_by_target ON content_references (target_space, target);
 
--- Who asked what of which space: a revision that changes the answer finds whom it concerns.
+-- Lookups in each space: a revision that changes their answer finds the affected references.
 CREATE TABLE reference_questions (
   asked_in TEXT NOT NULL,
   question TEXT NOT NULL,
@@ -427,7 +431,7 @@ CREATE TABLE reference_questions (
 );
 CREATE INDEX reference_questions_by_owner ON reference_questions (space_id, owner_id, place);
 
--- --- changes: change requests and their reviews ----------------------------------------------------------
+-- --- changes: change requests and their reviews ---------------------------------------------------------
 
 CREATE TABLE change_requests (
   id TEXT PRIMARY KEY,
@@ -440,11 +444,11 @@ CREATE TABLE change_requests (
   created_by TEXT NOT NULL,
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL,
-  revision_initial TEXT NOT NULL,        -- of main, where it started
-  revision_merged_ancestor TEXT,         -- of main, where it was brought up to date last
-  revision_merged TEXT,                  -- of main, what its merge made
-  edits INTEGER NOT NULL DEFAULT 0,      -- how often its content was edited: says which reviews are outdated
-  comments INTEGER NOT NULL DEFAULT 0,   -- open ones
+  revision_initial TEXT NOT NULL,        -- revision of main it was created from
+  revision_merged_ancestor TEXT,         -- revision of main it was last updated with
+  revision_merged TEXT,                  -- revision of main created by its merge
+  edits INTEGER NOT NULL DEFAULT 0,      -- number of edits of its content, which determines which reviews are outdated
+  comments INTEGER NOT NULL DEFAULT 0,   -- number of open comments
   issues_cluster TEXT,
   UNIQUE (space_id, number)
 );
@@ -478,27 +482,27 @@ CREATE TABLE change_reviews (
   requested_by TEXT,
   status TEXT NOT NULL,                  -- approved, changes-requested
   revision TEXT NOT NULL,
-  edits INTEGER NOT NULL,                -- of the change request when it was reviewed
+  edits INTEGER NOT NULL,                -- number of edits of the change request at the time of the review
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL
 );
 CREATE INDEX change_reviews_by_change ON change_reviews (change_id, id);
 
--- --- comments: on a space or a change request, and the replies to them -----------------------------------
+-- --- comments: comments on spaces and change requests, and their replies --------------------------------
 
 CREATE TABLE comments (
   id TEXT PRIMARY KEY,
-  place_id TEXT NOT NULL,                -- the change request; the space where there is none
+  place_id TEXT NOT NULL,                -- id of the change request, or of the space if there is none
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
   change_id TEXT REFERENCES change_requests(id) ON DELETE CASCADE,
   review_id TEXT REFERENCES change_reviews(id) ON DELETE CASCADE,
-  parent_id TEXT REFERENCES comments(id) ON DELETE CASCADE,  -- of a reply
+  parent_id TEXT REFERENCES comments(id) ON DELETE CASCADE,  -- parent of a reply
   page_id TEXT,
-  node_id TEXT,                          -- key of a node of that page
-  record TEXT,                           -- of a table: the row of the cell,
-  definition TEXT,                       -- its column,
-  cell TEXT,                             -- and its key, where it has one
-  revision TEXT NOT NULL,                -- in which all this was there
+  node_id TEXT,                          -- key of a node of the page
+  record TEXT,                           -- row of a table cell
+  definition TEXT,                       -- column of the table cell
+  cell TEXT,                             -- key of the table cell, if it has one
+  revision TEXT NOT NULL,                -- revision in which all of these existed
   body TEXT NOT NULL,                    -- Markdown
   posted_by TEXT NOT NULL,
   posted_at BIGINT NOT NULL,
@@ -521,13 +525,13 @@ CREATE TABLE comment_reactions (
   PRIMARY KEY (comment_id, emoji, user_id)
 );
 
--- --- search: what main of each space says, section by section, in folded words ---------------------------
+-- --- search: text of main of each space, by section, with folded words ----------------------------------
 
 CREATE TABLE search_pages (
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
   page_id TEXT NOT NULL,
-  words TEXT NOT NULL,                   -- its different words, to take back what it counted
-  titles TEXT NOT NULL DEFAULT '',       -- a line for each: a page called just what was asked for comes first
+  words TEXT NOT NULL,                   -- its distinct words, to subtract its counts
+  titles TEXT NOT NULL DEFAULT '',       -- titles, one per line: a page with exactly the searched title comes first
   PRIMARY KEY (space_id, page_id)
 );
 
@@ -537,11 +541,11 @@ CREATE TABLE search_sections (
   page_id TEXT NOT NULL,
   anchor TEXT,                           -- NULL: before the first heading
   heading TEXT NOT NULL,
-  body TEXT NOT NULL                     -- plain text, to quote from
+  body TEXT NOT NULL                     -- plain text for quotations
 );
 CREATE INDEX search_sections_by_page ON search_sections (space_id, page_id);
 
--- How many pages of a space have a word: what a mistyped word may have meant.
+-- Number of pages of a space that contain each word, for correcting mistyped words.
 CREATE TABLE search_words (
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
   word TEXT NOT NULL,
@@ -554,13 +558,13 @@ CREATE VIRTUAL TABLE search_index USING fts5(
   space, title, heading, body, title_stems, heading_stems, stems,
   tokenize = "unicode61 remove_diacritics 0 tokenchars '_'"
 );
--- What a purged space has in the search index goes with its sections.
+-- Delete the index entries of a purged space together with its sections.
 CREATE TRIGGER search_sections_gone AFTER DELETE ON search_sections
   BEGIN DELETE FROM search_index WHERE rowid = OLD.id; END;
 -- end
 -- only: postgresql
--- No index by space: a plan for words not known yet would read all of a large space by it, instead of the rows that
--- match. Without fastupdate: no search reads through a list of what was written last.
+-- No index by space: for unknown words, the planner would use it to read all of a large space instead of the matching
+-- rows. Without fastupdate, because a search would otherwise read the list of recent writes.
 CREATE TABLE search_index (
   section_id BIGINT PRIMARY KEY REFERENCES search_sections(id) ON DELETE CASCADE,
   space_id TEXT NOT NULL,
@@ -571,7 +575,7 @@ CREATE INDEX search_index_words ON search_index USING gin (words) WITH (fastupda
 CREATE INDEX search_index_stems ON search_index USING gin (stems) WITH (fastupdate = off);
 -- end
 
--- --- uploads: a URL is given first, the bytes come later -------------------------------------------------
+-- --- uploads: the URL is created first, the bytes arrive later ------------------------------------------
 
 CREATE TABLE uploads (
   id TEXT PRIMARY KEY,
@@ -580,32 +584,32 @@ CREATE TABLE uploads (
   kind TEXT NOT NULL,                    -- import_file, customization_font
   name TEXT NOT NULL,
   content_type TEXT NOT NULL,
-  size BIGINT NOT NULL,                  -- as announced; not a byte more is taken
-  hash TEXT,                             -- of the bytes, once they came
+  size BIGINT NOT NULL,                  -- declared size, which limits the number of accepted bytes
+  hash TEXT,                             -- hash of the bytes, once they have arrived
   expires_at BIGINT NOT NULL
 );
 CREATE INDEX uploads_by_user ON uploads (user_id, organization_id);
 CREATE INDEX uploads_by_hash ON uploads (hash);
 CREATE INDEX uploads_by_expiry ON uploads (expires_at);
 
--- --- transfer: imports over the API ----------------------------------------------------------------------
+-- --- transfer: imports over the API ---------------------------------------------------------------------
 
 CREATE TABLE import_runs (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
   change_id TEXT,                        -- NULL: into main
-  page_id TEXT,                          -- below which page
+  page_id TEXT,                          -- parent page
   user_id TEXT NOT NULL,
   source TEXT NOT NULL,                  -- JSON: {type: website, url} or {type: file, files: [upload ids]}
-  status TEXT NOT NULL,                  -- pending, in-progress, completed, failed, cancelled
+  status TEXT NOT NULL,                  -- `pending`, `in-progress`, `completed`, `failed`, or `cancelled`
   attempts INTEGER NOT NULL DEFAULT 0,
   done INTEGER NOT NULL DEFAULT 0,
   total INTEGER NOT NULL DEFAULT 0,
   pages TEXT NOT NULL DEFAULT '[]',      -- JSON: [{id, sourceURL}]
   problems TEXT NOT NULL DEFAULT '[]',   -- JSON: [{path, line, code, message}]
-  error TEXT,                            -- why it failed, for its owner
-  revision TEXT,                         -- what it made
+  error TEXT,                            -- reason for the failure, shown to its owner
+  revision TEXT,                         -- created revision
   created_at BIGINT NOT NULL,
   started_at BIGINT,
   completed_at BIGINT
@@ -613,19 +617,19 @@ CREATE TABLE import_runs (
 CREATE INDEX import_runs_by_user ON import_runs (organization_id, user_id, id);
 CREATE INDEX import_runs_by_space ON import_runs (space_id, id);
 
--- --- printing and fonts ----------------------------------------------------------------------------------
+-- --- printing and fonts ---------------------------------------------------------------------------------
 
--- PDFs of a state of a space, made once for each state and kept for as long as somebody may want them.
+-- PDFs of states of a space, created once for each state.
 CREATE TABLE prints (
-  id TEXT PRIMARY KEY,                   -- a hash of all that decides what is in it
+  id TEXT PRIMARY KEY,                   -- hash of everything that determines the content
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
   revision_id TEXT NOT NULL,
-  page_id TEXT,                          -- the page it begins with; NULL: the whole space
-  single INTEGER NOT NULL DEFAULT 0,     -- that page alone
+  page_id TEXT,                          -- first page; NULL: the whole space
+  single INTEGER NOT NULL DEFAULT 0,     -- 1: only that page
   subtitle TEXT NOT NULL DEFAULT '',
-  file TEXT,                             -- hash of the bytes, once made
+  file TEXT,                             -- hash of the bytes, once created
   size BIGINT,
-  error TEXT,                            -- why it could not be made
+  error TEXT,                            -- reason for the failure
   created_at BIGINT NOT NULL
 );
 CREATE INDEX prints_by_time ON prints (created_at);
@@ -639,7 +643,7 @@ CREATE TABLE fonts (
 );
 CREATE INDEX fonts_by_organization ON fonts (organization_id, id);
 
--- The weights of a font, each with its file.
+-- Weights of a font, each with its file.
 CREATE TABLE font_faces (
   font_id TEXT NOT NULL REFERENCES fonts(id) ON DELETE CASCADE,
   weight INTEGER NOT NULL,
@@ -649,7 +653,7 @@ CREATE TABLE font_faces (
 );
 CREATE INDEX font_faces_by_hash ON font_faces (hash);
 
--- --- sites: what is published ----------------------------------------------------------------------------
+-- --- sites: published content ---------------------------------------------------------------------------
 
 CREATE TABLE sites (
   id TEXT PRIMARY KEY,
@@ -681,7 +685,7 @@ CREATE TABLE site_spaces (
 CREATE INDEX site_spaces_by_site ON site_spaces (site_id, rank);
 CREATE INDEX site_spaces_by_space ON site_spaces (space_id);
 
--- --- kit: events and jobs, written in the transaction of the change that causes them ---------------------
+-- --- kit: events and jobs, written in the transaction of the change that causes them --------------------
 
 CREATE TABLE events (
   id SERIAL_KEY,
@@ -694,14 +698,14 @@ CREATE TABLE events (
 
 CREATE TABLE event_cursors (
   consumer TEXT PRIMARY KEY,
-  event_id BIGINT NOT NULL               -- the last one it has passed
+  event_id BIGINT NOT NULL               -- last event that was processed
 );
 
 CREATE TABLE jobs (
   id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
   payload TEXT NOT NULL,
-  unique_key TEXT UNIQUE,                -- at most one waiting job of a key
+  unique_key TEXT UNIQUE,                -- at most one waiting job for each key
   run_at BIGINT NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
   lease_owner TEXT,
@@ -717,7 +721,7 @@ CREATE TABLE schedules (
   next_at BIGINT NOT NULL
 );
 
--- Secrets the installation makes for itself, such as the key of signed URLs.
+-- Secrets that the server creates for itself, such as the key for signed URLs.
 CREATE TABLE secrets (
   name TEXT PRIMARY KEY,
   value TEXT NOT NULL

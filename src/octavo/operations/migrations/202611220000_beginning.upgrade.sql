@@ -1,8 +1,8 @@
--- Brings a database of the migrations before the first release to 202611220000_beginning.
+-- Upgrade a database with the migrations before the first release to 202611220000_beginning.
 -- replaces: 1 10 11 20 30 35 36 40 50 52 60 62
 -- first upgrade with: Octavo 0.1.0 of 21 November 2026 (revision 731b041)
 
--- Main and each change request are branches of a space, and are called so.
+-- Rename columns, because main and each change request are branches of a space.
 ALTER TABLE lines RENAME TO branches;
 ALTER TABLE branches RENAME COLUMN base_line TO base_branch;
 ALTER TABLE spaces RENAME COLUMN main_line TO main_branch;
@@ -14,11 +14,11 @@ DROP INDEX lines_by_space;
 CREATE INDEX branches_by_space ON branches (space_id);
 DROP INDEX change_requests_by_line;
 CREATE INDEX change_requests_by_branch ON change_requests (branch_id);
--- Nothing ever read it.
+-- Remove a table that was never read.
 DROP TABLE blobs;
 
 -- only: postgresql
--- Constraints keep the names they were made with.
+-- Rename constraints, which kept their original names.
 ALTER TABLE branches RENAME CONSTRAINT lines_pkey TO branches_pkey;
 ALTER TABLE branches RENAME CONSTRAINT lines_space_id_fkey TO branches_space_id_fkey;
 ALTER TABLE revisions RENAME CONSTRAINT revisions_line_id_fkey TO revisions_branch_id_fkey;

@@ -1,4 +1,4 @@
--- What is released, retained and removed is called unused; and the kinds of jobs are written alike.
+-- Rename released content to unused content, and the kinds of jobs to consistent names.
 
 ALTER TABLE leftovers RENAME TO unused;
 ALTER TABLE unused RENAME COLUMN left_at TO released_at;

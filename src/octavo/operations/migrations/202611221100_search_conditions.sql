@@ -1,4 +1,4 @@
--- Under which conditions a piece of a section stands (JSON: expressions, all of which must hold); NULL: under none.
+-- Conditions of a part of a section (JSON: expressions, all of which must be met); NULL: none.
 ALTER TABLE search_sections ADD COLUMN conditions TEXT;
--- Of what was indexed before it is not known: visitors of sites find it again once its page is indexed anew.
+-- Unknown for previously indexed pages: visitors of sites find them again once they have been reindexed.
 UPDATE search_sections SET conditions = '["false"]';

@@ -1,4 +1,4 @@
--- Sections, groups of sections, addresses that were left, redirects, share links and other records of sites.
+-- Sections, groups of sections, former URLs, redirects, share links, and other records of sites.
 
 ALTER TABLE sites ADD COLUMN adaptive_schema TEXT;
 ALTER TABLE sites ADD COLUMN adaptive_updated_at BIGINT;
@@ -32,7 +32,7 @@ CREATE TABLE site_sections (
 );
 CREATE INDEX site_sections_by_site ON site_sections (site_id, rank);
 
--- Where a site space stood before a path or a default changed; visitors are sent on from there.
+-- Former location of a site space before a path or a default changed; visitors are redirected from it.
 CREATE TABLE site_former_paths (
   site_id TEXT NOT NULL REFERENCES sites(id) ON DELETE CASCADE,
   path TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- What visitors of sites did, without who they are: no addresses, no names.
+-- Activity of visitors of sites, without their identity: no IP addresses and no names.
 
 CREATE TABLE site_events (
   id TEXT PRIMARY KEY,

@@ -1,20 +1,20 @@
--- Specifications of APIs. A source has a URL; without one its text is that of its newest version.
+-- API specifications. A source has a URL; otherwise, its text is that of its newest version.
 CREATE TABLE openapi_specs (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
   slug TEXT NOT NULL,
   source_url TEXT,
-  pending TEXT,                          -- hash of a text that was handed over and waits to be processed
+  pending TEXT,                          -- hash of a submitted text that has not been processed yet
   visibility TEXT NOT NULL,              -- private, public
   state TEXT NOT NULL,                   -- pending, progress, complete
-  generation BIGINT NOT NULL DEFAULT 0,  -- which request to process it is the newest
-  version_id TEXT,                       -- the newest good version
+  generation BIGINT NOT NULL DEFAULT 0,  -- number of the newest request to process it
+  version_id TEXT,                       -- newest valid version
   processed_at BIGINT,
   error_code TEXT,                       -- FETCH_TIMEOUT, FETCH_ERROR, PARSE_ERROR
   errors TEXT NOT NULL DEFAULT '[]',
-  etag TEXT,                             -- of the source when it was last good
+  etag TEXT,                             -- ETag of the source at its last successful fetch
   last_modified TEXT,
-  check_at BIGINT,                       -- when it is processed again
+  check_at BIGINT,                       -- time at which it is processed again
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL,
   UNIQUE (organization_id, slug)
@@ -22,14 +22,14 @@ CREATE TABLE openapi_specs (
 CREATE INDEX openapi_specs_due ON openapi_specs (check_at) WHERE check_at IS NOT NULL;
 CREATE INDEX openapi_specs_by_pending ON openapi_specs (pending);
 
--- What a specification was, each time it changed. document: as OpenAPI 3 and in one piece, as JSON.
+-- Versions of specifications. document: as one OpenAPI 3 document in JSON.
 CREATE TABLE openapi_versions (
   id TEXT PRIMARY KEY,
   spec_id TEXT NOT NULL REFERENCES openapi_specs(id) ON DELETE CASCADE,
   number BIGINT NOT NULL,
-  digest TEXT NOT NULL,                  -- of all files
+  digest TEXT NOT NULL,                  -- hash of all files
   document TEXT NOT NULL,
-  file TEXT NOT NULL,                    -- the document as a file to download
+  file TEXT NOT NULL,                    -- the document as a file for download
   size BIGINT NOT NULL,
   created_at BIGINT NOT NULL,
   UNIQUE (spec_id, number)
@@ -37,7 +37,7 @@ CREATE TABLE openapi_versions (
 CREATE INDEX openapi_versions_by_document ON openapi_versions (document);
 CREATE INDEX openapi_versions_by_file ON openapi_versions (file);
 
--- The files that a version was made of, the specification itself first.
+-- Files of a version, the specification itself first.
 CREATE TABLE openapi_files (
   version_id TEXT NOT NULL REFERENCES openapi_versions(id) ON DELETE CASCADE,
   position INTEGER NOT NULL,

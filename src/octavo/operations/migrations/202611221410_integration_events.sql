@@ -1,25 +1,26 @@
--- What integrations are told: a queue for each installation, and what became of each event.
+-- Events for integrations: a queue for each installation, and the outcome of each event.
 
-ALTER TABLE integrations ADD COLUMN tunnel_url TEXT;                 -- development mode: where events go instead
+-- development mode: URL that receives the events instead
+ALTER TABLE integrations ADD COLUMN tunnel_url TEXT;
 ALTER TABLE integrations ADD COLUMN tunnel_all INTEGER NOT NULL DEFAULT 0;
 
 CREATE TABLE integration_events (
   number SERIAL_KEY,
   id TEXT NOT NULL UNIQUE,
   integration_id TEXT NOT NULL REFERENCES integrations(id) ON DELETE CASCADE,
-  installation_id TEXT,                  -- outlives the installation: that it was removed is an event, too
-  organization_id TEXT NOT NULL,         -- where it is installed; for events of none, the integration's own
-  queue TEXT NOT NULL,                   -- the installation, or the integration
+  installation_id TEXT,                  -- outlives the installation, because its removal is also an event
+  organization_id TEXT NOT NULL,         -- organization of the installation; without one, that of the integration
+  queue TEXT NOT NULL,                   -- installation or integration
   place_kind TEXT NOT NULL,              -- space, site, ''
   place_id TEXT NOT NULL,                -- events of one place are delivered in order
   type TEXT NOT NULL,
-  event TEXT NOT NULL,                   -- JSON, as the script is told
-  previous TEXT,                         -- sealed JSON: how an installation was configured before
+  event TEXT NOT NULL,                   -- JSON in the format of scripts
+  previous TEXT,                         -- encrypted JSON: the previous configuration of an installation
   status TEXT NOT NULL,                  -- waiting, success, failed
   attempts INTEGER NOT NULL DEFAULT 0,
   next_at BIGINT NOT NULL,
   error TEXT,
-  logs TEXT NOT NULL DEFAULT '[]',       -- JSON: what the script logged at the last attempt
+  logs TEXT NOT NULL DEFAULT '[]',       -- JSON: log of the script in the last attempt
   created_at BIGINT NOT NULL
 );
 CREATE INDEX integration_events_by_integration ON integration_events (integration_id, number);

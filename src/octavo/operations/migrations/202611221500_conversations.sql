@@ -1,5 +1,5 @@
--- What people asked or reported elsewhere. external_id: what the source calls it. parts, attributes: JSON.
--- fingerprint: of what was sent, so that sending it again changes nothing. processed_at NULL: waits to be analysed.
+-- Questions and reports from other services. external_id: the id in its source. parts, attributes: JSON. fingerprint:
+-- hash of the submission, so that submitting it again has no effect. processed_at NULL: pending analysis.
 CREATE TABLE conversations (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
@@ -20,7 +20,8 @@ CREATE INDEX conversations_by_time ON conversations (organization_id, created_at
 CREATE INDEX conversations_by_source ON conversations (organization_id, source, created_at, id);
 CREATE INDEX conversations_waiting ON conversations (organization_id, id) WHERE processed_at IS NULL;
 
--- vector: what its issues are about, JSON of [number of a word, how often]. A cluster of one issue is not shown yet.
+-- vector: frequency of words in its issues, JSON of [number of a word, count]. A cluster with one issue is not shown
+-- yet.
 CREATE TABLE issue_clusters (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
@@ -62,7 +63,8 @@ CREATE INDEX conversation_issues_by_cluster ON conversation_issues (cluster_id, 
 CREATE INDEX conversation_issues_by_source ON conversation_issues (cluster_id, source);
 CREATE INDEX conversation_issues_counted ON conversation_issues (cluster_id, conversation_id);
 
--- How many issues each word stands in: JSON of number of a word to count. version: changes with every batch.
+-- Number of issues that contain each word: JSON that maps the number of a word to a count. version: changes with each
+-- batch.
 CREATE TABLE issue_vocabularies (
   organization_id TEXT PRIMARY KEY REFERENCES organizations(id) ON DELETE CASCADE,
   version INTEGER NOT NULL,
@@ -72,7 +74,7 @@ CREATE TABLE issue_vocabularies (
 
 CREATE INDEX change_requests_by_cluster ON change_requests (issues_cluster) WHERE issues_cluster IS NOT NULL;
 
--- Work on the documentation that somebody wants done, mostly because of a cluster.
+-- Requested work on the documentation, usually because of a cluster.
 CREATE TABLE agent_tasks (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,

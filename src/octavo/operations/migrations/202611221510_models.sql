@@ -1,4 +1,4 @@
--- What an organization asks of every model that works for it. instructions: JSON of a document.
+-- Instructions of an organization to all models that work for it. instructions: JSON of a document.
 CREATE TABLE agent_instructions (
   organization_id TEXT PRIMARY KEY REFERENCES organizations(id) ON DELETE CASCADE,
   instructions TEXT NOT NULL,
@@ -6,8 +6,8 @@ CREATE TABLE agent_instructions (
   updated_by TEXT NOT NULL
 );
 
--- Each call of a model: who, what for, how much. cost_micros: millionths of the currency that prices are set in.
--- request and answer: only where content is logged.
+-- Calls of models, with their caller, purpose, and cost. cost_micros: millionths of the currency of the prices. request
+-- and answer: only if content is logged.
 CREATE TABLE model_calls (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,

@@ -1,5 +1,5 @@
--- A space that follows another one in another language. instructions: JSON of a document. problems: JSON. run: which run
--- may write; a cancelled or later one has another. done, total: pages of the run at work.
+-- Space that follows another one in a different language. instructions: JSON of a document. problems: JSON. run: the
+-- run that may write; a canceled or later run has a different value. done, total: pages of the current run.
 CREATE TABLE translations (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
@@ -31,8 +31,8 @@ CREATE INDEX translations_by_organization ON translations (organization_id, id);
 CREATE UNIQUE INDEX translations_by_source ON translations (source_id, language);
 CREATE UNIQUE INDEX translations_by_space ON translations (space_id);
 
--- What a run made of each page and reusable content. seen: hash of all that the source said of it; source_body, body: the
--- texts then and there. missing: texts of it that are in the source language.
+-- Result of a run for each page and reusable content. seen: hash of all source content. source_body, body: the texts of
+-- both at that time. missing: number of texts that are still in the source language.
 CREATE TABLE translated_parts (
   translation_id TEXT NOT NULL REFERENCES translations(id) ON DELETE CASCADE,
   part_id TEXT NOT NULL,
@@ -45,7 +45,7 @@ CREATE TABLE translated_parts (
 CREATE INDEX translated_parts_by_source_body ON translated_parts (source_body);
 CREATE INDEX translated_parts_by_body ON translated_parts (body);
 
--- Texts that were translated before, for all spaces of an organization. origin: machine or person, whose word stays.
+-- Translated texts, shared by all spaces of an organization. origin: machine or person; human translations are kept.
 CREATE TABLE translation_memory (
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
   source_language TEXT NOT NULL,
@@ -58,7 +58,7 @@ CREATE TABLE translation_memory (
   PRIMARY KEY (organization_id, source_language, language, fingerprint)
 );
 
--- Words that are always translated alike: JSON of language to word.
+-- Words with fixed translations: JSON that maps languages to words.
 CREATE TABLE glossary_entries (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,

@@ -1,4 +1,4 @@
--- Each word is looked up together with the space, or the organization, that it stands in.
+-- Words are looked up together with the space or organization that contains them.
 
 DROP TABLE search_index;
 DROP TABLE search_sections;
@@ -11,13 +11,13 @@ CREATE TABLE search_sections (
   page_id TEXT NOT NULL,
   anchor TEXT,                           -- NULL: before the first heading
   heading TEXT NOT NULL,
-  body TEXT NOT NULL,                    -- plain text, to quote from
-  conditions TEXT                        -- JSON: expressions, all of which must hold; NULL: it is there for all
+  body TEXT NOT NULL,                    -- plain text for quotations
+  conditions TEXT                        -- JSON: expressions, all of which must be met; NULL: visible to everyone
 );
 CREATE INDEX search_sections_by_page ON search_sections (space_id, page_id);
 
--- How many pages of a space have a word: what a mistyped word may have meant. No row counts for a whole organization:
--- all its writers would wait for each other there.
+-- Number of pages of a space that contain each word, for correcting mistyped words. There are no rows for whole
+-- organizations, because all writers of an organization would wait for each other there.
 CREATE TABLE search_words (
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
   word TEXT NOT NULL,
@@ -28,8 +28,8 @@ CREATE TABLE search_words (
 CREATE INDEX search_words_by_organization ON search_words (organization_key, word, pages);
 
 -- only: sqlite
--- Stems as they are indexed, without the keys. The index keeps no texts of its own: what is taken out of it has to be
--- said again.
+-- Stems in their indexed form, without the keys. The index stores no texts itself, so deleting an entry requires its
+-- texts.
 ALTER TABLE search_sections ADD COLUMN space_key TEXT NOT NULL DEFAULT '';
 ALTER TABLE search_sections ADD COLUMN organization_key TEXT NOT NULL DEFAULT '';
 ALTER TABLE search_sections ADD COLUMN title_stems TEXT NOT NULL DEFAULT '';
@@ -68,7 +68,7 @@ CREATE TRIGGER search_sections_gone AFTER DELETE ON search_sections
   END;
 -- end
 -- only: postgresql
--- Without fastupdate: no search reads through a list of what was written last.
+-- Without fastupdate, because a search would otherwise read the list of recent writes.
 CREATE TABLE search_index (
   section_id BIGINT PRIMARY KEY REFERENCES search_sections(id) ON DELETE CASCADE,
   words TSVECTOR NOT NULL
@@ -76,7 +76,7 @@ CREATE TABLE search_index (
 CREATE INDEX search_index_words ON search_index USING gin (words) WITH (fastupdate = off);
 -- end
 
--- Every space is indexed anew.
+-- Reindex all spaces.
 INSERT INTO jobs (id, kind, organization_id, state, payload, unique_key, run_at, created_at)
   SELECT 'index-' || id, 'indexSpace', organization_id, 'ready', '{"space_id":"' || id || '"}', 'index-' || id, 0, 0
   FROM spaces;

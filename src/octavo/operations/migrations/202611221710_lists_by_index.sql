@@ -1,4 +1,4 @@
--- Lists and counts that went through all there is have an index.
+-- Add indexes for lists and counts that scanned whole tables.
 
 CREATE INDEX members_by_joining ON members (organization_id, joined_at, user_id);
 CREATE INDEX audit_events_by_actor ON audit_events (organization_id, actor_id, id);

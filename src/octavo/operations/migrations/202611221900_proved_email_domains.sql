@@ -1,5 +1,5 @@
--- Which of an organization's e-mail domains are proved to be its own, since when, and by what: an administrator's
--- verified address, a DNS record, or the operator. Those named before were named by somebody in them.
+-- Verified email domains of organizations, with the time and the method: the verified address of an administrator, a
+-- DNS record, or the operator. Existing domains were specified by a person with an address in them.
 CREATE TABLE proved_domains (
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
   domain TEXT NOT NULL,

@@ -1,6 +1,6 @@
--- A number for each site that grows with every change of what its visitors are shown beside the content of its spaces:
--- answers that are kept are good as long as it is the same. It begins anywhere, so that a site that comes back has
--- another one.
+-- Number for each site that increases with every change of what visitors see, except the content of its spaces. Cached
+-- responses are valid as long as it is unchanged. It starts at a random value, so that a restored site has a different
+-- number.
 
 CREATE TABLE site_versions (
   site_id TEXT PRIMARY KEY,

@@ -1,5 +1,5 @@
--- What a site's assistant answered, for as long as a conversation with it may go on. asker: a hash of who asked.
--- questions: JSON array of what was asked so far. answer: JSON, blocks and follow-up questions.
+-- Answers of a site's assistant, kept as long as a conversation can continue. asker: hash of the asker. questions: JSON
+-- array of the questions so far. answer: JSON with blocks and follow-up questions.
 CREATE TABLE site_answers (
   id TEXT PRIMARY KEY,
   site_id TEXT NOT NULL REFERENCES sites(id) ON DELETE CASCADE,
@@ -10,7 +10,7 @@ CREATE TABLE site_answers (
 );
 CREATE INDEX site_answers_by_age ON site_answers (created_at);
 
--- What is said about ads, also where it can be looked for.
+-- Status of ads, in a column for queries.
 ALTER TABLE sites ADD COLUMN ads_status TEXT;
 -- only: sqlite
 UPDATE sites SET ads_status = json_extract(settings, '$.ads.status');

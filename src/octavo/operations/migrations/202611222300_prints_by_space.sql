@@ -1,3 +1,3 @@
--- Prints of a space are found without going through all there are.
+-- Index for finding the prints of a space.
 
 CREATE INDEX prints_by_space ON prints (space_id);

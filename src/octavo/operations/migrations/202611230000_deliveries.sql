@@ -1,15 +1,15 @@
--- Webhooks, and one queue of events for them and integrations.
+-- Webhooks, and a common queue of events for webhooks and integrations.
 
 CREATE TABLE webhooks (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
   url TEXT NOT NULL,
   description TEXT NOT NULL,
-  events TEXT NOT NULL,                  -- JSON: the types that it is told of
+  events TEXT NOT NULL,                  -- JSON: event types that it receives
   active INTEGER NOT NULL,
-  secret TEXT NOT NULL,                  -- sealed: what signs
-  old_secret TEXT,                       -- sealed: what signs as well, until
-  overlap_until BIGINT,                  -- this moment
+  secret TEXT NOT NULL,                  -- encrypted signing secret
+  old_secret TEXT,                       -- encrypted former secret, which also signs until
+  overlap_until BIGINT,                  -- this time
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL
 );
@@ -20,20 +20,20 @@ CREATE TABLE deliveries (
   id TEXT NOT NULL UNIQUE,
   integration_id TEXT REFERENCES integrations(id) ON DELETE CASCADE,  -- the recipient is one of these two
   webhook_id TEXT REFERENCES webhooks(id) ON DELETE CASCADE,
-  installation_id TEXT,                  -- outlives the installation: that it was removed is an event, too
-  organization_id TEXT NOT NULL,         -- where it is installed; for events of none, the integration's own
-  queue TEXT NOT NULL,                   -- the installation, the integration or the webhook
+  installation_id TEXT,                  -- outlives the installation, because its removal is also an event
+  organization_id TEXT NOT NULL,         -- organization of the installation; without one, that of the integration
+  queue TEXT NOT NULL,                   -- installation, integration, or webhook
   place_kind TEXT NOT NULL,              -- space, site, ''
   place_id TEXT NOT NULL,                -- events of one place are delivered in order
   type TEXT NOT NULL,
-  event TEXT NOT NULL,                   -- JSON, as the recipient is told
-  previous TEXT,                         -- sealed JSON: how an installation was configured before
+  event TEXT NOT NULL,                   -- JSON in the format of the recipient
+  previous TEXT,                         -- encrypted JSON: the previous configuration of an installation
   status TEXT NOT NULL,                  -- waiting, success, failed
   attempts INTEGER NOT NULL DEFAULT 0,
   next_at BIGINT NOT NULL,
-  answered INTEGER,                      -- the HTTP status of the last attempt
+  answered INTEGER,                      -- HTTP status of the last attempt
   error TEXT,
-  logs TEXT NOT NULL DEFAULT '[]',       -- JSON: what the script logged at the last attempt
+  logs TEXT NOT NULL DEFAULT '[]',       -- JSON: log of the script in the last attempt
   created_at BIGINT NOT NULL,
   attempted_at BIGINT,
   CHECK ((integration_id IS NULL) <> (webhook_id IS NULL))
@@ -58,7 +58,7 @@ CREATE TABLE delivery_queues (
   integration_id TEXT REFERENCES integrations(id) ON DELETE CASCADE,
   webhook_id TEXT REFERENCES webhooks(id) ON DELETE CASCADE,
   claimed_until BIGINT NOT NULL,
-  silences INTEGER NOT NULL DEFAULT 0,   -- how often it did not answer, in a row
+  silences INTEGER NOT NULL DEFAULT 0,   -- number of consecutive attempts without a response
   paused_until BIGINT NOT NULL DEFAULT 0
 );
 CREATE INDEX delivery_queues_by_integration ON delivery_queues (integration_id);

@@ -1,15 +1,16 @@
--- written: JSON of what the last run made of a page or item, and of the source's fields then. What people changed since
--- is what differs from it.
+-- written: JSON of the last run's result for a page or item, and of the source's fields at that time. Differences from
+-- it are edits by people.
 ALTER TABLE translations ADD COLUMN formality TEXT NOT NULL DEFAULT 'default';
 ALTER TABLE translated_parts ADD COLUMN written TEXT NOT NULL DEFAULT '{}';
 
--- manner: what a model was told of the manner of a text (formality, words of the glossary), as a hash; '' for nothing.
--- space_id: the translated space that the text was last remembered for; who sees that may be shown it as a near match.
+-- manner: hash of the style instructions to the model for a text (formality, words of the glossary); '' for none.
+-- space_id: the translated space for which the text was last stored; people who can see it may get the text as a
+-- similar match.
 ALTER TABLE translation_memory ADD COLUMN manner TEXT NOT NULL DEFAULT '';
 ALTER TABLE translation_memory ADD COLUMN space_id TEXT REFERENCES spaces(id) ON DELETE SET NULL;
 CREATE INDEX translation_memory_by_space ON translation_memory (space_id);
 
--- Texts that share most of their words share most of these numbers.
+-- Numbers of which texts with mostly the same words share most.
 CREATE TABLE translation_memory_signs (
   organization_id TEXT NOT NULL,
   source_language TEXT NOT NULL,

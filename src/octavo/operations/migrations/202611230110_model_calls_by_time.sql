@@ -1,2 +1,2 @@
--- Calls of models are kept for a time and found by it.
+-- Index for deleting calls of models after their retention time.
 CREATE INDEX model_calls_by_time ON model_calls (created_at);

@@ -1,2 +1,2 @@
--- The root of the address of sites lists those that everybody may see.
+-- Index for the list of public sites at the root of the sites domain.
 CREATE INDEX sites_of_everybody ON sites (id) WHERE published = 1 AND visibility = 'public';

@@ -1,6 +1,7 @@
--- What is derived from main is written beside what counts so far, and counts with the revision: its rows have a version.
+-- Data derived from main is written next to the current data and becomes active with the revision, so its rows have a
+-- version.
 
--- The version that counts of what is derived from a page or a reusable content; without a row here it is 0.
+-- Current version of the data derived from a page or reusable content; 0 without a row.
 CREATE TABLE derived_versions (
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
   owner_id TEXT NOT NULL,
@@ -8,7 +9,7 @@ CREATE TABLE derived_versions (
   PRIMARY KEY (space_id, owner_id)
 );
 
--- Versions that are being written, and that no revision has switched to yet.
+-- Versions that are being written and that no revision has activated yet.
 CREATE TABLE staged_versions (
   version BIGINT PRIMARY KEY,
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
@@ -31,7 +32,7 @@ ALTER TABLE reference_questions ADD PRIMARY KEY (asked_in, question, space_id, o
 DROP INDEX reference_questions_by_owner;
 -- end
 -- only: sqlite
--- SQLite changes no key in place.
+-- SQLite can't change a key in place.
 CREATE TABLE versioned (
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
   page_id TEXT NOT NULL,

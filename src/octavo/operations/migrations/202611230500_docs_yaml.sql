@@ -1,4 +1,4 @@
--- What docs.yaml calls the parts of a site, and where in the repository a space is.
+-- Names of the parts of a site in docs.yaml, and the directories of its spaces in the repository.
 
 ALTER TABLE sites ADD COLUMN docs_source TEXT;
 CREATE INDEX sites_by_docs_source ON sites (organization_id, docs_source);

@@ -1,5 +1,5 @@
--- The scripts that integrations give the pages of sites are part of what visitors are shown: they change the version of
--- the sites where an integration is installed.
+-- Scripts that integrations add to pages of sites are visible to visitors, so they change the version of the sites on
+-- which an integration is installed.
 
 -- only: sqlite
 CREATE TRIGGER integration_places_made AFTER INSERT ON integration_places

@@ -1,11 +1,11 @@
--- What the scripts of integrations answered for the computed pages of spaces, until they answer something else.
+-- Latest answers of integration scripts for the computed pages of spaces.
 
 CREATE TABLE integration_answers (
-  question TEXT PRIMARY KEY,             -- of the installation, the space, the source, and which dependencies there are
+  question TEXT PRIMARY KEY,             -- hash of the installation, space, source, and list of dependencies
   installation_id TEXT NOT NULL REFERENCES integration_installations(id) ON DELETE CASCADE,
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
-  made_of TEXT NOT NULL,                 -- of all that the script was told, and its version and configuration
-  state TEXT NOT NULL,                   -- of the answer
+  made_of TEXT NOT NULL,                 -- hash of all input of the script, with its version and configuration
+  state TEXT NOT NULL,                   -- state of the answer
   answer TEXT NOT NULL,                  -- JSON
   used_at BIGINT NOT NULL
 );

@@ -1,4 +1,4 @@
--- Links of a space, and what leads to a page, in the order in which they are listed.
+-- Links of a space and backlinks of a page in display order.
 DROP INDEX content_references_by_key;
 CREATE INDEX content_references_by_key ON content_references (space_id, target_key, owner_id, place);
 DROP INDEX content_references_by_target;

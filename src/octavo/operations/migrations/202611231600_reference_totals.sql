@@ -1,19 +1,19 @@
--- How many references a space has, and to how many things, kept with the rows: lists of links count nothing.
+-- Numbers of references and targets of a space, stored with the rows, so that lists of links need not count them.
 
--- Each thing that main of a space refers to. What makes no difference to how a reference is seen is left empty.
+-- Targets of references in main of a space. Properties that don't affect how a reference is shown are empty.
 CREATE TABLE reference_targets (
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
   generation BIGINT NOT NULL,
   target_key TEXT NOT NULL,
   status TEXT NOT NULL,
-  target_space TEXT NOT NULL,            -- another space than this one
+  target_space TEXT NOT NULL,            -- a space other than this one
   kind TEXT NOT NULL,                    -- user, collection, openapi
-  target TEXT NOT NULL,                  -- of these kinds
-  refs BIGINT NOT NULL,                  -- how many references
+  target TEXT NOT NULL,                  -- id or slug, only for these kinds
+  refs BIGINT NOT NULL,                  -- number of references
   PRIMARY KEY (space_id, generation, target_key, status, target_space, kind, target)
 );
 
--- The sums of these for all that is seen in one way.
+-- Sums for all references that look the same to everyone.
 CREATE TABLE reference_totals (
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
   generation BIGINT NOT NULL,
@@ -22,11 +22,12 @@ CREATE TABLE reference_totals (
   kind TEXT NOT NULL,
   target TEXT NOT NULL,
   refs BIGINT NOT NULL,
-  items BIGINT NOT NULL,                 -- in a list, where an item has at most 100 places
+  items BIGINT NOT NULL,                 -- items of a list, each with at most 100 places
   PRIMARY KEY (space_id, generation, status, target_space, kind, target)
 );
 
--- Which generation of these rows counts, and up to which key it is made; NULL: all of it. Without a row here 0 counts.
+-- Current generation of these rows, and the key up to which it has been counted; NULL: completely. Without a row, it is
+-- 0.
 CREATE TABLE reference_counting (
   space_id TEXT PRIMARY KEY REFERENCES spaces(id) ON DELETE CASCADE,
   generation BIGINT NOT NULL,
@@ -46,5 +47,5 @@ INSERT INTO reference_totals (space_id, generation, status, target_space, kind, 
   SELECT space_id, 0, status, target_space, kind, target, sum(refs), sum((refs + 99) / 100) FROM reference_targets
   GROUP BY space_id, status, target_space, kind, target;
 
--- Links of one status, in the order in which they are listed.
+-- Links with one status, in display order.
 CREATE INDEX content_references_by_status ON content_references (space_id, status, target_key, owner_id, place);

@@ -1,4 +1,5 @@
--- Words of titles and headings are indexed once more by themselves: to find them, no list of all texts is read.
+-- Words of titles and headings are also indexed separately, so that they are found without reading the list of all
+-- texts.
 
 -- only: sqlite
 DROP TRIGGER search_sections_made;
@@ -58,7 +59,7 @@ INSERT INTO search_index (rowid, title, heading, body) SELECT s.id,
       s.organization_key || '_' || replace(s.stems, ' ', ' ' || s.organization_key || '_') END FROM search_sections s ORDER BY s.id;
 -- end
 -- only: postgresql
--- Sections of a space in their order, for words that are in most of them.
+-- Sections of a space in order, for words that most of them contain.
 CREATE INDEX search_sections_in_order ON search_sections (space_id, id);
 DROP INDEX search_index_words;
 UPDATE search_index SET words = CAST(CAST(words AS text) || ' ' || regexp_replace(
@@ -67,6 +68,6 @@ UPDATE search_index SET words = CAST(CAST(words AS text) || ' ' || regexp_replac
 CREATE INDEX search_index_words ON search_index USING gin (words) WITH (fastupdate = off);
 -- end
 
--- Spaces of an organization that have a word, most pages first.
+-- Spaces of an organization that contain a word, most pages first.
 DROP INDEX search_words_by_organization;
 CREATE INDEX search_words_by_organization ON search_words (organization_key, word, pages, space_id);

@@ -1,4 +1,4 @@
--- Where a proxy of the owner's shows a site: the host name as spelled for comparing, and the path from its slash on.
+-- Location at which a proxy of the owner shows a site: the normalized host name, and the path from its slash on.
 ALTER TABLE sites ADD COLUMN proxy_host TEXT;
 ALTER TABLE sites ADD COLUMN proxy_path TEXT CHECK ((proxy_host IS NULL) = (proxy_path IS NULL));
 -- only: sqlite
@@ -13,8 +13,8 @@ UPDATE sites SET proxy_host = lower(split_part(settings::json ->> 'proxy', '/', 
   settings = (settings::jsonb - 'proxy')::text
   WHERE settings::json ->> 'proxy' IS NOT NULL;
 -- end
--- Addresses had no effect, so that several sites could name one: the oldest site keeps it, and none is at a host name of
--- a site's own.
+-- Proxy URLs had no effect until now, so several sites may have the same one: the oldest site keeps it, unless it is at
+-- the host name of a site.
 UPDATE sites SET proxy_host = NULL, proxy_path = NULL
   WHERE proxy_host IN (SELECT hostname FROM sites WHERE hostname IS NOT NULL)
     OR EXISTS (SELECT 1 FROM sites o WHERE o.proxy_host = sites.proxy_host AND o.proxy_path = sites.proxy_path AND o.id < sites.id);

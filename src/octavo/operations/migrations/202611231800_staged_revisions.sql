@@ -1,12 +1,13 @@
--- A large revision is written before it counts, its pages and items too: under a sequence beyond the head of its branch.
+-- Large revisions are written before they become active, including pages and items: with a sequence beyond the head of
+-- their branch.
 
--- What is being written, and what no revision has switched to yet.
+-- Data that is being written and that no revision has activated yet.
 DROP TABLE staged_versions;
 CREATE TABLE staged_versions (
-  version BIGINT PRIMARY KEY,            -- of what is derived
+  version BIGINT PRIMARY KEY,            -- version of the derived data
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
   branch_id TEXT NOT NULL REFERENCES branches(id) ON DELETE CASCADE,
-  sequence BIGINT NOT NULL,              -- of the pages and items
+  sequence BIGINT NOT NULL,              -- sequence of the pages and items
   began_at BIGINT NOT NULL,
   UNIQUE (branch_id, sequence)
 );

@@ -1,4 +1,4 @@
--- The audit log in the order of its moments, for each of its filters; and how many events there are, kept with them.
+-- Indexes of the audit log by time for each filter, and stored numbers of events.
 
 DROP INDEX audit_events_by_organization;
 DROP INDEX audit_events_by_target;
@@ -14,10 +14,10 @@ CREATE INDEX audit_events_by_actor_and_action ON audit_events (organization_id, 
 
 CREATE TABLE audit_totals (
   organization_id TEXT NOT NULL,
-  actor_id TEXT NOT NULL,                -- empty: the installation itself
+  actor_id TEXT NOT NULL,                -- empty: the server itself
   action TEXT NOT NULL,
   target_type TEXT NOT NULL,
-  part INTEGER NOT NULL,                 -- a number has several rows on PostgreSQL, which are added up
+  part INTEGER NOT NULL,                 -- PostgreSQL splits a number into several rows, which are added up
   events BIGINT NOT NULL,
   PRIMARY KEY (organization_id, actor_id, action, target_type, part)
 );
@@ -33,8 +33,9 @@ CREATE TRIGGER audit_events_counted AFTER INSERT ON audit_events
     ON CONFLICT (organization_id, actor_id, action, target_type, part) DO UPDATE SET events = events + 1; END;
 -- end
 -- only: postgresql
--- Any of sixteen parts, so that somebody's writers seldom wait for each other. A transaction of very many events goes on
--- in parts of its own, one for each five hundred: what changes a row looks at all that the same transaction made of it before.
+-- One of sixteen random parts, so that writers of an organization rarely wait for each other. A transaction with many
+-- events uses additional parts, one per five hundred events, because changing a row reads all versions of it that the
+-- same transaction wrote before.
 CREATE FUNCTION count_audit_events() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE
     before bigint := COALESCE(NULLIF(current_setting('octavo.audit_events', true), '')::bigint, 0);

@@ -1,4 +1,4 @@
--- Lists of spaces and collections walk along an index in the order in which they are shown.
+-- Indexes for listing spaces and collections in display order.
 
 CREATE INDEX collections_by_level ON collections (organization_id, default_level, id);
 CREATE INDEX spaces_by_place ON spaces (organization_id, collection_id, deleted_at, id);
@@ -6,7 +6,7 @@ CREATE INDEX spaces_in_order ON spaces (organization_id, (COALESCE(collection_id
 CREATE INDEX collections_in_order ON collections (organization_id, (COALESCE(parent_id, '')), rank, id)
   WHERE deleted_at IS NULL;
 
--- The organization of a change request is that of its space: the list of all of them in it begins with it.
+-- The organization of a change request is that of its space; the index for the list of an organization starts with it.
 ALTER TABLE change_requests ADD COLUMN organization_id TEXT REFERENCES organizations(id) ON DELETE CASCADE;
 UPDATE change_requests SET organization_id = (SELECT s.organization_id FROM spaces s WHERE s.id = space_id);
 CREATE INDEX change_requests_by_organization ON change_requests (organization_id, status, id);

@@ -1,4 +1,4 @@
--- A name of an integration stays with the organization that first published under it.
+-- Names of integrations belong to the organization that first published one with the name.
 
 CREATE TABLE integration_names (
   name TEXT PRIMARY KEY,

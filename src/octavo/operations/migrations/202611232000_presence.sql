@@ -1,4 +1,5 @@
--- Who looks at or edits what just now, as their clients say; a row is gone a minute after it was last said.
+-- People who are viewing or editing content, as reported by their clients. A row expires a minute after its last
+-- report.
 CREATE TABLE presence (
   user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
   client_id TEXT NOT NULL,

@@ -1,3 +1,3 @@
--- Saves of one person in a row are one revision for people: the sequence that was before the first of them; null for a
--- revision of its own.
+-- Consecutive saves by one person are shown as one revision: sequence before the first of them; NULL for a separate
+-- revision.
 ALTER TABLE revisions ADD COLUMN saves_since BIGINT;

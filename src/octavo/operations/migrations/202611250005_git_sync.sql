@@ -1,9 +1,10 @@
--- A space and a branch of a Git repository that stay in step. folder: in the repository, empty or ending in a slash.
--- direction: both, import (the repository says), export (the space says). secret, hook_secret: sealed. commit_id and
--- revision: what was synced last, on either side; what of the revision the repository has not yet is in git_ahead.
--- pushing, pushing_revision: the commit on its way, made of a revision. status: waiting, running, synced, failed, stopped.
--- reason: why not. first: what the first sync does, or the next one after somebody's decision.
--- seen: where the branch was when the sync stopped. holder: the job that runs; held_until: when another may take over. Moments in milliseconds.
+-- Space that is synced with a branch of a Git repository. folder: folder in the repository, empty or ending in a slash.
+-- direction: both, import (from the repository), export (from the space). secret, hook_secret: encrypted. commit_id and
+-- revision: last synced state on either side; git_ahead has the parts of the revision that the repository does not have
+-- yet. pushing, pushing_revision: commit that is being pushed, and the revision it was created from. status: waiting,
+-- running, synced, failed, stopped. reason: cause of a failure. first: action of the first sync, or of the next one
+-- after a person's decision. seen: commit of the branch when the sync stopped. holder: the running job; held_until:
+-- time after which another job can take over. Times are in milliseconds.
 CREATE TABLE git_syncs (
   space_id TEXT PRIMARY KEY REFERENCES spaces(id) ON DELETE CASCADE,
   remote TEXT NOT NULL,
@@ -42,8 +43,8 @@ CREATE TABLE git_syncs (
 );
 CREATE INDEX git_syncs_by_time ON git_syncs (next_at);
 
--- Pages and items that the space has otherwise than the repository, as the repository has them. value: JSON, null for what
--- it has not. content: the hash of its text or bytes.
+-- Pages and items that differ from the repository, with the repository's version. value: JSON; NULL if the repository
+-- does not have it. content: hash of its text or bytes.
 CREATE TABLE git_ahead (
   space_id TEXT NOT NULL REFERENCES git_syncs(space_id) ON DELETE CASCADE,
   object_id TEXT NOT NULL,
@@ -54,7 +55,7 @@ CREATE TABLE git_ahead (
 );
 CREATE INDEX git_ahead_by_content ON git_ahead (content);
 
--- What Git calls the texts and bytes that were synced.
+-- Git object ids of synced texts and files.
 CREATE TABLE git_blobs (
   space_id TEXT NOT NULL REFERENCES git_syncs(space_id) ON DELETE CASCADE,
   content TEXT NOT NULL,
@@ -62,7 +63,7 @@ CREATE TABLE git_blobs (
   PRIMARY KEY (space_id, content)
 );
 
--- What each sync did. problems: JSON. change_id: the change request that holds its conflicts.
+-- Results of syncs. problems: JSON. change_id: change request with the conflicts.
 CREATE TABLE git_runs (
   id TEXT PRIMARY KEY,
   space_id TEXT NOT NULL REFERENCES git_syncs(space_id) ON DELETE CASCADE,

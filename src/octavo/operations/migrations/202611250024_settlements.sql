@@ -1,14 +1,13 @@
--- Conflicts of a change request that somebody settled, until it is brought up to date again or merged: what opens them
--- again.
+-- Resolved conflicts of change requests, with the data to reopen them, until the next update with main or the merge.
 CREATE TABLE change_settlements (
   change_id TEXT NOT NULL REFERENCES change_requests (id) ON DELETE CASCADE,
   conflict_id TEXT NOT NULL,
-  position INTEGER NOT NULL,             -- among all conflicts of the change request, open and settled
-  conflicts TEXT NOT NULL,               -- JSON: the conflict as it was open, then those that were settled with it
+  position INTEGER NOT NULL,             -- position among all conflicts of the change request, open and resolved
+  conflicts TEXT NOT NULL,               -- JSON: the conflict when it was open, followed by those resolved with it
   choice TEXT NOT NULL,                  -- ours, theirs, base, edited
-  value TEXT,                            -- JSON: what was taken, with the choice edited
-  revision_before TEXT NOT NULL,         -- of the change request, when the conflict was open
-  revision TEXT NOT NULL,                -- of the change request, that settled it
+  value TEXT,                            -- JSON: the chosen value, with the choice edited
+  revision_before TEXT NOT NULL,         -- revision of the change request in which the conflict was open
+  revision TEXT NOT NULL,                -- revision of the change request that resolved it
   settled_by TEXT NOT NULL,
   settled_at BIGINT NOT NULL,
   PRIMARY KEY (change_id, conflict_id)

@@ -1,5 +1,5 @@
--- Titles and descriptions of sections, groups and variants in further languages, as docs.yaml has them: JSON,
--- {"title": {"de": "..."}, "description": {"de": "..."}}.
+-- Titles and descriptions of sections, groups, and variants in other languages, as in docs.yaml: JSON {"title": {"de":
+-- "..."}, "description": {"de": "..."}}.
 
 ALTER TABLE site_sections ADD COLUMN localized TEXT;
 ALTER TABLE site_section_groups ADD COLUMN localized TEXT;

@@ -1,4 +1,4 @@
--- The look that a person tries on a site and did not save: the last one, which their preview shows.
+-- Unsaved customization of a site that a person is previewing; only the last one is kept.
 CREATE TABLE site_look_drafts (
   site_id TEXT NOT NULL REFERENCES sites (id) ON DELETE CASCADE,
   user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,

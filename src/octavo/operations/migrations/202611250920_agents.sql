@@ -1,13 +1,13 @@
--- Programs that asked to be known before somebody connects them.
+-- Apps that have registered before a person connects them.
 CREATE TABLE agent_clients (
   id TEXT PRIMARY KEY,
   name TEXT NOT NULL,
-  redirects TEXT NOT NULL,               -- JSON array of addresses
+  redirects TEXT NOT NULL,               -- JSON array of URLs
   created_at BIGINT NOT NULL
 );
 CREATE INDEX agent_clients_by_age ON agent_clients (created_at);
 
--- An agent that a person lets work in an organization for them.
+-- Agent that a person allows to work in an organization on their behalf.
 CREATE TABLE agents (
   id TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users(id) ON DELETE CASCADE,
@@ -18,7 +18,7 @@ CREATE TABLE agents (
   access_hash TEXT NOT NULL UNIQUE,      -- SHA-256 of the secret, which has full entropy
   access_until BIGINT NOT NULL,
   refresh_hash TEXT NOT NULL UNIQUE,
-  former_refresh_hash TEXT,              -- the one before: whoever sends it has stolen it, or was stolen from
+  former_refresh_hash TEXT,              -- previous refresh token: reuse means that it was stolen
   created_at BIGINT NOT NULL,
   expires_at BIGINT NOT NULL,
   last_used_at BIGINT,
@@ -39,19 +39,19 @@ CREATE TABLE agent_codes (
   scopes TEXT NOT NULL,                  -- JSON array
   agent_until BIGINT NOT NULL,
   expires_at BIGINT NOT NULL,
-  agent_id TEXT                          -- whom it was turned into; the code is used up then
+  agent_id TEXT                          -- agent created from the code, which is then used up
 );
 CREATE INDEX agent_codes_by_end ON agent_codes (expires_at);
 
--- What an agent did, so that it can be shown and undone.
+-- Actions of agents, so that they can be listed and undone.
 CREATE TABLE agent_acts (
   id TEXT PRIMARY KEY,
   agent_id TEXT NOT NULL REFERENCES agents(id) ON DELETE CASCADE,
   operation TEXT NOT NULL,
   space_id TEXT,
   change_request_id TEXT,
-  object_id TEXT,                        -- the comment, reply, review or revision that it made
-  parent_id TEXT,                        -- the comment that a reply is below
+  object_id TEXT,                        -- comment, reply, review, or revision that it created
+  parent_id TEXT,                        -- parent comment of a reply
   pages INTEGER NOT NULL,
   created_at BIGINT NOT NULL,
   undone_at BIGINT

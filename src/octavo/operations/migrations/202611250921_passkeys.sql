@@ -1,6 +1,6 @@
--- Passkeys (WebAuthn). credential_id and credential are base64url: the id that browsers find it by, and what an
--- authenticator gave when it was made, with its public key. counter: how often the authenticator says it was used, 0
--- for one that does not count.
+-- Passkeys (WebAuthn). credential_id and credential are base64url: the id by which browsers find it, and the data that
+-- the authenticator returned at registration, with its public key. counter: number of uses according to the
+-- authenticator; 0 if it does not count them.
 CREATE TABLE passkeys (
   id TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users(id) ON DELETE CASCADE,

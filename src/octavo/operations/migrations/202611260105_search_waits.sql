@@ -1,3 +1,3 @@
--- A long text that was changed is indexed by a job.
+-- Changed long texts, which a job indexes.
 ALTER TABLE search_pages ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX search_pages_waits ON search_pages (space_id) WHERE waits = 1;

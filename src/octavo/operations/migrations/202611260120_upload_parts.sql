@@ -1,8 +1,8 @@
--- An upload that was cut goes on behind the bytes that came.
+-- Received parts of interrupted uploads, which continue after them.
 ALTER TABLE uploads ADD COLUMN received BIGINT NOT NULL DEFAULT 0;
 CREATE TABLE upload_parts (
   upload_id TEXT NOT NULL REFERENCES uploads (id) ON DELETE CASCADE,
-  start BIGINT NOT NULL,                 -- how many bytes of the file are before it
+  start BIGINT NOT NULL,                 -- offset of the part in the file, in bytes
   hash TEXT NOT NULL,
   PRIMARY KEY (upload_id, start)
 );

@@ -1,3 +1,3 @@
--- The key that a space's commits are signed with: sealed, and its public part as OpenSSH writes it.
+-- Key that signs the commits of a space, encrypted, and its public part in the format of OpenSSH.
 ALTER TABLE git_syncs ADD COLUMN signing_secret TEXT;
 ALTER TABLE git_syncs ADD COLUMN signing_key TEXT;

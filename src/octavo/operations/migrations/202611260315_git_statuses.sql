@@ -1,2 +1,2 @@
--- Whether hosters are told what became of each commit (0 or 1).
+-- Whether the result of each commit is reported to the Git provider (0 or 1).
 ALTER TABLE git_syncs ADD COLUMN statuses INTEGER NOT NULL DEFAULT 0;

@@ -1,4 +1,4 @@
--- The program by which a person did it; null where they did it themselves. A name as it was then.
+-- Name of the agent that the person used, at that time; NULL if they used none.
 ALTER TABLE revisions ADD COLUMN agent TEXT;
 ALTER TABLE change_requests ADD COLUMN agent TEXT;
 ALTER TABLE change_reviews ADD COLUMN agent TEXT;

@@ -1,2 +1,2 @@
--- What kind of program a visitor was; null for people.
+-- Kind of bot; NULL for people.
 ALTER TABLE site_events ADD COLUMN bot TEXT;

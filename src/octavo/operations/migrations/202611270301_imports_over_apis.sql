@@ -1,2 +1,2 @@
--- The token, sealed, that an import over an API reads with, until the import is over.
+-- Encrypted token for an import over an API, until the import ends.
 ALTER TABLE import_runs ADD COLUMN secret TEXT;

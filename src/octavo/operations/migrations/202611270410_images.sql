@@ -1,9 +1,9 @@
--- Images in narrower widths, by the hash of the file that they are made of.
+-- Images in narrower widths, by the hash of the original file.
 CREATE TABLE images (
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
   content TEXT NOT NULL,
   state TEXT NOT NULL,                   -- waiting, made
-  width INTEGER,                         -- in pixels, as it is shown; none: nothing can be made of it
+  width INTEGER,                         -- displayed width in pixels; NULL: no variants are possible
   height INTEGER,
   PRIMARY KEY (space_id, content)
 );
@@ -16,12 +16,12 @@ CREATE TABLE image_variants (
   width INTEGER NOT NULL,
   height INTEGER NOT NULL,
   file TEXT NOT NULL,                    -- hash of the variant
-  size BIGINT NOT NULL,                  -- in bytes
+  size BIGINT NOT NULL,                  -- size in bytes
   PRIMARY KEY (space_id, content, width)
 );
 CREATE INDEX image_variants_by_file ON image_variants (file);
 
--- What spaces have already is looked at once.
+-- Check the existing images of spaces once.
 INSERT INTO jobs (id, kind, organization_id, state, payload, unique_key, run_at, created_at)
   SELECT 'images-' || id, 'noteImages', organization_id, 'ready', '{"space_id":"' || id || '"}', 'images-' || id, 0, 0
   FROM spaces WHERE TRUE

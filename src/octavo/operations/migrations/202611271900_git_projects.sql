@@ -1,7 +1,7 @@
--- A branch that several spaces are synced with, each in a folder of its own: the spaces of a collection, or of a site with
--- its docs.yaml. id: the collection's or the site's. folder: the one that theirs are in, empty or ending in a slash.
--- agreed: JSON, what both sides had in common of folders and of the site's structure. problems: JSON, those of the last
--- run. All else as in git_syncs, where each of the spaces has its own row with what it got from here.
+-- Branch with which several spaces are synced, each in a separate folder: the spaces of a collection, or of a site with
+-- its docs.yaml. id: the collection or site. folder: the folder that contains theirs, empty or ending in a slash.
+-- agreed: JSON, the last common state of folders and site structure. problems: JSON, the problems of the last run. All
+-- other columns are as in git_syncs, where each space has its own row with a copy of these settings.
 CREATE TABLE git_projects (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
@@ -44,7 +44,8 @@ CREATE TABLE git_projects (
 CREATE INDEX git_projects_by_time ON git_projects (next_at);
 CREATE INDEX git_projects_by_organization ON git_projects (organization_id);
 
--- project: what the space is synced as a part of. was: the folder that its files were in at commit_id, where they were moved.
+-- project: the collection or site whose sync includes the space. was: folder of its files at commit_id, if they were
+-- moved.
 ALTER TABLE git_syncs ADD COLUMN project TEXT REFERENCES git_projects(id) ON DELETE CASCADE;
 ALTER TABLE git_syncs ADD COLUMN was TEXT;
 CREATE INDEX git_syncs_by_project ON git_syncs (project);

@@ -1,4 +1,4 @@
--- Pictures that an organization uploaded for its sites: logos, icons.
+-- Images that an organization uploaded for its sites: logos and icons.
 CREATE TABLE pictures (
   id TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,

@@ -1,2 +1,2 @@
--- seen: where the branch was when the sync stopped, as in git_syncs: a decision is about that.
+-- seen: commit of the branch when the sync stopped, as in git_syncs; a decision applies to that commit.
 ALTER TABLE git_projects ADD COLUMN seen TEXT;

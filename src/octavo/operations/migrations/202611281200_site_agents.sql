@@ -1,4 +1,5 @@
--- Agents that visitors let read a site over its MCP server. A row begins with the code that its app turns into a token.
+-- Agents that visitors allow to read a site over its MCP server. A row starts with the code that its app exchanges for
+-- a token.
 CREATE TABLE site_agents (
   id TEXT PRIMARY KEY,
   site_id TEXT NOT NULL REFERENCES sites(id) ON DELETE CASCADE,
@@ -6,13 +7,13 @@ CREATE TABLE site_agents (
   redirect TEXT NOT NULL,
   challenge TEXT NOT NULL,
   preview BIGINT NOT NULL,               -- 1: the proof is the token of a preview
-  proof TEXT NOT NULL,                   -- sealed; the token that the visitor signed in with
+  proof TEXT NOT NULL,                   -- encrypted token with which the visitor signed in
   code_hash TEXT NOT NULL UNIQUE,        -- SHA-256 of the secret, which has full entropy
   code_until BIGINT NOT NULL,
-  access_hash TEXT UNIQUE,               -- NULL until the code was used
+  access_hash TEXT UNIQUE,               -- NULL until the code is used
   access_until BIGINT,
   refresh_hash TEXT UNIQUE,
-  former_refresh_hash TEXT,              -- the one before: whoever sends it has stolen it, or was stolen from
+  former_refresh_hash TEXT,              -- previous refresh token: reuse means that it was stolen
   created_at BIGINT NOT NULL,
   expires_at BIGINT NOT NULL
 );

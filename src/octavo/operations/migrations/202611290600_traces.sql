@@ -1,4 +1,4 @@
--- What caused a job, an event or its delivery, where there are traces: a W3C traceparent.
+-- Cause of a job, an event, or its delivery, if traces are enabled: a W3C traceparent.
 ALTER TABLE jobs ADD COLUMN trace TEXT;
 ALTER TABLE events ADD COLUMN trace TEXT;
 ALTER TABLE deliveries ADD COLUMN trace TEXT;

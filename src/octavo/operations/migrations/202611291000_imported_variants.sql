@@ -1,3 +1,3 @@
--- Whether an import run brings all versions and languages of its source, and once it did, which spaces they are and the
--- site that shows them.
+-- Whether an import run includes all versions and languages of its source; once it has ended, their spaces and the site
+-- that shows them.
 ALTER TABLE import_runs ADD COLUMN variants TEXT;

@@ -1,2 +1,2 @@
--- Until when what a program's own document said of it counts; NULL for programs that registered.
+-- Expiration of the data in an app's client metadata document; NULL for apps that registered.
 ALTER TABLE agent_clients ADD COLUMN fresh_until BIGINT;

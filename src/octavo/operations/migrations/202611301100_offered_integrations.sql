@@ -1,3 +1,3 @@
--- What every organization is offered is the operator's decision; and names of built-in integrations are reserved.
+-- Integrations that the operator offers to every organization, and reserved names of built-in integrations.
 ALTER TABLE integrations ADD COLUMN offered INTEGER NOT NULL DEFAULT 0;
 UPDATE integrations SET visibility = 'private' WHERE name IN ('oidc-sign-in', 'plausible', 'slack');

@@ -1,4 +1,4 @@
--- Administrators whom a first start made and who have not signed in yet. Nobody who was there before is among them.
+-- Administrators created by a first start who have not signed in yet. Existing people are not among them.
 CREATE TABLE first_sign_ins (
   user_id TEXT PRIMARY KEY REFERENCES users(id) ON DELETE CASCADE
 );

@@ -1,5 +1,4 @@
--- Names that were given up: the old links of an organization go on leading to it, and another organization cannot take
--- the place that they lead to.
+-- Former host names: old links of an organization still work, and no other organization can take these names.
 CREATE TABLE organization_former_hostnames (
   hostname TEXT PRIMARY KEY,
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,

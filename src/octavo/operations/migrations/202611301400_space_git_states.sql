@@ -1,4 +1,4 @@
--- What a space says of the repository that it is synced with; written by Git sync, which knows it.
+-- Description of the repository that a space is synced with, written by Git sync.
 CREATE TABLE space_git_states (
   space_id TEXT PRIMARY KEY REFERENCES spaces(id) ON DELETE CASCADE,
   state TEXT NOT NULL

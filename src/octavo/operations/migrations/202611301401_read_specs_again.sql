@@ -1,4 +1,4 @@
--- Numbers of specifications in YAML were not read exactly: what is kept of each is made anew from its source.
+-- Process specifications again, because numbers in YAML were not read exactly.
 UPDATE openapi_specs SET etag = NULL, last_modified = NULL, check_at = 0
   WHERE source_url IS NOT NULL AND version_id IS NOT NULL AND check_at IS NOT NULL;
 UPDATE openapi_specs SET state = 'pending', check_at = 0, pending = (

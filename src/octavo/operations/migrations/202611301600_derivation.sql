@@ -1,4 +1,4 @@
--- Which version of the program made what is derived from main of the spaces: a later one orders all of it anew.
+-- Version of Octavo that derived data from main of the spaces; a later version rebuilds all of it.
 CREATE TABLE derivation (
   version BIGINT NOT NULL
 );

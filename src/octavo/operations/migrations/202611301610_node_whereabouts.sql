@@ -1,9 +1,9 @@
--- Where the nodes of pages with comments are in a text, so that a later reader, which may give them other keys, gives
--- them the keys that comments name.
+-- Positions of the nodes of commented pages in a text, so that a later version, which may assign different keys, can
+-- restore the keys to which comments refer.
 CREATE TABLE node_whereabouts (
-  owner_id TEXT NOT NULL,                -- page
+  owner_id TEXT NOT NULL,                -- id of the page
   body TEXT NOT NULL,
-  places TEXT NOT NULL,                  -- JSON: key to place
+  places TEXT NOT NULL,                  -- JSON: map from keys to positions
   PRIMARY KEY (owner_id, body)
 );
 

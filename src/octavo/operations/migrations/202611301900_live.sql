@@ -1,24 +1,24 @@
--- Pages that are edited live: the order of all changes since the page was opened, and how much of it is saved.
--- A version is a number of steps; an epoch is a sequence of versions that begins with the same document.
+-- Pages that are edited live: the order of all changes since the page was opened, and the last saved one. A version is
+-- a number of steps; an epoch is a sequence of versions that starts with the same document.
 CREATE TABLE page_live (
   branch_id TEXT NOT NULL REFERENCES branches (id) ON DELETE CASCADE,
   page_id TEXT NOT NULL,
   epoch TEXT NOT NULL,
   version BIGINT NOT NULL,
-  -- The revision whose content is part of this version, and the version that it is made of.
+-- The revision whose content is part of this version, and the version that contains it.
   revision TEXT NOT NULL,
   saved_version BIGINT NOT NULL,
   unsaved_since BIGINT,
   save_at BIGINT,
   saving_until BIGINT NOT NULL,
-  -- Until when no one may add steps: the change request is being merged.
+-- Time until which no one can add steps, because the change request is being merged.
   held_until BIGINT NOT NULL,
   touched_at BIGINT NOT NULL,
   PRIMARY KEY (branch_id, page_id)
 );
 CREATE INDEX page_live_by_save ON page_live (save_at);
 CREATE INDEX page_live_by_time ON page_live (touched_at);
--- The document at one of its versions.
+-- Document at one of its versions.
 CREATE TABLE page_snapshots (
   branch_id TEXT NOT NULL,
   page_id TEXT NOT NULL,
@@ -27,7 +27,7 @@ CREATE TABLE page_snapshots (
   PRIMARY KEY (branch_id, page_id),
   FOREIGN KEY (branch_id, page_id) REFERENCES page_live (branch_id, page_id) ON DELETE CASCADE
 );
--- Batches of steps. The version is that after its last step.
+-- Batches of steps. version: the version after the last step.
 CREATE TABLE page_steps (
   branch_id TEXT NOT NULL REFERENCES branches (id) ON DELETE CASCADE,
   page_id TEXT NOT NULL,
@@ -56,14 +56,14 @@ CREATE TABLE page_carets (
 );
 CREATE INDEX page_carets_by_time ON page_carets (said_at);
 CREATE INDEX page_carets_by_user ON page_carets (user_id);
--- Everyone whose changes a revision contains, if more than its author.
+-- Everyone whose changes a revision contains, if there are several authors.
 CREATE TABLE revision_authors (
   revision_id TEXT NOT NULL REFERENCES revisions (id) ON DELETE CASCADE,
   user_id TEXT NOT NULL,
   agent TEXT NOT NULL,
   PRIMARY KEY (revision_id, user_id, agent)
 );
--- Words of a writer that found no place on the page.
+-- Texts of writers that could not be added to the page.
 CREATE TABLE set_aside (
   id TEXT PRIMARY KEY,
   branch_id TEXT NOT NULL REFERENCES branches (id) ON DELETE CASCADE,

@@ -1,6 +1,7 @@
--- Redirects can be drafts, which exist beside the live one of the same source, carry what a star matched, and be permanent.
+-- Redirects can be drafts next to the live redirect of the same source, can append the text matched by a wildcard, and
+-- can be permanent.
 -- only: sqlite
--- SQLite changes no key in place.
+-- SQLite can't change a key in place.
 CREATE TABLE redirects_with_drafts (
   id TEXT PRIMARY KEY,
   site_id TEXT NOT NULL REFERENCES sites(id) ON DELETE CASCADE,

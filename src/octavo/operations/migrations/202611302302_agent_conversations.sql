@@ -1,5 +1,5 @@
--- Conversations of people with the assistant: the questions that they asked, in order. Answers are not kept: what they
--- may contain depends on what the person can read at the time. id: chosen by the client, unique for the person.
+-- Conversations of people with the assistant: their questions, in order. Answers are not stored, because their content
+-- depends on what the person can read at the time. id: chosen by the client, unique for the person.
 CREATE TABLE agent_conversations (
   organization_id TEXT NOT NULL REFERENCES organizations(id) ON DELETE CASCADE,
   user_id TEXT NOT NULL,
@@ -19,7 +19,7 @@ CREATE TABLE site_channels (
   id TEXT PRIMARY KEY,
   site_id TEXT NOT NULL REFERENCES sites(id) ON DELETE CASCADE,
   type TEXT NOT NULL,                    -- slack, discord, linear, github
-  patterns TEXT NOT NULL,                -- JSON array: channels, teams, or repositories; empty: all of them
+  patterns TEXT NOT NULL,                -- JSON array: channels, teams, or repositories; empty: all
   role TEXT NOT NULL,                    -- collaborator, support
   answers INTEGER NOT NULL DEFAULT 0,
   created_at BIGINT NOT NULL

@@ -1,5 +1,5 @@
--- Every part of a site's structure can be a draft; site spaces have a title and a home page of their own, and can be
--- hidden from the navigation; external links stand between sections.
+-- Every part of a site's structure can be a draft; site spaces can have their own title and home page, and can be
+-- hidden from the navigation; external links appear between sections.
 ALTER TABLE site_section_groups ADD COLUMN draft INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE site_spaces ADD COLUMN title TEXT;
 ALTER TABLE site_spaces ADD COLUMN page_id TEXT;

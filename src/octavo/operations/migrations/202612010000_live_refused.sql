@@ -1,2 +1,2 @@
--- Keys of the blocks that the last save of a live page left as they were, as a JSON array.
+-- JSON array of the keys of blocks that the last save of a live page left unchanged.
 ALTER TABLE page_live ADD COLUMN refused TEXT NOT NULL DEFAULT '[]';

@@ -1,3 +1,3 @@
--- Where an audit event came from, and the transaction that recorded it: events of one action have the same.
+-- Origin of an audit event, and the transaction that recorded it, which is the same for all events of one action.
 ALTER TABLE audit_events ADD COLUMN source TEXT;
 ALTER TABLE audit_events ADD COLUMN correlation TEXT;

@@ -1,7 +1,7 @@
 -- Findings: faults of the pages of a site, and the scans that found them.
 
--- What the checks found on a page, so that a scan only reads pages that changed. fingerprint: of the text and of what it
--- was checked with; result: JSON.
+-- Results of the checks of a page, so that a scan only reads changed pages. fingerprint: hash of the text and of the
+-- rules it was checked with; result: JSON.
 CREATE TABLE page_checks (
   space_id TEXT NOT NULL REFERENCES spaces(id) ON DELETE CASCADE,
   page_id TEXT NOT NULL,
@@ -19,15 +19,15 @@ CREATE TABLE site_scans (
   started_at BIGINT,
   finished_at BIGINT,
   failure TEXT,
-  low INTEGER NOT NULL DEFAULT 0,        -- findings that it created, by severity
+  low INTEGER NOT NULL DEFAULT 0,        -- number of findings that it created, by severity
   medium INTEGER NOT NULL DEFAULT 0,
   high INTEGER NOT NULL DEFAULT 0,
   health TEXT                            -- JSON: scores by area
 );
 CREATE INDEX site_scans_by_site ON site_scans (site_id, id);
 
--- key: identifies the same fault in the next scan. fixing: JSON: how it can be fixed without a decision. space_id: NULL
--- for findings of the site as a whole.
+-- key: identifies the same fault in the next scan. fixing: JSON, the fix if it needs no decision. space_id: NULL for
+-- findings of the site as a whole.
 CREATE TABLE site_findings (
   id TEXT PRIMARY KEY,
   site_id TEXT NOT NULL REFERENCES sites(id) ON DELETE CASCADE,

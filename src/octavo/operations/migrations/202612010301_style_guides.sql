@@ -1,4 +1,4 @@
--- Style guides: spaces whose pages are rules of writing, which sites refer to.
+-- Style guides: spaces whose pages are writing rules, which sites refer to.
 ALTER TABLE spaces ADD COLUMN type TEXT;  -- styleguide; NULL: content
 CREATE INDEX spaces_by_type ON spaces (organization_id, type);
 ALTER TABLE sites ADD COLUMN styleguide_id TEXT REFERENCES spaces(id) ON DELETE SET NULL;

@@ -1,4 +1,4 @@
--- How much an upgrade left to jobs, so that their progress can be shown.
+-- Amount of data that an upgrade left to jobs, for showing their progress.
 CREATE TABLE rebuilds (
   part TEXT PRIMARY KEY,
   total BIGINT NOT NULL,

@@ -21,7 +21,7 @@ from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.http.operation import Actor, Person, Script
 
 Source = Literal["ui", "api", "integration", "workflow", "script"]
-"""What an event came from: the app, another client with a token, a script of an integration, the server itself, or the
+"""Origin of an event: the app, another client with a token, a script of an integration, the server itself, or the
 command line."""
 ACTIONS = frozenset((files(__package__) / "audit_actions.txt").read_text().split("\n")[1:-1])
 
@@ -100,7 +100,7 @@ def audit(
     before: object = None,
     after: object = None,
 ) -> None:
-    """Record ``action`` (``noun.done``) on ``target`` (type, ID). ``by`` None stands for the server itself.
+    """Record ``action`` (``noun.done``) on ``target`` (type, ID). ``by`` None represents the server itself.
 
     ``before`` and ``after``: the changed state, any JSON value. It must not contain secrets.
     """

@@ -10,6 +10,8 @@ from octavo.errors import NotFound
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 
+from .limits import within_limit
+
 Joined = Callable[[Transaction, str, str, bool], None]
 _on_joined: list[Joined] = []
 
@@ -53,18 +55,19 @@ def find_membership(tx: Transaction, organization_id: str, user_id: str) -> Memb
 def upsert_member(
     tx: Transaction, organization_id: str, user_id: str, role: str | None, *, accepted: bool = False
 ) -> None:
-    """Add a member or change their role. An acceptance is kept."""
-    tx.run(
-        """INSERT INTO members (organization_id, user_id, role, accepted, joined_at)
-           VALUES (:org, :user, :role, :accepted, :at)
-           ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role,
-             accepted = CASE WHEN excluded.accepted = 1 THEN 1 ELSE members.accepted END""",
-        org=organization_id,
-        user=user_id,
-        role=role,
-        accepted=int(accepted),
-        at=now(),
-    )
+    """Add a member or change their role. An acceptance is kept. Raises LimitReached."""
+    with within_limit(tx, organization_id, "members"):
+        tx.run(
+            """INSERT INTO members (organization_id, user_id, role, accepted, joined_at)
+               VALUES (:org, :user, :role, :accepted, :at)
+               ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role,
+                 accepted = CASE WHEN excluded.accepted = 1 THEN 1 ELSE members.accepted END""",
+            org=organization_id,
+            user=user_id,
+            role=role,
+            accepted=int(accepted),
+            at=now(),
+        )
 
 
 def find_first_administrator(tx: Transaction, organization_id: str) -> str | None:

@@ -168,8 +168,7 @@ class RoleDecision(NamedTuple):
 
 
 def decide(member_role: str | None, rungs: Iterable[Rung]) -> RoleDecision:
-    """Return the role at an object (None: no access) and its reason. Pure; ``rungs`` run from the object
-    outwards.
+    """Return the role at an object (None: no access) and its reason. Pure; ``rungs`` run from the object outward.
 
     An administrator of the organization is an administrator everywhere. Otherwise, the most specific grant
     determines the role: at each rung, a grant to the person, else the highest grant to their teams, else the

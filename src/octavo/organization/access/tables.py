@@ -55,6 +55,8 @@ declare(
         columns=(row("organization_id", "organizations"), person("actor_id")),
         json={"before_state": object, "after_state": object},
     ),
+    Table(name="organization_limits", stays="set for this server", json={"warned": list[str]}),
+    Table(name="organization_usage", stays="measured on this server"),
     # Maintained by a trigger.
     Table(name="audit_totals", derived=True, columns=(person("actor_id"),)),
 )

@@ -22,7 +22,7 @@ from .roles import Role
 from .teams import TeamRow
 
 RoleOrGuest = Role | None
-"""Role in an organization or at an object. None stands for a guest, who gets no access by it."""
+"""Role in an organization or at an object. None represents a guest, who gets no access by it."""
 
 
 class UserUrls(Struct):
@@ -195,7 +195,7 @@ def parse_time(name: str, text: str | None) -> int | None:
 
 
 _LABELS = ("title", "displayName", "name", "label", "slug", "email")
-"""Fields of a state that name what has it."""
+"""Fields of a state that contain the name of its object."""
 
 
 def present_audit_event(to: Recipient, organization_id: str, row: AuditRow) -> AuditEvent:

@@ -15,7 +15,7 @@ ScimType = Literal["invalidFilter", "invalidPath", "invalidValue", "mutability"]
 
 
 class ScimRefused(BadRequest):
-    """Error: a request is rejected with a SCIM error type."""
+    """Raised if a request is rejected with a SCIM error type."""
 
     def __init__(self, scim_type: ScimType, message: str) -> None:
         super().__init__(message)
@@ -23,7 +23,7 @@ class ScimRefused(BadRequest):
 
 
 class ScimTaken(Conflict):
-    """Error: another user or group already has this name."""
+    """Raised if another user or group already has this name."""
 
 
 def draw_error(error: OctavoError) -> Answer:

@@ -36,8 +36,8 @@ Text = Annotated[str, Meta(max_length=512)]
 
 
 class ShapeQuery(Struct, rename="camel"):
-    """Query that selects attributes, by comma-separated names. ``attributes``: the only attributes to return,
-    besides the ID. ``excludedAttributes``: the attributes to omit."""
+    """Query that selects attributes, by comma-separated names. ``attributes``: the only attributes to return, in
+    addition to the ID. ``excludedAttributes``: the attributes to omit."""
 
     attributes: Annotated[str, Meta(max_length=1000)] | None = None
     excluded_attributes: Annotated[str, Meta(max_length=1000)] | None = None

@@ -71,7 +71,7 @@ def record(tx: Transaction, keys: Mapping[str, int]) -> bool:
     return all(count_more(tx, key, WINDOW) <= keys[key] for key in sorted(keys))
 
 
-def forgive(tx: Transaction, keys: Mapping[str, int]) -> None:
+def uncount(tx: Transaction, keys: Mapping[str, int]) -> None:
     """Undo the count of an attempt that succeeded."""
     tx.run(
         "UPDATE attempts SET count = count - 1 WHERE key IN :keys AND window_start = :window AND count > 0",

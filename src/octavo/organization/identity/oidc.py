@@ -44,8 +44,8 @@ _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 
 
 class BadProvider(BadGateway):
-    """Error: a provider can't be reached or returned an invalid response. The message is public, so the
-    details, including the provider's URLs, are only in the log."""
+    """Raised if a provider can't be reached or returned an invalid response. The message is public, so the details,
+    including the provider's URLs, are only in the log."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(

@@ -32,5 +32,5 @@ def confirm_identity(context: Context, client: str, actor: Actor, password: str,
             tx, context.sealer, actor.user_id, code or ""
         ):
             raise Forbidden("code: missing, incorrect, or already used")
-        attempts.forgive(tx, counters)
+        attempts.uncount(tx, counters)
         return sessions.set_proved(tx, actor.token_id)

@@ -112,7 +112,7 @@ def with_password(
         _enqueue_failed_sign_in(context, browser, email, "password")
         raise Unauthorized("The email address or password is incorrect.")
     with context.db.write() as tx:
-        attempts.forgive(tx, counters)
+        attempts.uncount(tx, counters)
     return _complete_first_factor(context, browser, _Challenge(method, user_id, known), code)
 
 
@@ -157,7 +157,7 @@ def _with_code(context: Context, browser: Browser, proved: _Challenge, code: str
         # Check again, because the account may have been deactivated since the first factor.
         enabled = tx.one("SELECT 1 FROM users WHERE id = :id AND disabled = 0", id=user_id)
         if enabled and factors.accept(tx, context.sealer, user_id, code):
-            attempts.forgive(tx, counters)
+            attempts.uncount(tx, counters)
             return _begin(tx, context, browser, proved)
         audit_person(
             tx,

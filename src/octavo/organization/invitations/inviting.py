@@ -1,10 +1,9 @@
 """Invite email addresses and accept invitations.
 
-An existing account is added at once only if its email address is verified; otherwise, an account that someone
-else created with the address would get access. The membership is not accepted yet: the person can use it, but
-the organization's identity provider and directory get no control over the account. An invitation can be
-accepted once, by the account with its address, and is void when the person who created it no longer
-administers the organization.
+An existing account is added immediately only if its email address is verified; otherwise, an account that someone else
+created with the address would get access. The membership is not accepted yet: the person can use it, but the
+organization's identity provider and directory get no control over the account. An invitation can be accepted once, by
+the account with its address, and is void when the person who created it no longer administers the organization.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from octavo.core.expressions import ExpressionError, evaluate
+from octavo.core.expression_values import ExpressionError
+from octavo.core.expressions import evaluate
 from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest
 from octavo.kit.db.database import Transaction

@@ -17,7 +17,7 @@ from octavo.kit.db.pagination import Slice, list_page
 
 
 class OrgSettings(Struct, frozen=True, omit_defaults=True):
-    """Settings that are shown but seldom queried, stored as JSON in ``organizations.settings``."""
+    """Settings that are shown but rarely queried, stored as JSON in ``organizations.settings``."""
 
     logo: str | None = None
     sso: bool = False

@@ -107,7 +107,7 @@ def list_deleted_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing
 
 @org_operation("purgeSpace", "DELETE", "/orgs/{organizationId}/trash/spaces/{spaceId}", needs=Can.ADMIN)
 def purge_space(call: Call, org: OrgAccess, space_id: str) -> bool:
-    """Permanently delete a space in the trash, with its history. It can't be restored afterwards.
+    """Permanently delete a space in the trash, with its history. It can't be restored afterward.
 
     Requires an administrator of the organization, who doesn't need access to the space.
     """

@@ -1,4 +1,4 @@
-"""Fonts of an organization in the form that pages use."""
+"""Fonts of an organization as pages use them."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class SubmitFeedback(Struct, rename="camel", frozen=True):
 
     @property
     def text(self) -> str:
-        """Return everything that it says, as people read it in insights."""
+        """Return the complete text of the feedback, as shown to people in insights."""
         said, counts = self.feedback, self.feedback.metrics
         kind = ", ".join(filter(None, [said.category, said.severity]))
         parts = {

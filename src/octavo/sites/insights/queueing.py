@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from octavo.errors import OutOfReach
+from octavo.errors import TemporarilyUnavailable
 from octavo.kit.clock import iso, now
 from octavo.kit.context import Context
 from octavo.kit.http.metrics import Metrics
@@ -56,10 +56,10 @@ class EventQueue:
         visitor: Visitor,
         typist: str = "",
     ) -> None:
-        """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a
-        function that creates it when it is written, which keeps that work out of the request. ``visitor``:
-        the claims of the visitor, in the form that conditions evaluate. ``typist``: the key that identifies
-        searches by the same reader; it is never stored."""
+        """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a function that
+        creates it when it is written, which keeps that work out of the request. ``visitor``: the claims of the visitor,
+        as conditions evaluate them. ``typist``: the key that identifies searches by the same reader; it is never
+        stored."""
         found = _QueuedEvent(organization_id, site_id, event, visitor, typist, now())
         with self._lock:
             if len(self._waiting) < self._capacity:
@@ -85,7 +85,7 @@ class EventQueue:
                             for one in _without_typing(settled)
                         ],
                     )
-            except OutOfReach as error:
+            except TemporarilyUnavailable as error:
                 log.warning("couldn't write views and searches yet, will retry: %s", error.message)
                 typing = waiting
             except Exception:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from octavo.content.revisions.store import find_pages, main_state
+from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.states import main_state
 from octavo.core.url_parts import host_of
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
@@ -110,7 +111,7 @@ def _record_feedback(
     call: Call, site: SiteAccess, location: VisitorLocation, user_agent: str, goal: str, text: str
 ) -> SubmittedFeedback:
     session = VisitorSession(new_id(), new_id(), {}, user_agent, None, None)
-    # Whatever its name, it is an agent.
+    # Regardless of its name, it is an agent.
     location = structs.replace(location, display_context="mcp")
     event = AgentFeedback(session=session, location=location, goal=goal, comment=text)
     if collect(call.context, site.organization_id, site.site_id, [event]):

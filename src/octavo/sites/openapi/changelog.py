@@ -15,7 +15,7 @@ from .description import Data
 from .words import ReferenceWords, catalogue
 
 _MOST = 300
-"""Maximum number of changes of one version that are shown; further changes are only counted."""
+"""Maximum number of changes of one version that are shown; the rest are only counted."""
 _LISTED = 10
 """Maximum number of new operations of one version that are listed without unfolding."""
 _SHOWN = 40

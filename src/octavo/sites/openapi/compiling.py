@@ -1,8 +1,8 @@
 """Parse, validate, and bundle a specification in a separate process: ``python -m
 octavo.sites.openapi.compiling FOLDER``.
 
-Anyone can provide specifications, and C parsers read them. So this runs in a sandbox (``kit.apart``) that
-contains only this code. It reads ``source`` and writes ``result.json``.
+Anyone can provide specifications, and C parsers read them. So this runs in a sandbox (``kit.processes.subprocesses``)
+that contains only this code. It reads ``source`` and writes ``result.json``.
 """
 
 from __future__ import annotations

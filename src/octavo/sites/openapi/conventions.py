@@ -26,7 +26,7 @@ Users = dict[str, DescribedOperation]
 
 
 class SharedElement(Struct):
-    """Parameter or header shared by several operations, in the form in which most of them describe it."""
+    """Parameter or header shared by several operations, as most of them describe it."""
 
     data: Data
     users: Users

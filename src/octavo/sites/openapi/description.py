@@ -1,5 +1,5 @@
-"""Specification in the form that a reference shows: operations by tag, with references resolved and internal
-parts omitted. Pure."""
+"""Specification as a reference shows it: operations by tag, with references resolved and internal parts omitted.
+Pure."""
 
 from __future__ import annotations
 

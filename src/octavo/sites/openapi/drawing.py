@@ -32,7 +32,7 @@ from .blocks import (
 from .code_samples import example_call, list_templates, samples
 from .conventions import Conventions
 from .description import Data, DescribedOperation, list_of, object_of, text_of
-from .operation_drawing import WAYS, OperationDrawer, name_status, scheme_words
+from .operation_drawing import WAYS, OperationRenderer, name_status, scheme_words
 from .words import ENGLISH, ReferenceWords
 
 _SCOPES = 60
@@ -40,8 +40,7 @@ _FLOWS = 6
 """Maximum number of flows on the authentication page. The last two limits apply to each scheme."""
 _NEEDING = 1_500
 _NEEDING_ONE = 200
-"""Maximum number of operations listed on this page, in total and for one scope or scheme; further ones are
-only counted."""
+"""Maximum number of operations listed on this page, in total and for one scope or scheme; the rest are only counted."""
 _MEANINGS = 12
 """Maximum number of descriptions of one status on the errors page. ``_BODIES``: the same for bodies of all
 statuses. ``_SAID``: the same for parameters and headers of one kind."""
@@ -56,7 +55,7 @@ _LANGUAGES = 6
 """Maximum number of languages of a request on this page, if all are shown or if they are in tabs."""
 
 
-class Drawer(OperationDrawer):
+class ApiReferenceRenderer(OperationRenderer):
     """Renderer of one specification: its operations, its schemas, and the parts that apply to all of them."""
 
     def schemas(self, names: Iterable[str], title: str = "") -> list[Block]:

@@ -19,7 +19,7 @@ _SAID = ("example", "examples", "default", "const")
 _NAMED = 20
 """Maximum number of examples of one media type."""
 _VALUES = 300
-"""Maximum number of values in one example; further values are omitted."""
+"""Maximum number of values in one example; the rest are omitted."""
 _KEPT = 64
 """Maximum number of cached examples of named schemas, such as error bodies, which are the same on all
 pages."""

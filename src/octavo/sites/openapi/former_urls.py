@@ -15,7 +15,8 @@ from msgspec import Struct
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.computing import ComputedSource, ComputeInput, build_input, compute_revision
 from octavo.content.revisions.expanding import requester_at, source_of
-from octavo.content.revisions.store import State, list_computed
+from octavo.content.revisions.page_versions import list_computed
+from octavo.content.revisions.states import State
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page, slugify
 from octavo.errors import BadRequest

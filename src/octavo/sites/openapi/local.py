@@ -13,7 +13,9 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from octavo.content.revisions.computing import notify_dependency_changed
-from octavo.content.revisions.store import Changes, Item, list_content, list_items, main_state
+from octavo.content.revisions.item_versions import Item, list_content, list_items
+from octavo.content.revisions.states import main_state
+from octavo.content.revisions.store import Changes
 from octavo.errors import NotFound, format_size
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction

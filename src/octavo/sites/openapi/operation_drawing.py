@@ -41,7 +41,7 @@ from .code_samples import (
 from .conventions import is_error
 from .description import Data, DescribedOperation, list_of, object_of, text_of
 from .examples import all_examples, media_example, named_examples
-from .schema_drawing import SchemaDrawer
+from .schema_drawing import SchemaRenderer
 from .trying import can_try, list_origins
 from .validating import METHODS
 
@@ -58,7 +58,7 @@ _SENTENCE = re.compile(r"[A-Za-z](?: ?[A-Za-z0-9,.;'()?!/])*")
 """Sentence of plain words."""
 
 
-class OperationDrawer(SchemaDrawer):
+class OperationRenderer(SchemaRenderer):
     """Renderer of operations, with the schemas that they use."""
 
     def operation(

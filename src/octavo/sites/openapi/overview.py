@@ -15,7 +15,7 @@ from .words import ENGLISH, ReferenceWords
 _OPEN = 80
 """Maximum number of tags shown without unfolding, which limits the height of the page."""
 _MOST = 1_000
-"""Maximum number of tags listed; further ones are only counted."""
+"""Maximum number of tags listed; the rest are only counted."""
 _ABOUT = 140
 """Maximum number of characters of a tag's description."""
 

@@ -23,7 +23,7 @@ from octavo.content.revisions.computing import (
 )
 from octavo.content.revisions.drawing import Drawing, register_renderer
 from octavo.content.revisions.expanding import source_of
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.core.document.nodes import Block, Document
 from octavo.core.free_names import free_name
 from octavo.core.page_fields import LayoutOptions
@@ -50,7 +50,7 @@ from .description import (
     tags_of,
     text_of,
 )
-from .drawing import Drawer
+from .drawing import ApiReferenceRenderer
 from .models import draw_model, draw_models, draw_used_by, letter_id, list_models, split_models
 from .operation_drawing import MANY
 from .overview import draw_tags
@@ -392,7 +392,7 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
         def tag_at(tag: ApiTag) -> Data:
             return {"kind": "page", "page": there.id(f"tag {tag.name}")}
 
-        about = Drawer(description, folded=False).information(words)
+        about = ApiReferenceRenderer(description, folded=False).information(words)
         return _document_of(*about, *draw_tags(description, tag_at, words))
     if doc in ("authentication", "errors_and_limits"):
         words = catalogue()[locale_of(tx, asked.space_id)]
@@ -401,7 +401,7 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
         def place_of(operation: DescribedOperation) -> Data:
             return {"kind": "page", "page": page_of(description, operation, there, grouping)}
 
-        drawer = Drawer(description, folded=False)
+        drawer = ApiReferenceRenderer(description, folded=False)
         if doc == "authentication":
             return _document_of(*drawer.authentication(place_of, words))
         return _document_of(*drawer.conventions(conventions_of(description), place_of, words))
@@ -626,7 +626,7 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
     operations = sum(block.type != "openapi-schemas" for block in blocks)
     begun = False
     many = operations + sum(map(len, shown.values())) > MANY
-    drawers: dict[str, tuple[ApiDescription, Drawer] | None] = {}
+    drawers: dict[str, tuple[ApiDescription, ApiReferenceRenderer] | None] = {}
     made: list[list[Block] | None] = []
     for key, block in zip(keys, blocks, strict=True):
         ref = block.data.get("ref")
@@ -634,7 +634,7 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
             description = _find(tx, drawing.asker, ref)
             drawers[key] = None
             if description is not None:
-                drawer = Drawer(
+                drawer = ApiReferenceRenderer(
                     description,
                     folded=drawing.folded,
                     many=many,
@@ -731,7 +731,7 @@ def find_version_of(tx: Transaction, asker: Requester, ref: object) -> store.Ver
 
 
 def _draw_block(
-    description: ApiDescription, drawer: Drawer, block: Block, title: str, *, further: bool
+    description: ApiDescription, drawer: ApiReferenceRenderer, block: Block, title: str, *, further: bool
 ) -> list[Block] | None:
     """Render a block. ``further``: whether an operation is already above it."""
     data = block.data

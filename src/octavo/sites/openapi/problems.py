@@ -30,8 +30,8 @@ class Complaint(Struct, frozen=True, omit_defaults=True):
 
 
 class SpecError(Exception):
-    """Error: a specification is unusable. ``complaints``: the first problems found. ``count``: the number of
-    all problems found."""
+    """Raised if a specification is unusable. ``complaints``: the first problems found. ``count``: the number of all
+    problems found."""
 
     def __init__(self, complaints: Iterable[Complaint], count: int | None = None) -> None:
         found = list(complaints)

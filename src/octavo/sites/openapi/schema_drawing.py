@@ -20,8 +20,8 @@ from .description import ApiDescription, Data, list_of, object_of, text_of
 _DEPTH = 12
 _PROPERTIES = 500
 _FEW_PROPERTIES = 60
-"""Maximum number of properties rendered for one operation or schema; the second number is for a page with
-many operations. Further properties are only counted."""
+"""Maximum number of properties rendered for one operation or schema; the second number is for a page with many
+operations. The rest are only counted."""
 _PROPERTIES_OF_PAGE = 1_000
 _AT_FIRST = 40
 """Number of fields rendered for the operations of one page before nested content is omitted unless all fields
@@ -82,7 +82,7 @@ _INNER = (
     "unevaluatedItems",
     "contentSchema",
 )
-"""Keywords that hold one schema, which is shown under the keyword."""
+"""Keywords that contain one schema, which is shown under the keyword."""
 _HOLDING = (
     "properties",
     "additionalProperties",
@@ -94,7 +94,7 @@ _HOLDING = (
     "prefixItems",
     *_INNER,
 )
-"""Keywords of a schema that hold other schemas."""
+"""Keywords of a schema that contain other schemas."""
 _PROMISED = 20
 """Maximum number of schemas examined to find out whether the variants of a field have content."""
 _LINKED_WITHIN = 3
@@ -104,7 +104,7 @@ _FEW_KINDS = 4
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
-class SchemaDrawer:
+class SchemaRenderer:
     """Renderer of the schemas of one specification. ``many``: whether the page has many operations, so that
     each is shown in less detail. ``linked``: the schemas with their own heading on the page, or with their
     own page under ``schemas_at``, whose content is shown only there. ``spec``: the page's name for the
@@ -197,8 +197,8 @@ class SchemaDrawer:
         return {"id": ".".join((*self._at, *names)), "level": (3 if self._at else 2) + below}
 
     def _reserve(self, count: int) -> int:
-        """Return the number of the ``count`` properties or variants that can still be rendered; each of them
-        can contain further ones."""
+        """Return the number of the ``count`` properties or variants that can still be rendered; each of them can
+        contain more."""
         taken = max(min(count, self._left), 0)
         self._left -= taken
         self._cut += taken < count
@@ -267,9 +267,8 @@ class SchemaDrawer:
     def _postpone(
         self, name: str, value: object, above: tuple[str, ...], *, late: bool = False
     ) -> Block | None:
-        """Return a placeholder for the nested content of a field, to be rendered after all outer levels; None
-        to render it at once because it is short. ``late``: whether to postpone only if enough has been
-        rendered."""
+        """Return a placeholder for the nested content of a field, to be rendered after all outer levels; None to render
+        it immediately because it is short. ``late``: whether to postpone only if enough has been rendered."""
         if self._soon is None or (late and self._soon > 0):
             return None
         title = self._predict_title(name, value, above)
@@ -348,8 +347,8 @@ class SchemaDrawer:
         return (bool(named) and named in above) or len(above) + deep >= self._depth
 
     def _shown_in(self, schema: Data) -> tuple[int, bool]:
-        """Return the number of fields of a schema that are shown here, and whether it allows further fields
-        of any name."""
+        """Return the number of fields of a schema that are shown here, and whether it allows additional fields with any
+        name."""
         count = sum(
             not self._left_out or self._description.follow(inner).get(self._left_out) is not True
             for inner in object_of(schema.get("properties")).values()
@@ -431,7 +430,7 @@ class SchemaDrawer:
         return list(found) if len(found) <= _FEW_KINDS and "" not in found else []
 
     def _limits(self, schema: Data) -> list[Block]:
-        """Return the constraints of a value besides its type."""
+        """Return the constraints of a value other than its type."""
         if _OF_VALUES.isdisjoint(schema):
             return []
         found: list[Block] = []
@@ -510,7 +509,7 @@ class SchemaDrawer:
             self._cut += 1
             return self._not_shown(self._description.merge(value))
         if name and not self._folded:
-            # In a text that is read from the top, once is enough.
+            # Text is read from top to bottom, so each schema is described only once.
             if name in self._told:
                 return [draw_paragraph(draw_text("As described above."))]
             self._told.add(name)
@@ -761,7 +760,7 @@ def _on_one_line(value: object) -> str:
 
 
 def _count(inside: list[Block]) -> int:
-    """Return the number of fields if there is nothing else besides text about them; otherwise 0."""
+    """Return the number of fields if there is nothing else except text about them; otherwise 0."""
     fields = [block for block in inside if block.type == "openapi-fields"]
     is_all = len(fields) == 1 and all(block.type in ("openapi-fields", "paragraph") for block in inside)
     return len(fields[0].nodes) if is_all else 0

@@ -12,7 +12,7 @@ from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
-from octavo.kit.work.rebuilds import Left
+from octavo.kit.work.rebuilds import Remainder
 from octavo.organization.spaces.garbage import release
 
 from .problems import Complaint
@@ -148,9 +148,9 @@ def list_due(tx: Transaction, moment: int, limit: int) -> list[SpecRow]:
     return [SpecRow(*row) for row in rows]
 
 
-def count_outdated(tx: Transaction, since: int) -> Left:
+def count_outdated(tx: Transaction, since: int) -> Remainder:
     """Count the specifications that have not been read again since a migration requested it."""
-    return Left(
+    return Remainder(
         tx.value(
             """SELECT count(*) FROM openapi_specs
                WHERE processed_at <= :since AND (state <> 'complete' OR check_at = 0)""",

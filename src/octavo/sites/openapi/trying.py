@@ -261,7 +261,7 @@ _CHECKED = frozenset(
     ]
 )
 _CHECKS = 3000
-"""Maximum number of schemas that a browser gets for validation; further schemas aren't validated."""
+"""Maximum number of schemas that a browser gets for validation; other schemas aren't validated."""
 _REFERRED = "#/components/schemas/"
 
 

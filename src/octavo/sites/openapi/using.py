@@ -54,8 +54,8 @@ def _list_uses(description: ApiDescription) -> dict[str, Uses]:
 
 
 def _list_references(description: ApiDescription, value: object) -> Iterator[str]:
-    """Yield the schemas that a part of the specification refers to, also through named responses, parameters,
-    and bodies."""
+    """Yield the schemas that a part of the specification refers to, including through named responses, parameters, and
+    bodies."""
     stack, seen = [value], set[str]()
     while stack:
         here = stack.pop()

@@ -128,7 +128,7 @@ def _find_best_error(error: Any) -> Any:
         branches = [branch for branch in kind.context if branch]
         if not branches:
             break
-        # Authors seldom mean a reference if there is none.
+        # Authors rarely mean a reference if there is none.
         meant = [b for b in branches if not any("$ref" in e.message for e in b)] or branches
         error = max((min(branch, key=_depth) for branch in meant), key=_depth)
     return error

@@ -1,4 +1,4 @@
-"""Characters that a print can show: those of the fonts included in typst and of a folder of further fonts."""
+"""Characters that a print can show: those of the fonts included in typst and of a folder with additional fonts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EMBEDDED = [
     (0xFFFC, 0xFFFD),
     (0x1D400, 0x1D7FF),
 ]
-# Symbols that stand for a word, replaced by symbols that the fonts have.
+# Symbols that represent a word, replaced by symbols that the fonts have.
 _NEAR = {
     "✅": "✓",
     "☑": "✓",
@@ -66,8 +66,8 @@ _INVISIBLE = frozenset("\u200b\u00ad")
 
 
 class Glyphs:
-    """Characters covered by fonts. ``folders``: the folders of further fonts. ``absent``: the characters
-    found so far that no font covers."""
+    """Characters covered by fonts. ``folders``: the folders with additional fonts. ``absent``: the characters found so
+    far that no font covers."""
 
     def __init__(self, *folders: str | None) -> None:
         self._ranges = _merge_ranges(

@@ -8,7 +8,8 @@ from pathlib import Path
 from octavo.content.references.resolving import NobodyViewer, Resolver
 from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import ViewFiles, load_view
-from octavo.content.revisions.store import Item, State
+from octavo.content.revisions.item_versions import Item
+from octavo.content.revisions.states import State
 from octavo.core.document.nodes import Document
 from octavo.core.document.references import references
 from octavo.core.links import app_hosts
@@ -118,8 +119,7 @@ def _chapter(page: Page, level: int) -> PrintChapter:
 
 
 def _files(context: Context, items: list[Item], folder: Path) -> list[StoredFile]:
-    """Return the files in the form that the print uses. Images are copied unless they are too large to
-    open."""
+    """Return the files as the print uses them. Images are copied unless they are too large to open."""
     left = _ALL_IMAGES_MAX
     found = []
     for number, item in enumerate(items):
@@ -142,7 +142,7 @@ def _files(context: Context, items: list[Item], folder: Path) -> list[StoredFile
 
 
 def _copy_image(context: Context, content: str, folder: Path, number: int) -> str | None:
-    """Copy an image that typst can show. The format is detected from its content, whatever its name is."""
+    """Copy an image that typst can show. The format is detected from its content, regardless of its name."""
     data = context.files.read(content)
     kind = image_kind(data)
     if kind is None:

@@ -76,8 +76,8 @@ class OrderLook(Struct, frozen=True, kw_only=True):
 
 
 class PrintOrder(Struct, frozen=True, kw_only=True):
-    """Order of a print. ``whole``: whether to include a title page and contents. ``about``: its subject.
-    ``subtitle``: its state. ``fonts``: a folder of further fonts."""
+    """Order of a print. ``whole``: whether to include a title page and contents. ``about``: its subject. ``subtitle``:
+    its state. ``fonts``: a folder with additional fonts."""
 
     title: str
     about: str = ""

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from octavo.content.revisions.computing import on_dependency_change
 from octavo.content.revisions.files import store_file
-from octavo.content.revisions.store import revision_state
-from octavo.core.document.containing import tell_failure
+from octavo.content.revisions.states import revision_state
+from octavo.core.document.containing import report_failure
 from octavo.errors import NotFound
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -39,11 +39,11 @@ _TOO_MUCH = (
 
 
 class CannotPrint(Exception):
-    """Error: not even the plain text could be typeset. The message tells the reader why."""
+    """Raised if not even the plain text could be typeset. The message tells the reader why."""
 
 
 class FailedApart(Exception):
-    """Error: Octavo's code failed in the typesetting process. It has the message of that process."""
+    """Raised if Octavo's code failed in the typesetting process. It has the message of that process."""
 
 
 def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | None:
@@ -86,7 +86,7 @@ def make_print(context: Context, print_id: str) -> None:
                 jobs.finish(tx)
             return
         for failure in result.contained:
-            tell_failure(failure.stage, FailedApart(failure.error), failure.count)
+            report_failure(failure.stage, FailedApart(failure.error), failure.count)
         if result.plain or result.broken:
             lost = {"print": print_id, "plain": result.plain, "broken": result.broken}
             log.warning("printed with problems", extra=lost)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from octavo.content.revisions.authorization import WrittenState
-from octavo.content.revisions.store import get_page
+from octavo.content.revisions.page_versions import get_page
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import get_space

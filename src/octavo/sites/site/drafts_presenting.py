@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
-from octavo.content.revisions.store import FOREVER
+from octavo.content.revisions.states import FOREVER
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import MAX_LIMIT
@@ -157,8 +157,8 @@ def _count_links(tx: Transaction, structure: Structure, spaces: Sequence[str]) -
 def publish_drafts(
     tx: Transaction, to: Recipient, site: SiteAccess, items: Sequence[str], *, draft: bool
 ) -> None:
-    """Publish drafts, or convert live parts back to drafts. Raises NotFound for ids of nothing on the site,
-    Forbidden for spaces that the caller can't publish, and the errors of publishing redirects."""
+    """Publish drafts, or convert live parts back to drafts. Raises NotFound for ids that are not on the site, Forbidden
+    for spaces that the caller can't publish, and the errors of publishing redirects."""
     with change_structure(tx, site.site_id, site) as structure:
         found = {id: structure.find(id) for id in dict.fromkeys(items)}
         for id, row in found.items():

@@ -96,7 +96,8 @@ def update_site(
 
 
 def _find_styleguide(tx: Transaction, site: SiteAccess, styleguide: SiteStyleguide | None) -> str | None:
-    """Return the ID of the space that becomes the style guide. Raises BadRequest for a space that is none."""
+    """Return the ID of the space that becomes the style guide. Raises BadRequest for a space that is not a style
+    guide."""
     if styleguide is None:
         return None
     access = find_space_access(tx, site.actor, Can.VIEW, styleguide.space)

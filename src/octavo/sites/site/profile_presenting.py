@@ -11,7 +11,7 @@ from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import SiteAccess, VisitedSite
 
 from .customization.editing import get_customization, list_customizations
-from .customization.showing import shown_to
+from .customization.showing import shown_to, without_instructions
 from .profile_wire import Customizations, PublishedSite
 from .scripts import list_scripts
 from .structure.outline import visitor_outline
@@ -36,8 +36,10 @@ def present_profile(
     presented = present_site(to, shown.organization, shown.site, _role(site), sync)
     if isinstance(site, SiteAccess):
         mine = {one.id for one in shown.seen(list(shown.structure.site_spaces.values()))}
-        looks = {id: look for id, look in of_site_spaces.items() if id in mine}
-        return PublishedSite(presented, shown.whole(), Customizations(whole, looks), scripts)
+        looks = {id: without_instructions(look) for id, look in of_site_spaces.items() if id in mine}
+        return PublishedSite(
+            presented, shown.whole(), Customizations(without_instructions(whole), looks), scripts
+        )
     visitor = site.visitor
     presented.urls.published = visitor.base
     presented.site_spaces = len(visitor.spaces)

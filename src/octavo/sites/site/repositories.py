@@ -20,7 +20,7 @@ from octavo.core.problems import Problem
 from octavo.core.yaml_text import YamlError
 from octavo.errors import BadRequest, Forbidden
 from octavo.interchange.gitsync.failures import Reason, Stopped
-from octavo.interchange.gitsync.projects import CommittedFolder, Settled, SpaceFolder, add_kind
+from octavo.interchange.gitsync.projects import CommittedFolder, MatchedProject, SpaceFolder, add_kind
 from octavo.interchange.gitsync.store import First, ProjectRow, list_members
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
@@ -54,7 +54,7 @@ class _Site:
     def spaces(self, tx: Transaction, row: ProjectRow) -> list[str]:
         return list(name_spaces(tx, row.id).values())
 
-    def look(
+    def preview(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> tuple[list[SpaceFolder], list[Problem]]:
         if row.first == "export":
@@ -82,7 +82,9 @@ class _Site:
         }
         return list(places.values()), config.problems
 
-    def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder) -> Settled:
+    def apply_repository(
+        self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
+    ) -> MatchedProject:
         access = _access(tx, actor, row)
         data = ground.read(DOCS_PATH)
         agreed = msgspec.json.decode(row.agreed, type=_LastSync) if row.agreed else None
@@ -103,7 +105,7 @@ class _Site:
                 files = {DOCS_PATH: text}
         ours = _structure_hash(describe_site(tx, get_site(tx, row.id)).config)
         spaces = {folder: (space_id, space_id in made) for folder, space_id in _folders(tx, row, problems)}
-        return Settled(spaces, _LastSync(_hash(files.get(DOCS_PATH, data)), ours), files, problems)
+        return MatchedProject(spaces, _LastSync(_hash(files.get(DOCS_PATH, data)), ours), files, problems)
 
 
 def _access(tx: Transaction, actor: Actor, row: ProjectRow) -> SiteAccess:

@@ -39,17 +39,7 @@ def search_site(
         shown = {one.id: one.space_id for one in structure.site_spaces.values()}
         seen = list_spaces_by_id(tx, site.organization, list(set(shown.values())))
         wanted = {id: space for id, space in shown.items() if space in seen}
-    for place, id in named.items():
-        if id not in wanted:
-            raise NotFound(f"{place}: there is no site space {id!r} on this site.")
-    if where.spread == "named":
-        wanted = {id: wanted[id] for id in named.values()}
-    elif where.spread == "currentSiteSpace" and where.current is not None:
-        wanted = {where.current: wanted[where.current]}
-    elif where.spread != "all":
-        wanted = _by_default(tx, structure, wanted, where.current)
-        if where.spread == "otherSiteSpaces":
-            wanted.pop(where.current or "", None)
+    wanted = select_site_spaces(tx, structure, wanted, named, where)
     spaces = list(dict.fromkeys(wanted.values()))
     if isinstance(site, SiteAccess):
         return search_spaces(tx, to, spaces, asked)
@@ -61,6 +51,30 @@ def search_site(
         return {id: [*tree.ancestors(page), page] for id, page in found.items() if page is not None}
 
     return search_spaces(tx, to, spaces, asked, sight, trace, sight.draft)
+
+
+def select_site_spaces(
+    tx: Transaction,
+    structure: Structure,
+    visible: Mapping[str, str],
+    named: Mapping[str, str],
+    where: SearchedSpaces,
+) -> dict[str, str]:
+    """Return the site spaces of a scope with their spaces. ``visible``: those that the caller can see. Raises
+    NotFound like ``search_site``."""
+    for place, id in named.items():
+        if id not in visible:
+            raise NotFound(f"{place}: there is no site space {id!r} on this site.")
+    if where.spread == "all":
+        return dict(visible)
+    if where.spread == "named":
+        return {id: visible[id] for id in named.values()}
+    if where.spread == "currentSiteSpace" and where.current is not None:
+        return {where.current: visible[where.current]}
+    found = _by_default(tx, structure, visible, where.current)
+    if where.spread == "otherSiteSpaces":
+        found.pop(where.current or "", None)
+    return found
 
 
 def _by_default(

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from octavo.content.changes.store import find_change
 from octavo.content.changes.wire import present_change
 from octavo.content.pages.reading import ContentReader
-from octavo.content.revisions.store import main_state
+from octavo.content.revisions.states import main_state
 from octavo.core.app_urls import change_view
 from octavo.core.hosts import spell_host
 from octavo.core.url_parts import read_address

@@ -33,6 +33,8 @@ export function didOf(notification: Notification): string {
         : notification.status === "archived"
         ? t("archivedInline")
         : t("convertedBackToDraft");
+    case "reviewDue":
+      return t("pageIsDueForReview");
     default:
       return t("failed");
   }
@@ -61,5 +63,6 @@ export const REASONS: [Reason, string][] = [
   ["merged", t("somethingIWroteOrWatch")],
   ["statusChanged", t("someoneOpensOrClosesOne")],
   ["edited", t("somethingIWatchIsEdited")],
+  ["reviewDue", t("pageIOwnIsDueForReview")],
   ["failed", t("myImportsTranslationsOrGit")],
 ];

@@ -12,7 +12,7 @@ export const AREAS: Record<Area, { name: string; icon: IconName; kinds: readonly
     icon: "link",
     kinds: ["broken-link", "broken-anchor", "missing-image", "removed-operation"],
   },
-  freshness: { name: t("freshness"), icon: "clock", kinds: ["placeholder"] },
+  freshness: { name: t("freshness"), icon: "clock", kinds: ["review-due", "placeholder"] },
   consistency: {
     name: t("consistency"),
     icon: "copy",
@@ -33,6 +33,7 @@ export const KINDS: Record<Kind, string> = {
   "missing-image": t("imageOrFileIsMissing"),
   "removed-operation": t("operationWasRemoved"),
   placeholder: t("textIsUnfinished"),
+  "review-due": t("pageIsDueForReview"),
   contradiction: t("pagesContradictEachOther"),
   "undefined-variable": t("undefinedVariable"),
   "code-sample": t("codeSampleHasError"),

@@ -5,9 +5,10 @@ import type { Schemas } from "../../../shared/client.ts";
 type Filled<T, Optional extends keyof T = never> = Required<Omit<T, Optional>> & Pick<T, Optional>;
 
 /** A full customization. The API returns every setting, so defaults are included. */
-export interface Look extends Filled<Schemas["Customization"], "announcement" | "title"> {
-  styling: Filled<Schemas["Styling"], "tint">;
-  header: Filled<Schemas["Header"], "logo" | "backgroundColor" | "linkColor">;
+export interface Look
+  extends Filled<Schemas["Customization"], "announcement" | "title" | "localizedTitle" | "updatedAt"> {
+  styling: Filled<Schemas["Styling"], "tint" | "headingFont">;
+  header: Filled<Schemas["Header"], "logo" | "primaryLink" | "backgroundColor" | "linkColor">;
   footer: Filled<Schemas["Footer"], "logo" | "copyright">;
 }
 

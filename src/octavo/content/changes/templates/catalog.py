@@ -11,7 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from octavo.content.revisions.bodies import body_hash, get_body
-from octavo.content.revisions.store import list_items, list_pages, main_state
+from octavo.content.revisions.item_versions import list_items
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.core.document.page import read_head
 from octavo.core.import_plan import head_fields, page_of, plan_import, read_pages
 from octavo.core.pages import Page, slugify

@@ -7,7 +7,7 @@ from functools import partial
 
 import msgspec
 
-from octavo.delivery.visits.admission import MCP_PATHS, SendOn
+from octavo.delivery.visits.admission import MCP_PATHS, RedirectBeforeVisit
 from octavo.delivery.visits.authorization import SiteVisit, enter_space
 from octavo.errors import Forbidden, NotFound
 from octavo.kit.http.edge import Answer
@@ -106,12 +106,12 @@ def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Ans
 
         reading = _reading(view, visit, note)
         answer = answer_message(server_of(visit, asks=True, calls=False), reading, view.body, headers)
-        return ToolResult(result_of(answer) or answer, tuple(notes), visit.made_of, visit.admission)
+        return ToolResult(result_of(answer) or answer, tuple(notes), visit.dependencies, visit.admission)
 
     place = ToolPlace(visit.site.id if visit.own_host else "", decoded_path(view.request))
-    told = view.tellings.get(view.tx, place, view.request, call, visit.admission, make)
+    told = view.tool_results.get(view.tx, place, view.request, call, visit.admission, make)
     if not visit.admission.preview:
-        record_cached_events(view.events, view.request, told.made_of, told.notes)
+        record_cached_events(view.events, view.request, told.dependencies, told.notes)
     return told.result if isinstance(told.result, Answer) else answer_call(call, told.result)
 
 
@@ -120,7 +120,7 @@ def _asks(view: View, visit: SiteVisit) -> Callable[[Question], WrittenAnswer] |
     questions."""
     try:
         space = enter_space(view.tx, msgspec.structs.replace(visit, rest=""))
-    except SendOn:
+    except RedirectBeforeVisit:
         return None
     look = find_look(view.tx, space) if space is not None else None
     if space is None or look is None or not look.asks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from octavo.content.images.store import VARIANT_TYPE, ImageVariant, find_scaled_images, variant_name
-from octavo.content.revisions.store import Item
+from octavo.content.revisions.item_versions import Item
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit
 from octavo.errors import NotFound
 from octavo.kit.files import FileGrant

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from octavo.delivery.visits.admission import MCP_PATHS, SendOn
+from octavo.delivery.visits.admission import MCP_PATHS, RedirectBeforeVisit
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit, enter_space
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
@@ -60,7 +60,7 @@ def read_site_feed(view: View, visit: SiteVisit) -> Answer:
 def _count_view(visit: SiteVisit, answer: Answer) -> Answer:
     """Return a response that is counted as a view by an agent."""
     if not visit.admission.preview:
-        visit.made_of.count_view(location_at(visit, quote(visit.rest), "markdown"))
+        visit.dependencies.count_view(location_at(visit, quote(visit.rest), "markdown"))
     return answer
 
 
@@ -86,7 +86,7 @@ def _page_at(view: View, visit: SiteVisit) -> Answer | Later | None:
     """Return the page whose Markdown has the URL of a file that every site has."""
     try:
         space = enter_space(view.tx, visit)
-    except SendOn:
+    except RedirectBeforeVisit:
         return None
     if space is None or space.view.tree.find(space.rest.removesuffix(".md")) is None:
         return None
@@ -125,7 +125,7 @@ def read_whole(view: View, visit: SiteVisit) -> Answer:
     packs = takes_gzip(view.request.header(b"accept-encoding"))
 
     def pieces() -> Iterator[bytes]:
-        found = view.whole.pieces(view.context, visit, pages, build)
+        found = view.site_texts.pieces(view.context, visit, pages, build)
         return gzip_pieces(found) if packs else found
 
     headers = {"cache-control": REVALIDATE, "vary": "Accept-Encoding"}

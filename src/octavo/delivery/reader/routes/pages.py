@@ -7,7 +7,7 @@ from urllib.parse import quote
 import msgspec
 
 from octavo.core.pages import Page
-from octavo.delivery.visits.admission import MCP_PATHS, SendOn
+from octavo.delivery.visits.admission import MCP_PATHS, RedirectBeforeVisit
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit, enter_space
 from octavo.extensions.integrations.framing import find_frames
 from octavo.kit.http.edge import Answer
@@ -54,7 +54,7 @@ def _find_start(view: View, visit: SpaceVisit) -> str | None:
         return None
     try:
         there = enter_space(view.tx, msgspec.structs.replace(visit.visit, rest=address))
-    except SendOn:
+    except RedirectBeforeVisit:
         return None
     home = there.view.tree.home if there is not None and not there.rest else None
     return f"{there.base}{quote(there.view.tree.path(home))}.md" if there is not None and home else None
@@ -83,9 +83,9 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
         if has_question(view.request.query_string):
             return _answer_question(view, visit, frame.look, shown)
         written = builder.markdown(shown)
-        visit.visit.made_of.depend_on_more(builder.varies)
+        visit.visit.dependencies.depend_on_more(builder.varies)
         if not visit.visit.admission.preview:
-            visit.visit.made_of.count_view(location_of(visit, shown, "markdown"))
+            visit.visit.dependencies.count_view(location_of(visit, shown, "markdown"))
         links = link_header(visit.visit, f'<{canonical}>; rel="canonical"')
         return with_headers(
             revalidated_answer(written, MARKDOWN), {"link": links, **({} if by_address else VARIES)}
@@ -97,11 +97,11 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
         address = visit.visit.public(f"{visit.base}~image/{shown.id}.png?v={card.version}")
         image = Image(url=address, width=WIDTH, height=HEIGHT)
         drawn = msgspec.structs.replace(drawn, social_image=image)
-    made_of = visit.visit.made_of
-    made_of.depend_on_more(builder.varies)
+    dependencies = visit.visit.dependencies
+    dependencies.depend_on_more(builder.varies)
     # A reader who expands all fields has already been counted.
     if not visit.visit.admission.preview and not frame.whole:
-        made_of.count_view(location_of(visit, shown))
+        dependencies.count_view(location_of(visit, shown))
     return _drawn(view, visit, shown.id, site, drawn, whole=frame.whole)
 
 
@@ -135,7 +135,7 @@ def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
     frame = Frame(view, visit)
     drawn = frame.builder.page(shown) if shown is not None else None
     address = drawn.feed if drawn is not None else None
-    visit.visit.made_of.depend_on_more(frame.builder.varies)
+    visit.visit.dependencies.depend_on_more(frame.builder.varies)
     if shown is None or drawn is None or address is None:
         return not_found(view, visit)
     if address != f"{visit.base}{quote(visit.rest)}":

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from octavo.assistants.ask.asking import suggest
 from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.kit.http.edge import Answer
 
@@ -16,7 +17,6 @@ from ..questions import (
     MAX_FORM,
     answer_question,
     events_of,
-    list_questions,
     make_asker,
     read_question,
     refuse_cross_origin,
@@ -34,7 +34,7 @@ def read_questions(view: View, visit: SpaceVisit) -> Answer:
     frame = Frame(view, visit)
     require_asking(frame.look)
     asker = make_asker(view.context, frame.look, visit)
-    return revalidated_answer(draw_questions(frame.site(), list_questions(view.tx, asker)), HTML)
+    return revalidated_answer(draw_questions(frame.site(), suggest(view.tx, asker)), HTML)
 
 
 @route("readAsk", ASK_PATH)
@@ -43,7 +43,7 @@ def read_ask(view: View, visit: SpaceVisit) -> Answer:
     tokens."""
     frame = Frame(view, visit)
     require_asking(frame.look)
-    questions = list_questions(view.tx, make_asker(view.context, frame.look, visit))
+    questions = suggest(view.tx, make_asker(view.context, frame.look, visit))
     site = frame.site()
     return html_answer(site, draw_ask(site, frame.builder.nav(None), read_query(view), questions=questions))
 

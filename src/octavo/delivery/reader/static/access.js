@@ -1,4 +1,4 @@
-// Credentials that readers enter: kept in this page, or in its tab if they want that, listed in one place, and deleted
+// Credentials that readers enter: stored in this page, or in its tab if they want that, listed in one place, and deleted
 // there. Also OAuth, whose tokens the browser requests itself.
 (() => {
   "use strict";
@@ -6,18 +6,18 @@
   const STORED = "octavo-access", CHANNEL = "octavo-signed-in";
   const fill = (text, found) => text.replace(/\{(\w+)\}/g, (all, name) => found[name] ?? all);
 
-  // Credentials for one server are offered for no other: an entry has an origin, a scheme, and a field of it.
+  // Credentials for one server are never offered for another: an entry has an origin, a scheme, and a field.
   const known = new Map(), followers = new Set();
   let keeps = false;
   try {
     for (const [key, value] of Object.entries(JSON.parse(sessionStorage.getItem(STORED) || "{}"))) known.set(key, value);
     keeps = known.size > 0;
-  } catch { /* storage may be switched off */ }
+  } catch { /* storage may be disabled */ }
   const keep = () => {
     try {
       if (keeps) sessionStorage.setItem(STORED, JSON.stringify(Object.fromEntries(known)));
       else sessionStorage.removeItem(STORED);
-    } catch { /* storage may be switched off */ }
+    } catch { /* storage may be disabled */ }
     followers.forEach((follow) => follow());
   };
   const keyOf = (origin, scheme, what) => JSON.stringify([origin, scheme, what]);
@@ -128,7 +128,7 @@
   };
 
   const NAMES = { authorizationCode: "Authorization code", clientCredentials: "Client credentials", password: words.password };
-  // Ways to get a token with the flows of a scheme. `take` receives the token. `signedIn`: where readers return to.
+  // Ways to get a token with the flows of a scheme. `take` receives the token. Readers return to `signedIn`.
   const draw = (scheme, origin, signedIn, field, take) => {
     const redirect = signedIn && new URL(signedIn, location.href).href;
     const usable = (scheme.flows || []).filter((flow) => NAMES[flow.flow] && flow.token && (flow.flow !== "authorizationCode" || (flow.authorization && redirect && crypto.subtle)));
@@ -196,7 +196,7 @@
     return [box];
   };
 
-  // A form field with its label, and space for its error.
+  // A form field with its label and space for an error message.
   let fields = 0;
   const labeled = (name, note, control, isRequired) => {
     const box = control.matches("input, select, textarea") ? control : control.querySelector("input, select, textarea");
@@ -207,7 +207,7 @@
     return make("div", { class: "try-field" },
       make("label", { for: box.id }, make("b", {}, name), ...(note || isRequired ? [make("small", {}, note || "", ...(isRequired ? [make("i", {}, " " + words.required)] : []))] : [])), control, trouble);
   };
-  // The fields of one scheme for one server, with everything shown about it.
+  // The fields of one scheme for one server, with all information about the scheme.
   const ask = (scheme, origin, signedIn) => {
     const names = scheme.beyond === "certificate" ? [] : scheme.basic ? [words.user, words.password] : [scheme.scheme];
     const boxes = names.map((name, number) => {
@@ -277,7 +277,7 @@
     return box;
   };
 
-  // An authentication page: its URLs can be copied, and the card is above the first request.
+  // An authentication page: its URLs can be copied, and its card is above the first request.
   const lay = async (address, style) => {
     const text = document.querySelector(".api-access");
     for (const code of text.querySelectorAll(".table.pair code")) code.after(make("button", { type: "button", class: "copy-path", "aria-label": words.copy, title: words.copy, "data-done": words.copied, "data-copy-text": code.textContent }, sign("copy")));

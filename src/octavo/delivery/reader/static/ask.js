@@ -35,7 +35,7 @@
     input.focus();
   };
 
-  // Each event has the whole answer so far, drawn by the server, which escapes untrusted content
+  // Each event has the whole answer so far, rendered by the server, which escapes untrusted content
   const read = async (body, signal, show) => {
     const headers = { accept: "text/event-stream" };
     const got = await fetch(finder.dataset.ask, { method: "POST", body, headers, signal, redirect: "error" });

@@ -1,4 +1,4 @@
-// Blocks of integrations: fetched after the page has loaded, two at a time. A press sends the block's offer to the
+// Blocks of integrations: fetched after the page has loaded, two at a time. Pressing a button sends its offer to the
 // server, and the response replaces the block.
 (() => {
   "use strict";
@@ -8,7 +8,7 @@
     box.ariaBusy = "true";
     for (let tries = 1; tries <= 3; tries++) {
       const got = await fetch(box.dataset.block, { redirect: "error" }).catch(() => null);
-      // Drawn by the server, which escapes untrusted content.
+      // Rendered by the server, which escapes untrusted content.
       if (got?.ok) {
         box.innerHTML = await got.text();
         if (box.querySelector("[data-offer]")) box.ariaLive = "polite";
@@ -23,7 +23,7 @@
   work();
   work();
 
-  // --- presses -----------------------------------------------------------------------------------------
+  // --- buttons -----------------------------------------------------------------------------------------
 
   const valueOf = (field) => {
     if (field.type === "checkbox" && field.role === "switch") return field.checked;

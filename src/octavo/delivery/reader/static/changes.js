@@ -1,4 +1,4 @@
-// Changelog of an API: each version beside its changes. Two versions select the range; one section can be shown alone.
+// Changelog of an API: each version next to its changes. Two versions select the range; one section can be shown alone.
 (() => {
   "use strict";
   const { words, make } = globalThis.octavoReference;
@@ -16,7 +16,7 @@
       else (release?.parts.at(-1) || release)?.nodes.push(node);
     }
     const count = (part) => part.nodes.reduce((sum, node) => sum + (node.matches(".openapi-change") ? 1 : node.matches(".openapi-rows") ? node.children.length : all(".openapi-change, .openapi-rows > li", node).length), 0);
-    // Each version beside its changes, with its date below.
+    // Each version next to its changes, with its date below it.
     for (const release of releases) {
       const title = release.nodes[0], said = title.firstChild?.data ?? "", cut = said.indexOf(", ");
       if (cut > 0) title.firstChild.replaceWith(said.slice(0, cut), make("small", {}, said.slice(cut + 2)));

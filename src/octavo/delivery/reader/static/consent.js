@@ -1,5 +1,5 @@
-// Scripts of integrations: some load at once, the others only after the visitor has consented. The answer is stored in
-// the cookie that scripts written for such sites read.
+// Scripts of integrations: some load immediately, the others only after the visitor has consented. The answer is stored in
+// the cookie that such scripts already read.
 (() => {
   "use strict";
   const NAME = "__gitbook_cookie_granted";

@@ -1,4 +1,4 @@
-// The frame in which diagrams are drawn. It has no origin, so anything a diagram makes Mermaid do ends here.
+// The frame in which diagrams are drawn. It has no origin, so code injected through Mermaid can't reach the page.
 (() => {
   "use strict";
   let count = 0;
@@ -11,7 +11,7 @@
     });
     return picture((await mermaid.render("diagram-" + ++count, code)).svg);
   };
-  // An image has its own size, and is XML.
+  // An image needs a size of its own and must be XML.
   const picture = (html) => {
     const svg = new DOMParser().parseFromString(html, "text/html").querySelector("svg");
     const [, , width, height] = svg.getAttribute("viewBox").split(/[\s,]+/).map((side) => Math.ceil(Number(side)));

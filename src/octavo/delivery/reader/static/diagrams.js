@@ -10,7 +10,7 @@
     edgeLabelBackground: "bg", noteBkgColor: "warning-soft", noteTextColor: "strong", noteBorderColor: "warning",
     errorBkgColor: "danger-soft", errorTextColor: "danger",
   };
-  // Colors for Mermaid, of one side of the theme.
+  // Colors for Mermaid, in the light or dark theme.
   const colors = (dark) => {
     const probe = doc.body.appendChild(doc.createElement("i"));
     probe.style.colorScheme = dark ? "dark" : "light";

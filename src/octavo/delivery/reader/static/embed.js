@@ -1,4 +1,4 @@
-// Documentation in a window of another site: a button, and the frame that it opens.
+// Documentation embedded in another site: a button, and the frame that it opens.
 (() => {
   "use strict";
   const doc = document, own = doc.currentScript?.src || "";
@@ -26,7 +26,7 @@
     if (text) element.textContent = text;
     return element;
   };
-  // No request of the caller is ignored silently.
+  // Calls that can't be served are reported, never ignored silently.
   const warn = (text) => console.warn("Octavo: " + text);
   const warnOfRest = (where, rest) => {
     for (const name of Object.keys(rest)) warn(`${where} knows no "${name}"; it has no effect.`);

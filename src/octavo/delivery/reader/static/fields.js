@@ -5,7 +5,7 @@
   const { words, make, sign } = globalThis.octavoReference;
   const all = (selector) => document.querySelectorAll(selector);
 
-  // Each link in place of nested fields leads to the page with all of them, which is fetched once for all links.
+  // Each link in place of nested fields links to the page with all of them, which is fetched once for all links.
   const LATER = "a.openapi-later";
   const take = (text) => {
     const whole = new DOMParser().parseFromString(text, "text/html");
@@ -49,7 +49,7 @@
     let id = location.hash.slice(1);
     try {
       id = decodeURIComponent(id);
-    } catch { /* it is no address that this page made */ }
+    } catch { /* not a URL that this page created */ }
     const there = document.getElementById(id);
     if (!id || (there && !there.matches(LATER))) return;
     complete().then(() => {
@@ -57,11 +57,11 @@
       while (id && !document.getElementById(id)) id = id.slice(0, Math.max(id.lastIndexOf("."), 0));
       const found = document.getElementById(id);
       if (!found) return;
-      // Notify code that unfolds the way to an anchor, and the style of the link target.
+      // Notify the code that unfolds the parents of an anchor, and the style of the link target.
       history.replaceState(history.state, "", location.pathname + location.search);
       location.replace("#" + encodeURIComponent(id));
       found.scrollIntoView();
-    }).catch(() => { /* the rest of the page is there */ });
+    }).catch(() => { /* the rest of the page still works */ });
   };
   addEventListener("hashchange", reach);
   reach();
@@ -74,7 +74,7 @@
       asked.open("GET", link.href, false);
       asked.send();
       if (asked.status === 200) take(asked.responseText);
-    } catch { /* what is there is printed */ }
+    } catch { /* print the fields that are loaded */ }
   });
 
   const finders = new WeakMap();

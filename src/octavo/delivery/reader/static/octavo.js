@@ -18,7 +18,7 @@
     try {
       if (value === undefined) return area().getItem("octavo-" + key);
       area().setItem("octavo-" + key, value);
-    } catch { /* storage may be switched off */ }
+    } catch { /* storage may be disabled */ }
     return null;
   };
   const local = () => localStorage, session = () => sessionStorage;
@@ -104,7 +104,7 @@
         if (entry.isIntersecting) seen.add(entry.target);
         else seen.delete(entry.target);
       }
-      // The last heading above the line counts, however far the jump.
+      // The current section is that of the last heading above the line, even after a long jump.
       const at = Math.max(heads.findLastIndex((head) => seen.has(head)), 0);
       if (heads[at] === shown) return;
       if (shown) lines.get(shown.id).removeAttribute("aria-current");
@@ -355,7 +355,7 @@
       ask();
     };
     input.addEventListener("input", () => {
-      // Results are debounced, but the question is always the current input.
+      // Search requests are debounced, but the question is always the current input.
       const asking = one(".ask", found), query = input.value.trim();
       moved = false;
       if (asking && query) asks(asking, query);

@@ -24,7 +24,7 @@
     try {
       if (value === undefined) return localStorage.getItem("octavo-" + key);
       localStorage.setItem("octavo-" + key, value);
-    } catch { /* storage may be switched off */ }
+    } catch { /* storage may be disabled */ }
     return null;
   };
   const loading = new Map();
@@ -262,7 +262,7 @@
     }, { rootMargin: "-60px 0px 0px" });
     watcher.observe(head);
     narrow.addEventListener("change", () => { bar.hidden = !narrow.matches && !bar.classList.contains("past"); });
-    // The sheet holds the page's own samples.
+    // The sheet contains the page's own samples.
     const column = one(".openapi-columns > .column + .column"), home = column?.parentElement;
     doc.documentElement.classList.add("sheets");
     const sheet = make("dialog", { class: "api-sheet", "aria-label": words.code });
@@ -286,7 +286,7 @@
     await load(own.fields);
     await globalThis.octavoAllFields();
   };
-  if (later() || (location.hash.includes(".") && !one(":target"))) load(own.fields).catch(() => { /* links lead there */ });
+  if (later() || (location.hash.includes(".") && !one(":target"))) load(own.fields).catch(() => { /* the links still work */ });
 
   // Fields: unfold all, find one
   const sections = all(".openapi-columns .openapi-part[data-part]");
@@ -301,7 +301,7 @@
     const unfold = make("button", { type: "button", class: "plain api-tool" }, sign("unfold"), said);
     unfold.addEventListener("click", async () => {
       const isOpen = said.textContent === words.expand_all;
-      await complete().catch(() => { /* what is there is unfolded */ });
+      await complete().catch(() => { /* unfold the fields that are loaded */ });
       for (const each of folds()) {
         let depth = 0;
         for (let up = each.parentElement.closest("details"); up; up = up.parentElement.closest("details")) depth++;
@@ -313,7 +313,7 @@
     part.append(tools);
     if (count < 8) continue;
     const magnifier = make("button", { type: "button", class: "plain api-tool", "aria-label": words.find_field, title: words.find_field }, sign("search"));
-    magnifier.addEventListener("click", () => Promise.all([load(own.fields), complete()]).then(() => globalThis.octavoFind(magnifier, inside)).catch(() => { /* the browser finds words as well */ }));
+    magnifier.addEventListener("click", () => Promise.all([load(own.fields), complete()]).then(() => globalThis.octavoFind(magnifier, inside)).catch(() => { /* the browser's own search still works */ }));
     tools.prepend(magnifier);
   }
 
@@ -354,7 +354,7 @@
     results.addEventListener("keydown", step);
   }
 
-  // Text and code are linked: a field highlights its line, and a line leads to its field
+  // Text and code are linked: a field highlights its line, and a line links to its field
   const pathsOf = (lines) => {
     const stack = [];
     return lines.map((line) => {
@@ -420,13 +420,13 @@
     all(".column + .column [role=tab]", row.closest(".openapi-columns")).find((tab) => tab.textContent.trim() === status && tab.ariaSelected !== "true")?.click();
   }, true);
 
-  // The changelog has its own script
+  // The changelog has a separate script
   if (one(".openapi-change")) load(own.changes);
 
   // An authentication page asks for the reader's credentials
-  if (own.asks) load(own.access).then(() => globalThis.octavoAccess.lay(own.asks, own.formStyle)).catch(() => { /* it says all without */ });
+  if (own.asks) load(own.access).then(() => globalThis.octavoAccess.lay(own.asks, own.formStyle)).catch(() => { /* the page is complete without it */ });
 
-  // Another script filters rows of models and operations
+  // A separate script filters rows of models and operations
   if (own.models || all(".prose > .openapi-rows > li").length >= 8) {
     if (!own.models) doc.head.append(make("link", { rel: "stylesheet", href: own.rowsStyle }));
     load(own.rows);

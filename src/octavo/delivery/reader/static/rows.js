@@ -136,7 +136,7 @@
       const name = (resource) => (resource[0].toUpperCase() + resource.slice(1)).replaceAll(/[_-]+/g, " ");
       return { nodes: [...before, ...[...named].flatMap(([resource, rows]) => [make("p", { class: "row-title" }, name(resource) + " ", make("small", {}, String(rows.length))), list(rows)])], said };
     });
-    // The description of the tag stays above.
+    // The description of the tag remains above the rows.
     const start = lists[0].previousElementSibling === above && above ? above : lists[0];
     for (let lead = start.previousElementSibling; lead; lead = lead.previousElementSibling) lead.classList.add("row-lead");
     start.before(tools, results);

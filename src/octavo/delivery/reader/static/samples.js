@@ -1,5 +1,5 @@
 // Code samples: fills in the templates of code_samples.toml as code_samples.py does. Editable values are between two
-// marks, which become buttons when drawn.
+// marks, which become buttons when rendered.
 (() => {
   "use strict";
   const templates = "%templates%";

@@ -1,4 +1,4 @@
-// Passes a provider's response to the page of this site that requested it, in whichever window that is.
+// Passes a provider's response to the page of this site that requested it, which may be in any window.
 (() => {
   "use strict";
   const answer = Object.fromEntries(new URLSearchParams(location.search));

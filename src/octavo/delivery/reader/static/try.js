@@ -73,7 +73,7 @@
     for (let left = 20; schema && typeof schema === "object" && "$ref" in schema && left; left--) schema = table[schema.$ref];
     return schema;
   };
-  // A schema merged with its allOf, as far as forms need it.
+  // A schema merged with its allOf, including only the keywords that forms need.
   const merged = (schema, table, depth = 0) => {
     const found = resolve(schema, table);
     if (!found || typeof found !== "object" || !found.allOf || depth > 10) return found || {};
@@ -128,10 +128,10 @@
         const length = [...value].length;
         limit(length < schema.minLength, "≥ " + schema.minLength);
         limit(length > schema.maxLength, "≤ " + schema.maxLength);
-        // Patterns are untrusted: only short ones are used, on short texts.
+        // Patterns are untrusted: only short ones are used, and only on short texts.
         if (typeof schema.pattern === "string" && schema.pattern.length < 200 && length < 500 && !/[+*}][^|]*\)[+*{]/.test(schema.pattern)) {
           let pattern = null;
-          try { pattern = new RegExp(schema.pattern, "u"); } catch { /* of another dialect */ }
+          try { pattern = new RegExp(schema.pattern, "u"); } catch { /* in another regex dialect */ }
           limit(pattern && !pattern.test(value), schema.pattern);
         }
       }
@@ -526,7 +526,7 @@
     const element = make("form", { class: "try", "aria-label": form.method + " " + form.path, novalidate: true }, head,
       make("div", { class: "try-panes" }, make("div", { class: "try-entry" }, ...parts, earlier, ...(listed ? [listed] : [])), make("div", { class: "try-result" }, status, output, ...(code ? [code] : []))));
 
-    // Input appears in the heading and in the code at once
+    // Input appears in the heading and in the code immediately
     const changed = () => {
       let wanted = null;
       try { wanted = gather(state, false); } catch { return; }
@@ -614,7 +614,7 @@
     const simple = (texts, joint) => texts.map(encode).join(joint);
     let object = null;
     if (field.type === "object" && style) {
-      try { object = Object.entries(JSON.parse(texts[0])).map(([key, value]) => [key, typeof value === "object" ? JSON.stringify(value) : String(value)]); } catch { /* sent as it is */ }
+      try { object = Object.entries(JSON.parse(texts[0])).map(([key, value]) => [key, typeof value === "object" ? JSON.stringify(value) : String(value)]); } catch { /* sent unchanged */ }
     }
     if (isPath) {
       const flat = object ? object.flat() : texts;
@@ -701,7 +701,7 @@
     } else if (state.bodyBox?.files) body = { kind: "file", media_type: state.body.media_type, path: state.bodyBox.files[0]?.name || "file" };
     else if (state.bodyBox?.value) body = { kind: state.body.media_type.includes("json") ? "json" : "text", media_type: state.body.media_type, text: state.bodyBox.value };
     if (body && body.kind !== "form" && body.kind !== "multipart") headers.push(["Content-Type", [body.media_type]]);
-    // Values already encoded in their style go into the path unchanged.
+    // Values already encoded in their style are inserted into the path unchanged.
     const names = Object.keys({ ...call.params, ...call.encoded }), done = names.filter((name) => separate(state, name) && wanted.path[name]);
     const path = done.reduce((whole, name) => whole.replaceAll("{" + name + "}", () => wanted.path[name]), call.path);
     const params = Object.fromEntries(names.filter((name) => !done.includes(name)).map((name) => [name, wanted.path[name] || ""]));
@@ -866,7 +866,7 @@
       body.push(make("img", { alt: words.answer, src: "data:" + kind.split(";")[0] + ";base64," + base64(got.bytes) }));
     } else if (size && (/json|text|xml|javascript|yaml|urlencoded/.test(kind) || !kind)) {
       text = new TextDecoder().decode(got.bytes);
-      if (isJson) try { value = JSON.parse(text); } catch { /* as it is */ }
+      if (isJson) try { value = JSON.parse(text); } catch { /* shown unchanged */ }
       if (value !== undefined) body.push(make("div", { class: "try-json", tabindex: 0, role: "group", "aria-label": words.answer }, folding(value)));
       else body.push(make("pre", { tabindex: 0, "aria-label": words.answer }, text.length > 200000 ? text.slice(0, 200000) + "\n…" : text));
     }

@@ -346,18 +346,18 @@ class _Document:
                 self.put(f'<a href="#noted-{number}"></a></li>')
             self.put("</ol>")
 
-    def tell(self, code: str, what: str) -> None:
+    def report(self, code: str, what: str) -> None:
         self.told[code, what, self.place] += 1
 
     def _clean(self, body: Any) -> None:
         inserted, deleted = (sum(1 for _ in body.iter(tag)) for tag in (_INSERTED, _DELETED))
         if inserted or deleted:
-            self.tell(
+            self.report(
                 "tracked_changes",
                 f"insertions were accepted ({inserted}), deletions were skipped ({deleted})",
             )
         if comments := sum(1 for _ in body.iter(_q("office:annotation"))):
-            self.tell("comments_left_out", f"comments were skipped ({comments})")
+            self.report("comments_left_out", f"comments were skipped ({comments})")
         gone = (_q("text:tracked-changes"), _q("office:annotation"), *_GENERATED)
         etree.strip_elements(body, *gone, with_tail=False)
 
@@ -414,7 +414,7 @@ class _Document:
     # Output
 
     def spend(self, much: int) -> None:
-        """Charge for output and visited elements, so that nested repetition comes to an end."""
+        """Charge for output and visited elements, so that nested repetition ends."""
         self.left -= much
         if self.left < 0:
             raise SourceError("the document has too much content")
@@ -436,7 +436,7 @@ class _Document:
             return
         if look.get("hidden"):
             if text.strip():
-                self.tell("left_out", "hidden text")
+                self.report("left_out", "hidden text")
             return
         tags = [tag for mark, tag in _TAGS if look.get(mark)] if text.strip() and self.run != "pre" else ()
         if not tags:
@@ -479,7 +479,7 @@ class _Document:
             self.rows(element)
             self.put("</table>")
         elif element.get(_q("text:display")) == "none" or _is_hidden(element):
-            self.tell("left_out", "a hidden section")
+            self.report("left_out", "a hidden section")
         elif tag in _HOLDERS:
             self.blocks(element)
         else:
@@ -514,7 +514,7 @@ class _Document:
             self.place = _words(element).strip()[:80]
             tag = "h1" if role == "title" else f"h{min(int(role) + self.below, 6)}"
             attributes = f' id="{escape(self.ids[element])}"' if element in self.ids else ""
-            # All of a heading is bold.
+            # Headings are bold anyway.
             look = {}
         elif role == "subtitle":
             look = {"italic": True}
@@ -620,7 +620,7 @@ class _Document:
     def _times(self, element: object, name: str, most: int, what: str) -> int:
         times = _number(element, name, most + 1)
         if times > most:
-            self.tell("left_out", f"repetitions of {what} of a table after the first {most}")
+            self.report("left_out", f"repetitions of {what} of a table after the first {most}")
         return min(times, most)
 
     # Text
@@ -664,13 +664,13 @@ class _Document:
             if self.with_frames:
                 self._frame(element)
         elif _is_hidden(element):
-            self.tell("left_out", "hidden text")
+            self.report("left_out", "hidden text")
         elif tag == _q("text:script"):
-            self.tell("left_out", "a script")
+            self.report("left_out", "a script")
         elif tag in (_P, _H, _LIST, _TABLE):
             self.later.append(partial(self.block, element))
         elif tag.startswith(_SPACES["draw"]):
-            self.tell(
+            self.report(
                 "left_out",
                 "a field of a form" if tag == _q("draw:control") else "a drawing, whose text is kept",
             )
@@ -683,7 +683,7 @@ class _Document:
         if href.startswith("#"):
             anchor = self._anchor(href)
             if anchor is None:
-                self.tell("broken_link", f"{href[:200]} doesn't exist in the document")
+                self.report("broken_link", f"{href[:200]} doesn't exist in the document")
             href = f"#{anchor}" if anchor is not None else ""
         else:
             href = _resolve_relative(href)
@@ -719,17 +719,17 @@ class _Document:
             self.later.append(partial(self.blocks, box))
         elif embedded is not None and (formula := self._formula(embedded)):
             self.put(f"<code>{escape(formula)}</code>")
-            self.tell("left_out", "a formula, which was imported as its source")
+            self.report("left_out", "a formula, which was imported as its source")
         elif embedded is not None:
             known = [image for image in images if self._keep(image)]
             self._image(known, alt)
-            self.tell(
+            self.report(
                 "left_out", "an embedded object" + (", which was imported as its image" if known else "")
             )
         elif images:
             self._image(images, alt)
         elif len(element):
-            self.tell("left_out", "an unsupported frame")
+            self.report("left_out", "an unsupported frame")
 
     def _formula(self, embedded: Any) -> str:
         """Return the source of a formula, or its symbols. Empty for any other object."""
@@ -763,11 +763,11 @@ class _Document:
         kept = [self._keep(image) for image in images]
         source = next(filter(None, kept), None)
         if source is None and "" in kept:
-            self.tell("image_left_out", "an image is damaged, too large, or in an unknown format")
+            self.report("image_left_out", "an image is damaged, too large, or in an unknown format")
         elif source is None and images:
             source = _resolve_relative(images[0].get(_HREF) or "")
             if re.match(r"(?!https?:)[A-Za-z][A-Za-z0-9+.-]*:", source):
-                self.tell("missing_image", f"{source[:200]} doesn't exist in the document")
+                self.report("missing_image", f"{source[:200]} doesn't exist in the document")
                 source = None
         if source:
             self.put(f'<img src="{escape(source)}" alt="{escape(alt)}">')

@@ -149,7 +149,7 @@ class Writer(ContainerWriter):
                 return end
         self.looked.take(10 * (len(lines) - at))
         if exports:
-            self.tell(number, "script_left_out", "skipped: scripts are not imported", "export")
+            self.report(number, "script_left_out", "skipped: scripts are not imported", "export")
         return at + 1 if exports else None
 
     def _remember(self, found: Statements, number: int, exports: bool) -> None:
@@ -157,7 +157,7 @@ class Writer(ContainerWriter):
         known = {name: value for name, value in found.constants.items() if value is not UNKNOWN}
         self.constants.update(known)
         if exports and (len(known) < len(found.constants) or not known):
-            self.tell(number, "script_left_out", "skipped: scripts are not imported", "export")
+            self.report(number, "script_left_out", "skipped: scripts are not imported", "export")
         by_source: dict[str, dict[str, str]] = {}
         for here, (source, name) in found.imports.items():
             if not name:
@@ -199,7 +199,7 @@ class Writer(ContainerWriter):
             if begun:
                 closing = f"</{begun[1].lower()}>"
                 if begun[1].lower() == "script":
-                    self.tell(number, "script_left_out", "skipped: scripts are not imported", "script")
+                    self.report(number, "script_left_out", "skipped: scripts are not imported", "script")
                 if closing in text.lower():
                     closing = ""
                 continue
@@ -238,7 +238,7 @@ class Writer(ContainerWriter):
                     at += 1
                 continue
             if indent >= 4 and not in_list and self.jsx and (fence := FENCE.match(text)):
-                # MDX has no indented listings, so this one is fenced, whatever its indentation.
+                # MDX has no indented listings, so this one is fenced regardless of its indentation.
                 outdent(lines, at, fence["fence"], indent)
                 continue
             end, made = self.block(lines, at)
@@ -274,8 +274,11 @@ class Writer(ContainerWriter):
             return self.admonition(lines, at, found)
         if sign == "=" and self.dialect.indented and (found := TAB.match(text)):
             return self.tabs(lines, at, found)
+        if sign == "/" and self.dialect.indented and len(self.unclosed) < MAX_UNCLOSED:
+            if made := self.slashed(lines, at):
+                return made
         if sign == "(" and self.dialect.roles and re.fullmatch(r"\([^()\n]{1,200}\)=", start.rstrip()):
-            # A label for what follows. A heading keeps its own.
+            # A label for the next block. A heading keeps its own.
             after = next((line.lstrip() for line, _ in lines[at + 1 :] if line.strip()), "")
             if after.startswith(("#", "(")):
                 return at + 1, []
@@ -395,11 +398,11 @@ class Writer(ContainerWriter):
             path, section = found[1], found[2]
         read = self.place.include(path, number)
         if read is None:
-            self.tell(number, "missing_include", f"{path} doesn't exist; nothing is shown in its place")
+            self.report(number, "missing_include", f"{path} doesn't exist; nothing is shown in its place")
             return []
         where, text = read
         if where in self.including or len(self.including) > MAX_INCLUDES:
-            self.tell(
+            self.report(
                 number,
                 "circular_include",
                 f"{path} includes itself, or includes too much; nothing is shown in its place",
@@ -409,7 +412,7 @@ class Writer(ContainerWriter):
         rows = part(cut_section(body.replace("\r\n", "\n").split("\n"), section))
         self.left -= len(rows)
         if self.left < 0:
-            self.tell(
+            self.report(
                 number,
                 "too_many_lines",
                 f"{path}: more than {MAX_LINES} lines are included; skipped",
@@ -452,7 +455,7 @@ class Writer(ContainerWriter):
             closed = self.closing(lines, opened, name)
             if closed is None:
                 if name[0].isupper():
-                    self.tell(number, "unclosed_tag", f"<{name}> is never closed")
+                    self.report(number, "unclosed_tag", f"<{name}> is never closed")
                     rest = lines[line][0][column:]
                     return at + 1 if line == at else line + 1, [(rest, number)] if rest.strip() else []
                 return at, []

@@ -20,7 +20,7 @@ Attributes = dict[str, Any]
 Block = Callable[[Writer, str, Attributes, list[Line], int], list[Line]]
 
 
-def said(attributes: Attributes, *names: str) -> str:
+def first_text(attributes: Attributes, *names: str) -> str:
     """Return the first of these attributes that is a text."""
     for name in names:
         value = attributes.get(name)
@@ -50,21 +50,21 @@ def component_block(
         return []
     if name[0].islower():
         return None
-    if (since := version_badge(name, said(attributes, "version", "since", "v"))) is not None:
+    if (since := version_badge(name, first_text(attributes, "version", "since", "v"))) is not None:
         return [(since, number), ("", number), *writer.blocks(inside)]
     if name in _TRANSPARENT and inside:
         return writer.blocks(inside)
     kept = _words_of(writer, attributes, inside, number)
     if name not in _TRANSPARENT:
         what = "its contents were kept" if inside else "its text was kept" if kept else "it was skipped"
-        writer.tell(number, "unknown_component", f"<{name}> isn't supported; {what}", name)
+        writer.report(number, "unknown_component", f"<{name}> isn't supported; {what}", name)
     return kept
 
 
 def _words_of(writer: Writer, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
     """Return the text of an unsupported component: its title, and its contents or description."""
-    described = said(attributes, "description", "subtitle", "text", "content", "message")
-    titled = attributes if said(attributes, *_TITLES) else {}
+    described = first_text(attributes, "description", "subtitle", "text", "content", "message")
+    titled = attributes if first_text(attributes, *_TITLES) else {}
     body = inside or ([(described, number)] if described else [])
     return trimmed(_opened_card(writer, titled, body, number))
 
@@ -95,12 +95,12 @@ def component_inline(writer: Writer, text: str, found: re.Match[str], line: int)
         return _INLINE[name](writer, attributes, writer.inline(inside, line)), end
     if name in _NOTHING:
         return "", end
-    if (since := version_badge(name, said(attributes, "version", "since", "v"))) is not None:
+    if (since := version_badge(name, first_text(attributes, "version", "since", "v"))) is not None:
         return since, end
     made = writer.inline(inside, line) or _in_line(writer, attributes, line)
     if name not in _TRANSPARENT and name not in _BLOCKS:
         what = "its contents were kept" if inside else "its text was kept" if made else "it was skipped"
-        writer.tell(line, "unknown_component", f"<{name}> isn't supported; {what}", name)
+        writer.report(line, "unknown_component", f"<{name}> isn't supported; {what}", name)
     return made, end
 
 
@@ -111,7 +111,7 @@ def _in_line(writer: Writer, attributes: Attributes, line: int) -> str:
 
 
 def version_badge(name: str, version: str) -> str | None:
-    """Return the text of a custom component or shortcode that tells since which version something exists or is
+    """Return the text of a custom component or shortcode that states the version in which something was added or
     removed, or None for any other. Nearly every site has one, with similar names."""
     plain = re.sub(r"[\W_]", "", name).casefold()
     kind = next((key for key in ("deprecated", "removed") if plain.startswith(key)), "")
@@ -129,14 +129,14 @@ def _hint(writer: Writer, name: str, attributes: Attributes, inside: list[Line],
     if name == "aside" and not attributes:
         return _aside(writer, inside, number)
     kind = (
-        said(attributes, "type", "variant", "kind", "intent", "emojiType", "theme")
-        or callout_kind(said(attributes, "icon"))
+        first_text(attributes, "type", "variant", "kind", "intent", "emojiType", "theme")
+        or callout_kind(first_text(attributes, "icon"))
         if name in _TYPED_HINTS
         else name
     )
     return writer.hint(
         kind.lower() or "note",
-        writer.inline(said(attributes, "title"), number),
+        writer.inline(first_text(attributes, "title"), number),
         writer.blocks(inside),
         number,
     )
@@ -172,7 +172,7 @@ _TYPED_HINTS = frozenset(["Callout", "Aside", "Admonition", "Alert", "Banner", "
 def _tabs(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
     given_titles = attributes.get("items")
     titles = [
-        said(one, "label", "title") if isinstance(one, dict) else one if isinstance(one, str) else ""
+        first_text(one, "label", "title") if isinstance(one, dict) else one if isinstance(one, str) else ""
         for one in (given_titles if isinstance(given_titles, list) else [])
     ]
     by_value = {}
@@ -187,9 +187,9 @@ def _tabs(writer: Writer, name: str, attributes: Attributes, inside: list[Line],
         writer.children_of(inside, ("TabItem", "Tab", "Tabs.Tab", "TabPanel", "TabsContent"))
     ):
         title = (
-            said(given, "label", "title", "name")
-            or by_value.get(said(given, "value"), "")
-            or said(given, "value")
+            first_text(given, "label", "title", "name")
+            or by_value.get(first_text(given, "value"), "")
+            or first_text(given, "value")
         )
         title = title or (titles[at] if at < len(titles) else "")
         items.append((title or f"Tab {at + 1}", writer.blocks(body), line))
@@ -205,7 +205,7 @@ def _code_group(
 def _steps(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
     steps: list[list[Line]] = [
         [(f"### {title}", line), ("", line), *trimmed(writer.blocks(body))]
-        if (title := said(given, "title"))
+        if (title := first_text(given, "title"))
         else trimmed(writer.blocks(body))
         for _, given, body, line in writer.children_of(inside, ("Step", "Steps.Step"))
     ]
@@ -236,7 +236,7 @@ def _type_table(
     rows = []
     for prop, facts in given.items() if isinstance(given, dict) else ():
         if isinstance(facts, dict):
-            kind, default = said(facts, "type"), said(facts, "default")
+            kind, default = first_text(facts, "type"), first_text(facts, "default")
             mark = "" if facts.get("required") in (None, False) else " *(required)*"
             mark += "" if facts.get("deprecated") in (None, False) else " *(deprecated)*"
             # The default is often code rather than its text.
@@ -246,12 +246,12 @@ def _type_table(
                 [
                     f"`{prop}`{mark}",
                     f"`{kind}`" if kind else "",
-                    said(facts, "description"),
+                    first_text(facts, "description"),
                     f"`{default}`" if default else "",
                 ]
             )
     if not rows:
-        writer.tell(
+        writer.report(
             number,
             "expression_left_out",
             f"skipped: the contents of <{name}> are computed when the site is built",
@@ -279,9 +279,9 @@ def _include(
         ends = next((at for at, row in enumerate(rows) if at > begins and "</section>" in row), len(rows))
         return rows[begins + 1 : ends]
 
-    if re.search(r"\.mdx?$", path) and not said(attributes, "lang"):
+    if re.search(r"\.mdx?$", path) and not first_text(attributes, "lang"):
         return writer.included(path, number, None, part)
-    return writer.listing(f"{path}#{section}", number, "", said(attributes, "lang"))
+    return writer.listing(f"{path}#{section}", number, "", first_text(attributes, "lang"))
 
 
 def _tree_rows(writer: Writer, inside: list[Line], indent: str) -> Iterator[Line]:
@@ -289,7 +289,10 @@ def _tree_rows(writer: Writer, inside: list[Line], indent: str) -> Iterator[Line
         return
     for name, given, body, line in writer.children_of(inside, (*_FOLDERS, *_FILES)):
         folder = name in _FOLDERS
-        yield f"{indent}- `{(said(given, 'name', 'title') or '…').rstrip('/')}{'/' if folder else ''}`", line
+        yield (
+            f"{indent}- `{(first_text(given, 'name', 'title') or '…').rstrip('/')}{'/' if folder else ''}`",
+            line,
+        )
         if folder:
             yield from _tree_rows(writer, body, indent + "  ")
 
@@ -317,7 +320,7 @@ def _headed_steps(lines: list[Line]) -> list[list[Line]]:
 def _details(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    title = said(attributes, "title", "summary", "header", "label")
+    title = first_text(attributes, "title", "summary", "header", "label")
     if not title:
         joined = "\n".join(text for text, _ in inside)
         found = re.search(r"<summary[^>]*>(.*?)</summary>", joined, re.DOTALL | re.IGNORECASE)
@@ -346,7 +349,7 @@ def _cards(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
 
 
 def _card(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
-    if not said(attributes, "title", "href", "link", "to"):
+    if not first_text(attributes, "title", "href", "link", "to"):
         return writer.blocks(inside)
     if any(_BLOCKS_INSIDE.match(text) for text, _ in inside):
         return _opened_card(writer, attributes, inside, number)
@@ -361,8 +364,8 @@ _TITLES = ("title", "label", "heading")
 
 def _opened_card(writer: Writer, given: Attributes, body: list[Line], line: int) -> list[Line]:
     """Return a card with content that doesn't fit in a cell, with its title above its contents."""
-    title = words(said(given, *_TITLES))
-    href = said(given, "href", "link", "to", "url")
+    title = words(first_text(given, *_TITLES))
+    href = first_text(given, "href", "link", "to", "url")
     if href:
         title = f"[{title or href}]({writer.place.link(href, line)})"
     return [*([(f"**{title}**", line), ("", line)] if title else []), *trimmed(writer.blocks(trimmed(body)))]
@@ -371,15 +374,15 @@ def _opened_card(writer: Writer, given: Attributes, body: list[Line], line: int)
 def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]], number: int) -> list[Line]:
     rows = []
     for given, body, line in cards:
-        href = said(given, "href", "link", "to", "url")
+        href = first_text(given, "href", "link", "to", "url")
         target = writer.place.link(href, line) if href else ""
-        image, paragraphs = said(given, "img"), paragraphs_of(body)
+        image, paragraphs = first_text(given, "img"), paragraphs_of(body)
         if not image and paragraphs and (shown := _ONLY_IMAGE.match(paragraphs[0][0])):
             image, paragraphs = shown[1], paragraphs[1:]
-        # A cell holds inline content only, so other content of a card becomes text too.
+        # A cell contains only inline content, so other content of a card becomes text too.
         text = "<br>".join(as_html(writer.inline(words_of, n)) for words_of, n in paragraphs)
-        text = text or as_html(said(given, "description"))
-        title = as_html(words(writer.inline(said(given, "title"), line))) or as_html(words(href))
+        text = text or as_html(first_text(given, "description"))
+        title = as_html(words(writer.inline(first_text(given, "title"), line))) or as_html(words(href))
         cover = writer.place.link(image, line, shown=True) if image else ""
         rows.append((title, text, target, cover))
     return [(card_table(rows), number)]
@@ -427,14 +430,14 @@ def _cell_link(target: str) -> str:
 
 def _field(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
     given = attributes
-    shown = said(given, "path", "query", "body", "header", "name")
-    kind = said(given, "type")
+    shown = first_text(given, "path", "query", "body", "header", "name")
+    kind = first_text(given, "type")
     facts = [f"`{shown}`" if shown else "", f"_{kind}_" if kind else ""]
     facts += ["required"] if attributes.get("required") not in (None, False) else []
     facts += ["deprecated"] if attributes.get("deprecated") not in (None, False) else []
-    facts += [f"default: `{default}`"] if (default := said(given, "default")) else []
+    facts += [f"default: `{default}`"] if (default := first_text(given, "default")) else []
     body = writer.blocks(inside)
-    place = said(given, "id")
+    place = first_text(given, "id")
     if shown and not place and name in ("ParamField", "ResponseField"):
         # The id that Mintlify assigns.
         place = "param-" + re.sub(r"\W+|_", "-", shown.lower()).strip("-")
@@ -449,8 +452,8 @@ def _field(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
 def _code_block(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    language = said(attributes, "language", "lang") or re.sub(
-        r"^language-", "", said(attributes, "className")
+    language = first_text(attributes, "language", "lang") or re.sub(
+        r"^language-", "", first_text(attributes, "className")
     )
     given: Any = attributes.get("code", attributes.get("children", UNKNOWN))
     if given is UNKNOWN and inside:
@@ -462,7 +465,7 @@ def _code_block(
         return writer.listing(
             given.rpartition("!")[2],
             number,
-            f"[{title}]" if (title := said(attributes, "title")) else "",
+            f"[{title}]" if (title := first_text(attributes, "title")) else "",
             language,
         )
     if not isinstance(given, str):
@@ -472,18 +475,21 @@ def _code_block(
         [(row, number) for row in rows],
         language,
         number,
-        said(attributes, "title"),
+        first_text(attributes, "title"),
         "showLineNumbers" in attributes,
     )
 
 
 def _player(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
-    source = said(attributes, "src", "url")
+    source = first_text(attributes, "src", "url")
     if not source and inside:
         found = re.search(r"<source[^>]*\ssrc=[\"']([^\"']+)", "\n".join(text for text, _ in inside))
         source = found[1] if found else ""
-    if name in ("YouTube", "Youtube", "LiteYouTubeEmbed") or said(attributes, "videoId", "youTubeId"):
-        source = source or f"https://www.youtube.com/watch?v={said(attributes, 'id', 'videoId', 'youTubeId')}"
+    if name in ("YouTube", "Youtube", "LiteYouTubeEmbed") or first_text(attributes, "videoId", "youTubeId"):
+        source = (
+            source
+            or f"https://www.youtube.com/watch?v={first_text(attributes, 'id', 'videoId', 'youTubeId')}"
+        )
     source = re.sub(
         r"^(https?:)?//(?:www\.)?youtube(?:-nocookie)?\.com/embed/([\w-]+).*$",
         r"https://www.youtube.com/watch?v=\2",
@@ -498,14 +504,14 @@ def _player(writer: Writer, name: str, attributes: Attributes, inside: list[Line
 
 
 def _image(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
-    if caption := said(attributes, "caption"):
-        source, alt, width = (said(attributes, key) for key in ("src", "alt", "width"))
+    if caption := first_text(attributes, "caption"):
+        source, alt, width = (first_text(attributes, key) for key in ("src", "alt", "width"))
         return [(figure(writer, source, alt, caption, width.removesuffix("px"), number), number)]
     return [(made, number)] if (made := _inline_image(writer, attributes, "")) else []
 
 
 def _table(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
-    """Return a table whose cells hold Markdown."""
+    """Return a table whose cells contain Markdown."""
     joined = "\n".join(text for text, _ in inside)
     rows = [
         [cell[1] for cell in re.finditer(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", row[1], re.DOTALL)]
@@ -517,7 +523,7 @@ def _table(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
 def _left_out(writer: Writer, name: str, number: int) -> list[Line]:
     """Report a component whose contents are an expression."""
     message = f"skipped: the contents of <{name}> are computed when the site is built"
-    writer.tell(number, "expression_left_out", message)
+    writer.report(number, "expression_left_out", message)
     return []
 
 
@@ -546,7 +552,7 @@ def _holding(
             return [
                 (figure(writer, shown[2], shown[1], said_below, width[1] if width else "", number), number)
             ]
-    if {"grid", "cards"} <= set(said(attributes, "class").split()):
+    if {"grid", "cards"} <= set(first_text(attributes, "class").split()):
         items = _items(inside)
         if items and not any(_BLOCKS_INSIDE.match(text) for item in items for text, _ in item):
             return [(card_table([_grid_card(writer, item) for item in items]), number)]
@@ -554,7 +560,7 @@ def _holding(
 
 
 def _items(lines: list[Line]) -> list[list[Line]]:
-    """Return the items of a list, or none if there is anything besides the list."""
+    """Return the items of a list, or none if there is anything other than the list."""
     items: list[list[Line]] = []
     for text, number in lines:
         if found := re.match(r"[-*+][ \t]+(.*)$", text):
@@ -580,7 +586,7 @@ def _grid_card(writer: Writer, item: list[Line]) -> tuple[str, str, str, str]:
 
 
 def _frame(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
-    caption = said(attributes, "caption")
+    caption = first_text(attributes, "caption")
     body = trimmed(writer.blocks(inside))
     return [*body, ("", number), (f"_{caption}_", number)] if caption else body
 
@@ -592,19 +598,19 @@ def _children(
 
 
 def _update(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
-    return [(f"## {said(attributes, 'label')}", number), ("", number), *writer.blocks(inside)]
+    return [(f"## {first_text(attributes, 'label')}", number), ("", number), *writer.blocks(inside)]
 
 
 def _partial(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    path = said(attributes, "file", "src")
+    path = first_text(attributes, "file", "src")
     where = f"/snippets/{path}" if name == "Snippet" else path
     return writer.included(where, number, attributes) if path else []
 
 
 def _prompt(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
-    head = f"{{% prompt description={quoted(said(attributes, 'description') or 'Prompt')} %}}"
+    head = f"{{% prompt description={quoted(first_text(attributes, 'description') or 'Prompt')} %}}"
     return [(head, number), *fenced(inside, "", number), ("{% endprompt %}", number)]
 
 
@@ -612,8 +618,8 @@ def _package_managers(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
     """Return one command in the form of each package manager."""
-    package, args = said(attributes, "pkg"), said(attributes, "args")
-    kind = said(attributes, "type") or "add"
+    package, args = first_text(attributes, "pkg"), first_text(attributes, "args")
+    kind = first_text(attributes, "type") or "add"
     items = []
     for manager, commands in _MANAGERS.items():
         parts = [commands.get(kind, f"{manager} {kind}")]
@@ -642,10 +648,12 @@ def _for_readers(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
     """Return content that only people, or only agents, see on a page."""
-    reader = {"llms-only": "agents", "llms-ignore": "humans"}.get(name) or said(attributes, "for")
+    reader = {"llms-only": "agents", "llms-ignore": "humans"}.get(name) or first_text(attributes, "for")
     condition = _READERS.get(reader)
     if condition is None:
-        writer.tell(number, "unknown_component", f"<{name}> is for “{reader}”; its contents were kept", name)
+        writer.report(
+            number, "unknown_component", f"<{name}> is for “{reader}”; its contents were kept", name
+        )
         return writer.blocks(inside)
     return [(f"{{% if {condition} %}}", number), *writer.blocks(inside), ("{% endif %}", number)]
 
@@ -727,14 +735,19 @@ _NOTHING = frozenset(
 
 
 def _inline_link(writer: Writer, attributes: Attributes, inside: str) -> str:
-    href = said(attributes, "to", "href", "link", "id")
+    href = first_text(attributes, "to", "href", "link", "id")
     return f"[{inside}]({writer.place.link(href, 0)})" if href and inside else inside
 
 
 def _button(writer: Writer, attributes: Attributes, inside: str) -> str:
-    href = said(attributes, "href", "to", "link")
-    text = inside or said(attributes, "text", "label", "title")
-    quiet = said(attributes, "variant", "type", "theme", "kind") in ("secondary", "minimal", "alt", "outline")
+    href = first_text(attributes, "href", "to", "link")
+    text = inside or first_text(attributes, "text", "label", "title")
+    quiet = first_text(attributes, "variant", "type", "theme", "kind") in (
+        "secondary",
+        "minimal",
+        "alt",
+        "outline",
+    )
     return button(writer.place, text, href, not quiet)
 
 
@@ -747,16 +760,16 @@ def button(place: Place, text: str, href: str, primary: bool) -> str:
 
 def _inline_image(writer: Writer, attributes: Attributes, inside: str) -> str:
     sources = attributes.get("sources")
-    source = said(attributes, "src", "img")
+    source = first_text(attributes, "src", "img")
     dark = ""
     if isinstance(sources, dict):
-        source, dark = said(sources, "light") or source, said(sources, "dark")
+        source, dark = first_text(sources, "light") or source, first_text(sources, "dark")
     if not source:
         return ""
-    width = said(attributes, "width").removesuffix("px")
+    width = first_text(attributes, "width").removesuffix("px")
     size = f' width="{width}"' if re.fullmatch(r"\d{1,5}%?", width) else ""
     shown = writer.place.link(source, 0, shown=True)
-    made = f'<img src="{shown}" alt="{escape(said(attributes, "alt"))}"{size}>'
+    made = f'<img src="{shown}" alt="{escape(first_text(attributes, "alt"))}"{size}>'
     if dark:
         other = writer.place.link(dark, 0, shown=True)
         return f'<picture><source srcset="{other}" media="(prefers-color-scheme: dark)">{made}</picture>'
@@ -764,25 +777,25 @@ def _inline_image(writer: Writer, attributes: Attributes, inside: str) -> str:
 
 
 def _badge(writer: Writer, attributes: Attributes, inside: str) -> str:
-    text = inside or said(attributes, "text", "label")
+    text = inside or first_text(attributes, "text", "label")
     return f"`{text}`" if text else ""
 
 
 def _icon(writer: Writer, attributes: Attributes, inside: str) -> str:
-    name = said(attributes, "icon", "name").removeprefix("fa-")
+    name = first_text(attributes, "icon", "name").removeprefix("fa-")
     return f'<i class="fa-{name}">:{name}:</i>' if name and is_free(name) and icon(name) else ""
 
 
 def _anchor(writer: Writer, attributes: Attributes, inside: str) -> str:
-    href = said(attributes, "href")
-    return f"[{said(attributes, 'label') or inside}]({writer.place.link(href, 0)})" if href else inside
+    href = first_text(attributes, "href")
+    return f"[{first_text(attributes, 'label') or inside}]({writer.place.link(href, 0)})" if href else inside
 
 
 def _variable(writer: Writer, attributes: Attributes, inside: str) -> str:
-    name = said(attributes, "name")
+    name = first_text(attributes, "name")
     value = writer.place.value(name)
     if value is None:
-        writer.tell(
+        writer.report(
             0, "variable", f"{name[:80]} is computed when the page is viewed, so it isn't imported", name
         )
     return value if value is not None else f"`{name}`"

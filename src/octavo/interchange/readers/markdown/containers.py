@@ -1,4 +1,4 @@
-"""Conversion of blocks that hold others: callouts, tabs, quotes, and code."""
+"""Conversion of blocks that contain others: callouts, tabs, quotes, and code."""
 
 from __future__ import annotations
 
@@ -37,6 +37,10 @@ HINT_NAMES = frozenset(
     versionchanged versionremoved admonition topic""".split()
 )
 TAB = re.compile(r"(?P<indent>[ \t]*)===[!+]{0,2}[ \t]+([\"'])(?P<title>.*)\2[ \t]*$")
+SLASHED = re.compile(
+    r"(?P<indent>[ \t]*)(?P<fence>/{3,})[ \t]*(?P<name>[A-Za-z][\w.-]*)[ \t]*(?:\|(?P<title>.*))?$"
+)
+_OPTION = re.compile(r"[ ]{4,}(?P<name>[\w-]+):[ \t]*(?P<value>.*?)[ \t]*$")
 CONTAINER = re.compile(
     r"(?P<indent>[ \t]*)(?P<colons>:{3,})[ \t]*(?P<name>\{?[A-Za-z][\w:-]*\}?)?(?P<rest>[^\n]*)$"
 )
@@ -97,8 +101,21 @@ def hint_of_attributes(line: str) -> str:
     )
 
 
+def _definitions(lines: list[Line]) -> list[Line]:
+    """Return terms and lists of definitions in the form of Markdown Extra, with colons."""
+    made: list[Line] = []
+    for text, number in lines:
+        if text.startswith("- "):
+            while made and not made[-1][0].strip():
+                made.pop()
+            made.append((f":   {text[2:]}", number))
+        else:
+            made.append((f"  {text}" if text.startswith("  ") else text, number))
+    return made
+
+
 class ContainerWriter(InlineWriter, ABC):
-    """Writer of blocks that hold others."""
+    """Writer of blocks that contain others."""
 
     @abstractmethod
     def blocks(self, lines: list[Line]) -> list[Line]:
@@ -123,6 +140,7 @@ class ContainerWriter(InlineWriter, ABC):
                 "```",
                 "~~~",
                 ":::",
+                "///",
                 "!!!",
                 "???",
                 "=== ",
@@ -301,12 +319,81 @@ class ContainerWriter(InlineWriter, ABC):
         made = self.tab_list(items, number)
         return end, [*indented(made, indent), ("", made[-1][1])]
 
+    def slashed(self, lines: list[Line], at: int) -> tuple[int, list[Line]] | None:
+        """Convert a block between slashes of Python-Markdown, or adjacent tabs. Return None if it isn't one."""
+        found = SLASHED.match(lines[at][0])
+        end = self._end_of_slashed(lines, at, found) if found else None
+        if found is None or end is None:
+            self.unclosed += [found["fence"]] if found else []
+            return None
+        number, indent = lines[at][1], indent_of(found["indent"])
+        name, title = found["name"].lower(), (found["title"] or "").strip()
+        if name == "tab":
+            return self._slashed_tabs(lines, at)
+        options, inside = self._options(dedented(lines[at + 1 : end], indent))
+        if name == "define":
+            inside = _definitions(inside)
+        body = self.blocks(inside)
+        if name == "details":
+            made = self.details(title, body, number, options.get("open", "").lower() == "true")
+        elif name in ("html", "define") or name.endswith("caption"):
+            made = body
+        else:
+            kind = options.get("type", "note") if name == "admonition" else name
+            if kind not in _STYLES and not title:
+                title = kind.replace("-", " ").capitalize()
+            made = self.hint(kind, self.inline(title, number), body, number)
+        return end + 1, [*indented(made, found["indent"]), ("", lines[end][1])]
+
+    def _slashed_tabs(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
+        number, end = lines[at][1], at
+        items: list[tuple[str, list[Line], int]] = []
+        while at < len(lines) and (found := SLASHED.match(lines[at][0])) and found["name"].lower() == "tab":
+            closing = self._end_of_slashed(lines, at, found)
+            if closing is None:
+                break
+            options, inside = self._options(dedented(lines[at + 1 : closing], indent_of(found["indent"])))
+            if items and options.get("new", "").lower() == "true":
+                break
+            items.append(((found["title"] or "").strip(), self.blocks(inside), lines[at][1]))
+            at = end = closing + 1
+            while at < len(lines) and not lines[at][0].strip():
+                at += 1
+        made = self.tab_list(items, number)
+        return end, [*made, ("", made[-1][1])]
+
+    @staticmethod
+    def _options(lines: list[Line]) -> tuple[dict[str, str], list[Line]]:
+        """Return the options at the start of a block between slashes, and the rest of it."""
+        options: dict[str, str] = {}
+        at = 0
+        while at < len(lines) and lines[at][0].startswith("    "):
+            if option := _OPTION.match(lines[at][0]):
+                options[option["name"].lower()] = option["value"]
+            at += 1
+        return options, lines[at:]
+
+    @staticmethod
+    def _end_of_slashed(lines: list[Line], at: int, found: re.Match[str]) -> int | None:
+        """Return the line that closes a block, which has as many slashes as its first line."""
+        fence = ""
+        for end in range(at + 1, len(lines)):
+            text = lines[end][0]
+            if other := FENCE.match(text):
+                if not fence:
+                    fence = other["fence"]
+                elif other["fence"].startswith(fence) and not other["info"].strip():
+                    fence = ""
+            elif not fence and text.strip() == found["fence"]:
+                return end
+        return None
+
     def container(self, lines: list[Line], at: int, found: re.Match[str]) -> tuple[int, list[Line]]:
         number = lines[at][1]
         if self.dialect.indented:
             # A placeholder for documentation generated from code. The lines below are its options.
             named = f"{found['name']}{found['rest']}".strip()
-            self.tell(
+            self.report(
                 number,
                 "code_reference",
                 f"::: {named[:100]} is generated from code when the site is built; skipped",
@@ -366,7 +453,7 @@ class ContainerWriter(InlineWriter, ABC):
             given = attributes_of(rest.strip("{}")).get("title", "")
             return self.hint(kind, self.inline(title or given, number), self.blocks(inside), number)
         if kind not in ("raw", "v-pre", "div", "center", "grid", "row", "column", "columns"):
-            self.tell(
+            self.report(
                 number, "unknown_container", f"::: {name} isn't supported; its contents were kept", name
             )
         return self.blocks(inside)
@@ -549,7 +636,7 @@ class ContainerWriter(InlineWriter, ABC):
         path, _, region = path.partition("#")
         given = self.place.include(path, number)
         if given is None:
-            self.tell(number, "missing_include", f"{path} doesn't exist; nothing is shown in its place")
+            self.report(number, "missing_include", f"{path} doesn't exist; nothing is shown in its place")
             return []
         name, ending = given[0].rpartition("/")[2], given[0].rpartition(".")[2].lower()
         rows = given[1].replace("\r\n", "\n").rstrip("\n").split("\n")
@@ -563,7 +650,7 @@ class ContainerWriter(InlineWriter, ABC):
         rows = part(rows)
         self.left -= len(rows)
         if self.left < 0:
-            self.tell(
+            self.report(
                 number,
                 "too_many_lines",
                 f"{path}: more than {MAX_LINES} lines are included; skipped",

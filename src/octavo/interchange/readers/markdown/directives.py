@@ -152,9 +152,11 @@ def directive_block(
             if made is not None:
                 return [(row, number) for row in made.split("\n") if made]
         if name in ("eval-rst", "raw") and body:
-            writer.tell(number, "unknown_directive", f"{{{name}}} isn't supported in Markdown; skipped", name)
+            writer.report(
+                number, "unknown_directive", f"{{{name}}} isn't supported in Markdown; skipped", name
+            )
         return []
-    writer.tell(number, "unknown_directive", f"{{{name}}} isn't supported; its contents were kept", name)
+    writer.report(number, "unknown_directive", f"{{{name}}} isn't supported; its contents were kept", name)
     return writer.blocks(body) if body and not name.startswith("auto") else []
 
 

@@ -18,7 +18,7 @@ _TERM = re.compile(
 _AS_IT_IS = frozenset(
     "safeHTML safeURL safeHTMLAttr safeCSS safeJS plainify relURL absURL relLangURL htmlUnescape".split()
 )
-"""Functions that return their argument, as far as an Octavo page is concerned."""
+"""Functions whose effect does not matter on an Octavo page, so that they return their argument."""
 _LONGEST = 50_000
 """Maximum number of characters of a template, and of its output apart from its parameters."""
 _LONGEST_WHOLE = 400_000

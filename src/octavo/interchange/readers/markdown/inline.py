@@ -16,7 +16,7 @@ from .literals import UNKNOWN, read_literal
 
 MAX_WORDS = 50_000
 """Maximum number of characters of a paragraph or a line that is searched for links and components."""
-MAX_LOOKED = 2_000_000
+MAX_SEARCHED_LINES = 2_000_000
 """Maximum total number of lines of a page that are searched for missing ends."""
 _LABELLED = re.compile(r"[ \t]+\([\w:.-]+\)(?=[ \t]*(?:\n|\Z))")
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp)$", re.IGNORECASE)
@@ -80,7 +80,7 @@ class Vocabulary(Struct, Generic[AnyWriter], frozen=True):
     magic_fences: Callable[[AnyWriter, list[Line], int], tuple[int, list[Line]] | None]
 
 
-class Looked(Struct):
+class SearchBudget(Struct):
     """The number of lines of a page that were searched in vain."""
 
     lines: int = 0
@@ -88,7 +88,7 @@ class Looked(Struct):
     def take(self, lines: int) -> bool:
         """Count lines. Return False if there were too many."""
         self.lines += lines
-        return self.lines <= MAX_LOOKED
+        return self.lines <= MAX_SEARCHED_LINES
 
 
 class InlineWriter:
@@ -111,9 +111,9 @@ class InlineWriter:
         self.told: set[str] = set()
         self.assigned: dict[str, str] = {}
         self.unclosed: list[str] = []
-        self.looked = Looked()
+        self.looked = SearchBudget()
 
-    def tell(self, line: int, code: str, message: str, key: str | None = None) -> None:
+    def report(self, line: int, code: str, message: str, key: str | None = None) -> None:
         """Report a problem, only once for each ``key`` if there is one."""
         if key is None or (code + key) not in self.told:
             self.told.add(code + (key or ""))
@@ -154,7 +154,7 @@ class InlineWriter:
             return text
         if len(text) > MAX_WORDS:
             message = f"more than {MAX_WORDS} characters without an empty line; kept as written"
-            self.tell(number, "too_long", message)
+            self.report(number, "too_long", message)
             return text
         made: list[str] = []
         endless: set[str] = set()
@@ -205,10 +205,10 @@ class InlineWriter:
 
     def _spanning(self, text: str, found: re.Match[str], endless: set[str], line: int) -> tuple[str, int]:
         """Return the replacement of comments, formulas, and shortcodes, and where the text continues. ``endless``
-        collects the opening signs that have no end from here on."""
+        collects the opening signs without an end in the rest of the text."""
         sign, start = found[0], found.end() + (found[0] == "$$")
         if sign[0] == "\\" and not (self.dialect.dollars and self.dialect.indented):
-            return sign, start  # A literal sign.
+            return sign, start  # An escaped literal character.
         ends = [
             (end, len(close))
             for close in (_SPANS[sign] if sign not in endless else ())
@@ -307,7 +307,7 @@ class InlineWriter:
             return name.removeprefix("glossary:")
         value = self.place.value(name)
         if value is None:
-            self.tell(
+            self.report(
                 line,
                 "variable",
                 f"{found[0]} is computed when the page is viewed, so it isn't imported",
@@ -330,7 +330,7 @@ class InlineWriter:
                 given = self.expression(value[1:-1])
                 if key in ("style", "ref", "key") or not isinstance(given, (str, int, float)):
                     if key in ("src", "href"):
-                        self.tell(
+                        self.report(
                             line,
                             "expression_left_out",
                             f"{key}={value} is computed when the page runs, so it isn't imported",
@@ -371,7 +371,7 @@ class InlineWriter:
             value = self.place.value(found["value"])
             if value is not None:
                 return value
-            self.tell(
+            self.report(
                 line,
                 "variable",
                 f"{found[0][:80]} is computed when the site is built, so it isn't imported",
@@ -385,7 +385,7 @@ class InlineWriter:
         elif self.dialect.vue and found["value"] is not None:
             if (value := self.place.value(found["value"])) is not None:
                 return value
-            self.tell(
+            self.report(
                 line,
                 "expression_left_out",
                 f"{found[0][:80]} is computed when the site is built, so it isn't imported",
@@ -399,7 +399,7 @@ class InlineWriter:
         value = self.expression(found["braced"])
         if isinstance(value, (str, int, float)) and not isinstance(value, bool):
             return str(value)
-        self.tell(
+        self.report(
             line,
             "expression_left_out",
             f"{found[0][:80]} is computed when the site is built, so it isn't imported",

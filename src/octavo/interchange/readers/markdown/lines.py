@@ -100,7 +100,7 @@ def indent_of(text: str) -> int:
 
 
 def outdent(lines: list[Line], at: int, fence: str, by: int) -> None:
-    """Remove columns of indentation from a fenced listing that starts at a line, as far as its lines have them."""
+    """Remove columns of indentation from a fenced listing that starts at a line, if its lines have them."""
     begins = at
     while at < len(lines):
         text, number = lines[at]

@@ -52,7 +52,7 @@ def magic_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[L
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
-        writer.tell(
+        writer.report(
             number, "unclear_markup", f"[block:{found['kind']}] can't be read; its source was kept as text"
         )
         made = fenced([(row, number) for row in written.strip("\n").split("\n")], "json", number)
@@ -103,7 +103,7 @@ def _made(writer: Writer, kind: str, data: Mapping[str, object], number: int) ->
     if kind == "html":
         return html_lines(writer, data.get("html"), number)
     kept = _lines(data.get("text") or data.get("html") or data.get("body"), number)
-    writer.tell(
+    writer.report(
         number,
         "unknown_component",
         f"[block:{kind}] isn't supported; {'its contents were kept' if kept else 'it was skipped'}",
@@ -117,7 +117,7 @@ def html_lines(writer: Writer, given: object, number: int) -> list[Line]:
     text = given if isinstance(given, str) else ""
     made, count = _RUNS.subn("", text)
     if count:
-        writer.tell(number, "script_left_out", "skipped: scripts are not imported", "script")
+        writer.report(number, "script_left_out", "skipped: scripts are not imported", "script")
     return writer.blocks(_lines(made, number))
 
 

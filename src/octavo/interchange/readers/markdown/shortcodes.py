@@ -14,7 +14,7 @@ from .blocks import MAX_NESTING, Writer
 from .components import component_block, version_badge
 from .containers import HINT_NAMES
 from .hugo_templates import fill
-from .inline import MAX_LOOKED
+from .inline import MAX_SEARCHED_LINES
 from .lines import MAX_LINES, Line, attributes_of, dedented, fenced, quoted, trimmed, words
 from .readme_blocks import as_html
 
@@ -219,7 +219,7 @@ def _paired(writer: Writer, found: re.Match[str], inside: list[Line], number: in
     made = _of_template(writer, found, inside, number)
     if made is not None:
         return made
-    writer.tell(
+    writer.report(
         number, "unknown_shortcode", f"the shortcode {name} isn't supported; its contents were kept", name
     )
     return writer.blocks(inside)
@@ -252,7 +252,7 @@ def _of_template(
     whole = fill(template, *given, within, partial(pieces.rendered, number=number))
     if whole is None or pieces.count(whole) > MAX_LINES:
         # A page that grows too large isn't tried again.
-        writer.looked.take(MAX_LOOKED)
+        writer.looked.take(MAX_SEARCHED_LINES)
         return None
     return pieces.blocks_of(whole, number)
 
@@ -279,7 +279,7 @@ class _Pieces:
         return f"\ue0f0{len(self.made) - 1}\ue0f1"
 
     def count(self, html: str) -> int:
-        """Return the number of lines that the placeholders in HTML stand for."""
+        """Return the number of lines that the placeholders in HTML represent."""
         return sum(len(self.made[int(found[1])]) for found in _SIGN.finditer(html))
 
     def rendered(self, markdown: str, number: int) -> str:
@@ -352,7 +352,7 @@ class _Pieces:
     def blocks_of(self, html: str, number: int) -> list[Line]:
         """Return HTML with placeholders as Octavo lines."""
         if re.search(r"<script\b", html, re.IGNORECASE):
-            self.writer.tell(number, "script_left_out", "skipped: scripts are not imported", "script")
+            self.writer.report(number, "script_left_out", "skipped: scripts are not imported", "script")
         if not _is_visible(html):
             return []
         page = parse_html(f"<html><body><main><h1>-</h1>{html}</main></body></html>")
@@ -494,7 +494,7 @@ def _alone(writer: Writer, found: re.Match[str], number: int) -> str:
     own = _of_template(writer, found, None, number)
     if own is not None:
         return "\n".join(text for text, _ in own)
-    writer.tell(number, "unknown_shortcode", f"the shortcode {name} isn't supported; it was skipped", name)
+    writer.report(number, "unknown_shortcode", f"the shortcode {name} isn't supported; it was skipped", name)
     return ""
 
 
@@ -521,7 +521,7 @@ def shortcode_inline(writer: Writer, text: str, start: int, end: int, line: int)
 def shortcodes_in_code(writer: Writer, text: str, line: int) -> str:
     """Fill in the shortcodes of a line of code, as Hugo does before it reads Markdown.
 
-    A shortcode that gives no plain text on one line stays as written, and is reported.
+    A shortcode that gives no plain text on one line remains as written, and is reported.
     """
 
     def filled(piece: re.Match[str]) -> str:
@@ -531,7 +531,7 @@ def shortcodes_in_code(writer: Writer, text: str, line: int) -> str:
         value = _plain_text(writer, found, line)
         if value is None:
             message = f"the shortcode {found['name']} in code was kept as text"
-            writer.tell(line, "unknown_shortcode", message, f"{found['name']} in code")
+            writer.report(line, "unknown_shortcode", message, f"{found['name']} in code")
         return piece[0] if value is None else value
 
     return _IN_CODE.sub(filled, text) if "{{" in text else text
@@ -545,7 +545,7 @@ def _unescaped(written: str) -> str:
 
 
 def _plain_text(writer: Writer, found: re.Match[str], line: int) -> str | None:
-    """Return the plain text on one line that a shortcode stands for, or None if there is none."""
+    """Return the plain text on one line that a shortcode represents, or None if there is none."""
     named, given = _given(found["rest"])
     if found["close"]:
         return None
@@ -617,7 +617,7 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
         return end, writer.hint("note", "", body, number) if name == "note" else writer.details(
             rest.strip("\"'"), body, number
         )
-    writer.tell(
+    writer.report(
         number,
         "variable",
         f"{{% {name} %}} is computed when the site is built; its contents were kept",
@@ -654,7 +654,7 @@ def _tag(writer: Writer, name: str, rest: str, number: int, alone: bool = False)
             return [(row, number) for row in text.split("\n")]
         if alone:
             return writer.included(path if name == "include_relative" else f"/_includes/{path}", number)
-        writer.tell(
+        writer.report(
             number, "unknown_shortcode", f"{{% include {path} %}} isn't supported; it was skipped", path
         )
         return []
@@ -665,7 +665,7 @@ def _tag(writer: Writer, name: str, rest: str, number: int, alone: bool = False)
         return []
     if name in ("assign", "else", "elsif", "when", "seo", "feed_meta", "toc", "endraw"):
         return []
-    writer.tell(number, "unknown_shortcode", f"{{% {name} %}} isn't supported; it was skipped", name)
+    writer.report(number, "unknown_shortcode", f"{{% {name} %}} isn't supported; it was skipped", name)
     return []
 
 
@@ -751,7 +751,7 @@ MAX_VALUE = 10_000
 
 
 def _value(writer: Writer, said: str) -> str | None:
-    """Return the value of a Liquid expression, as far as the source states it."""
+    """Return the value of a Liquid expression, if it can be determined from the source."""
     first, *filters = [part.strip() for part in _PARTS_OF.findall(said)] or [""]
     value = _named(writer, first)
     for one in filters:
@@ -798,7 +798,7 @@ def liquid_inline(writer: Writer, found: re.Match[str], line: int) -> str:
     value = found["value"]
     if (known := _value(writer, value)) is not None:
         return known
-    writer.tell(
+    writer.report(
         line,
         "variable",
         f"{found[0][:80]} is computed when the site is built, so it isn't imported",

@@ -22,7 +22,7 @@ from octavo.core.problems import Problem
 from octavo.core.summary import natural_key
 from octavo.core.yaml_text import YamlError, read_yaml
 from octavo.errors import Unavailable
-from octavo.kit.runtime.process import Got, HostRequest, ScriptEvent, ScriptFailed, ScriptProcess
+from octavo.kit.runtime.process import HostRequest, HostResponse, ScriptEvent, ScriptFailed, ScriptProcess
 
 from ..formats.html import anchors_of, parse_html
 from ..formats.html_pages import html_page
@@ -151,14 +151,14 @@ class Asciidoctor:
             self.close()
             raise ScriptFailed(str(error)) from None
 
-    def _included(self, page: str, asked: HostRequest) -> Got:
+    def _included(self, page: str, asked: HostRequest) -> HostResponse:
         wanted = unquote(asked.url.partition("?file=")[2])
         inside = wanted.startswith(_ROOT)
         found = self._find(("/" if inside else "") + unquote(wanted.removeprefix(_ROOT)), page)
         text = self._files.text(found) if found is not None else None
         if text is None or len(text) > MAX_TEXT:
-            return Got(asked.url, 404, [], b"")
-        return Got(asked.url, 200, [], text.encode())
+            return HostResponse(asked.url, 404, [], b"")
+        return HostResponse(asked.url, 200, [], text.encode())
 
 
 def _start() -> ScriptProcess:
@@ -759,7 +759,7 @@ class _Reading:
 
 
 class _Lined:
-    """A place that finds the line of a link, as far as possible."""
+    """Place that finds the line of a link if possible."""
 
     def __init__(self, place: Place, rows: list[str]) -> None:
         self._place = place

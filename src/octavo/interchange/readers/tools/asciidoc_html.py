@@ -8,7 +8,7 @@ from typing import Any
 
 from lxml import etree
 
-from ..formats.html import drop
+from ..formats.html_content import drop
 
 _ADMONITIONS = ("note", "tip", "important", "warning", "caution")
 _LATEX = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)

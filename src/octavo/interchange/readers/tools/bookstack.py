@@ -358,7 +358,7 @@ def _number(value: object) -> float:
 
 
 def _body(markup: str) -> str:
-    """Return the contents between the body tags, as far as these exist."""
+    """Return the contents between the body tags, if there are any."""
     inside = re.split(r"<body[^>]*>", markup, maxsplit=1)[-1]
     return re.split(r"</body>", inside, maxsplit=1)[0]
 

@@ -1,4 +1,4 @@
-"""Configuration files of documentation tools: where they are, and what they say."""
+"""Configuration files of documentation tools: their locations and contents."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def read_yaml_file(files: Heads, path: str, problems: list[Problem]) -> JsonObje
     text = files.text(path)
     if text is None:
         return {}
-    # Tags for programs are read as the value after them.
+    # YAML tags for programs are dropped, so that only their values are read.
     text = re.sub(r"!!?(?:python/[\w.:/-]+|[A-Za-z][\w.-]*)(?=\s|$)", "", text)
     try:
         return mapping(read_yaml(text).value)
@@ -88,6 +88,22 @@ def read_json_file(files: Heads, path: str, problems: list[Problem]) -> Any:
 _CODE = (".ts", ".js", ".mts", ".mjs", ".cts", ".cjs", ".tsx", ".jsx", ".json")
 
 
+def read_configuration(files: Heads, path: str, problems: list[Problem]) -> JsonObject:
+    """Return a configuration file, in any of its formats: TOML, JSON, or YAML."""
+    if path.endswith("toml"):
+        import tomllib
+
+        try:
+            return tomllib.loads(files.text(path) or "")
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            problems.append(
+                Problem(path, 0, "invalid_configuration", f"{error}; the default values are used")
+            )
+            return {}
+    read = read_json_file if path.endswith("json") else read_yaml_file
+    return mapping(read(files, path, problems))
+
+
 def module_at(files: Heads, path: str) -> Module:
     """Return a code file together with its imports from nearby files."""
 
@@ -104,7 +120,7 @@ def module_at(files: Heads, path: str) -> Module:
 
 
 _OTHER_PAGES = (".html", ".htm", ".org", ".rst", ".adoc", ".asciidoc", ".textile")
-MAX_TOLD = 100
+MAX_REPORTED = 100
 
 
 def unread_pages(
@@ -120,7 +136,7 @@ def unread_pages(
         and files.head(path)
     )
     message = "skipped: a page in an unsupported format"
-    return [Problem(path, 0, "format_left_out", message) for path in islice(found, MAX_TOLD)]
+    return [Problem(path, 0, "format_left_out", message) for path in islice(found, MAX_REPORTED)]
 
 
 def unread_navigation(path: str, what: str) -> Problem:

@@ -20,7 +20,8 @@ from octavo.core.problems import Problem
 from octavo.core.sources import SourceError
 from octavo.core.summary import natural_key
 
-from ..formats.html import drop, parse_html
+from ..formats.html import parse_html
+from ..formats.html_content import drop
 from ..formats.html_pages import html_of_tree
 from ..layout import Dialect, Entry, Layout, Place
 from ..markdown.translating import translate
@@ -333,7 +334,7 @@ class _Export:
             while at.parent in self.pages and at.parent not in seen:
                 seen.add(at.parent)
                 at = self.pages[at.parent]
-            # A page that is its own ancestor goes to the top level.
+            # A page that is its own ancestor is moved to the top level.
             if page.parent in self.pages and at.parent not in self.pages:
                 self.pages[page.parent].children.append(page.id)
             else:
@@ -415,7 +416,7 @@ class _Storage:
         made = translate(self.markdown[number], self.place, Dialect()).text.strip("\n")
         return "\n".join(f"{indent}{row}" if row else row for row in made.split("\n"))
 
-    def tell(self, code: str, message: str) -> None:
+    def report(self, code: str, message: str) -> None:
         if message not in self.told:
             self.told.add(message)
             self.place.problem(0, code, message[:300])
@@ -473,7 +474,7 @@ class _Storage:
                     # Links to other spaces keep their URLs.
                     return f"{self.export.site}/display/{quote(key)}/{quote_plus(title)}", title
                 if page is None:
-                    self.tell("broken_link", f"{title[:200]} doesn't exist in the export")
+                    self.report("broken_link", f"{title[:200]} doesn't exist in the export")
                     return "", title
                 return "/" + self.export.address(page), title
             if name == "attachment":
@@ -485,7 +486,7 @@ class _Storage:
                     )
                 path = owner.files.get(filename)
                 if path is None:
-                    self.tell("broken_link", f"the attachment {filename[:200]} is missing from the export")
+                    self.report("broken_link", f"the attachment {filename[:200]} is missing from the export")
                 return ("/" + quote(path) if path else ""), filename
             if name == "user":
                 return "", "@" + (child.get("ri:username") or "someone")
@@ -732,7 +733,7 @@ class _Storage:
             element.tag = "span" if within else "p"
             etree.SubElement(element, "a", href=target[0]).text = target[1]
             if "include" in name:
-                self.tell(
+                self.report(
                     "unknown_component",
                     f"the macro {name} shows {target[1][:100]}; it was replaced with a link",
                 )
@@ -753,7 +754,7 @@ class _Storage:
                 etree.SubElement(element, "pre").text = plain.text
             if name not in _SILENT and name not in _WRAPPERS:
                 said = attributes.get("ac:name") or name
-                self.tell(
+                self.report(
                     "unknown_component", f"the macro {said[:100]} isn't supported; its contents were kept"
                 )
 

@@ -14,7 +14,8 @@ from urllib.parse import unquote
 from lxml import etree
 from msgspec.structs import replace
 
-from ..formats.html import anchors_of, drop, parse_html
+from ..formats.html import anchors_of, parse_html
+from ..formats.html_content import drop
 from ..formats.html_pages import html_page
 from ..layout import Dialect, Entry, Layout, Place
 from ..markdown.components import callout_kind
@@ -352,7 +353,7 @@ def _confluence(files: Heads, project: str) -> Layout:
         while at in above and above[at] not in seen:
             at = above[at]
             seen.add(at)
-        # A page that is its own ancestor goes to the top level.
+        # A page that is its own ancestor is moved to the top level.
         (entries[above[path]].children if path in above and at not in above else top).append(entries[path])
     if len(top) == 1 and titles[top[0].path or ""].endswith(("Home", space)) and top[0].children:
         # The home page of the space, with its subpages next to it.

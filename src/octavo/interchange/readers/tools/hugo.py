@@ -20,7 +20,7 @@ from ..trees import grow, pages_below, redirects_of
 from ..types import Reader
 from ..values import mapping, text_of
 from ..variants import MAX_VARIANTS, key_of, laid_over, language_name, left_out
-from .configurations import read_json_file, read_yaml_file, unread_pages
+from .configurations import read_configuration, unread_pages
 
 _HUGO = tuple(
     f"{name}.{end}"
@@ -37,22 +37,6 @@ def _find_hugo(files: Heads) -> str | None:
                 if any(other.startswith(f"{project}content/") for other in files.paths):
                     return project
     return None
-
-
-def _hugo_file(files: Heads, path: str, problems: list[Problem]) -> JsonObject:
-    """Return a configuration file, in any of its formats."""
-    if path.endswith("toml"):
-        import tomllib
-
-        try:
-            return tomllib.loads(files.text(path) or "")
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
-            problems.append(
-                Problem(path, 0, "invalid_configuration", f"{error}; the default values are used")
-            )
-            return {}
-    read = read_json_file if path.endswith("json") else read_yaml_file
-    return mapping(read(files, path, problems))
 
 
 def _never_shown(head: Mapping[str, object], section: bool) -> bool:
@@ -80,14 +64,14 @@ def _hugo(files: Heads, project: str) -> Layout:
     problems: list[Problem] = []
     for name in _HUGO:
         if project + name in files.known:
-            config = _hugo_file(files, project + name, problems)
+            config = read_configuration(files, project + name, problems)
             break
     for key in ("languages", "params"):
         # These may have separate files.
         for ending in ("toml", "yaml", "yml", "json"):
             path = f"{project}config/_default/{key}.{ending}"
             if path in files.known:
-                config[key] = {**mapping(config.get(key)), **_hugo_file(files, path, problems)}
+                config[key] = {**mapping(config.get(key)), **read_configuration(files, path, problems)}
     config = {key.lower(): value for key, value in config.items()}
     root = content = f"{project}{text_of(config.get('contentdir')) or 'content'}/"
     languages = list(mapping(config.get("languages")))

@@ -21,33 +21,39 @@ from ..trees import FolderFacts, grow, list_nav, pages_below, walk_entries
 from ..types import Reader
 from ..values import listing, mapping, text_of
 from ..variants import MAX_VARIANTS, key_of, laid_over, language_name, left_out
-from .configurations import MAX_DEPTH, finder, read_yaml_file
+from .configurations import MAX_DEPTH, finder, read_configuration, read_yaml_file
+
+_NAMES = ("mkdocs.yml", "mkdocs.yaml", "zensical.toml", "zensical.yml", "zensical.yaml")
+"""Names of configuration files. Zensical is the successor of Material for MkDocs and reads the same settings."""
+
+
+def _by_name(given: object) -> JsonObject:
+    """Return the options of plugins or extensions by name. ``given``: a list of names and single options, or an
+    object, in which Zensical groups extensions by the first part of their names."""
+    found: JsonObject = {}
+    for one in [given] if isinstance(given, dict) else listing(given):
+        for name, options in one.items() if isinstance(one, dict) else [(text_of(one), None)]:
+            if name == "pymdownx":
+                found.update({f"{name}.{part}": value for part, value in mapping(options).items()})
+            elif name:
+                found[name] = options
+    return found
 
 
 def _mkdocs(files: Heads, project: str) -> Layout:
     problems: list[Problem] = []
-    name = next(name for name in ("mkdocs.yml", "mkdocs.yaml") if project + name in files.known)
-    config = read_yaml_file(files, project + name, problems)
+    name = next(name for name in _NAMES if project + name in files.known)
+    config = read_configuration(files, project + name, problems)
+    # The settings of Zensical are a table of its TOML file.
+    config = mapping(config.get("project")) or config
     root = (
         posixpath.normpath(posixpath.join(project, text_of(config.get("docs_dir")) or "docs")).strip("./")
         + "/"
     )
     if not any(path.startswith(root) for path in files.paths):
         root = project
-    plugins = {
-        next(iter(one)) if isinstance(one, dict) else text_of(one): one[next(iter(one))]
-        if isinstance(one, dict)
-        else None
-        for one in listing(config.get("plugins"))
-        if one
-    }
-    plugins = mapping(config.get("plugins")) or plugins
-    extensions = {
-        next(iter(one)): one[next(iter(one))]
-        for one in listing(config.get("markdown_extensions"))
-        if isinstance(one, dict) and one
-    }
-    used = str(config.get("markdown_extensions"))
+    plugins = _by_name(config.get("plugins"))
+    extensions = _by_name(config.get("markdown_extensions"))
     base_paths = mapping(extensions.get("pymdownx.snippets")).get("base_path", [])
     i18n = mapping(plugins.get("i18n"))
     tongues = _i18n_languages(i18n)
@@ -98,9 +104,9 @@ def _mkdocs(files: Heads, project: str) -> Layout:
             indented=True,
             icons=True,
             marks=True,
-            dollars="pymdownx.arithmatex" in used,
-            lowered="pymdownx.tilde" in used,
-            raised="pymdownx.caret" in used,
+            dollars="pymdownx.arithmatex" in extensions,
+            lowered="pymdownx.tilde" in extensions,
+            raised="pymdownx.caret" in extensions,
         ),
         brand=brand_of(files, project, "mkdocs", config, problems),
         root=root,
@@ -218,7 +224,7 @@ def _mkdocs_nav(files: Heads, nav: Sequence[object], root: str, level: int, own:
             title, value = next(iter(one.items()))
         if isinstance(value, list):
             children = _mkdocs_nav(files, value, root, level + 1, own)
-            # The first page of a section is its own page, if it is the index of a folder.
+            # If the first page of a section is the index of a folder, it becomes the page of the section.
             first = children[0] if children and children[0].path and not children[0].children else None
             leads = (
                 first is not None and is_index(first.path or "") and (first.path or "") != f"{root}index.md"
@@ -306,4 +312,4 @@ def _literate(files: Heads, name: str, folder: str, paths: list[str], level: int
     return filled(entries)
 
 
-MKDOCS = Reader("mkdocs", "MkDocs", finder("mkdocs.yml", "mkdocs.yaml"), _mkdocs)
+MKDOCS = Reader("mkdocs", "MkDocs", finder(*_NAMES), _mkdocs)

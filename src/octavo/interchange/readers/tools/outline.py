@@ -13,7 +13,8 @@ from octavo.core.json_types import JsonObject
 from octavo.core.pages import slugify
 from octavo.core.problems import Problem
 
-from ..formats.html import drop, parse_html
+from ..formats.html import parse_html
+from ..formats.html_content import drop
 from ..formats.html_pages import html_of_tree, html_page
 from ..formats.prosemirror import write_html
 from ..layout import Dialect, Entry, Layout, Place

@@ -79,7 +79,7 @@ class _Reading(Struct):
     left: int = MAX_LINES
     told: set[tuple[str, str]] = field(default_factory=set)
 
-    def tell(self, line: int, code: str, message: str, key: str) -> None:
+    def report(self, line: int, code: str, message: str, key: str) -> None:
         if (code, key) not in self.told:
             self.told.add((code, key))
             self.place.problem(line, code, message)
@@ -183,13 +183,13 @@ class _Any(Directive):  # type: ignore[misc]
             kind = "rst-tab" if "tab" in name else "rst-details"
             return [nodes.container("", named, *self._inside(), classes=[kind])]
         if name == "todo":
-            reading.tell(self._line(), "unknown_directive", "skipped: a note to the writers", name)
+            reading.report(self._line(), "unknown_directive", "skipped: a note to the writers", name)
             return []
         if _SHOWN_CODE.fullmatch(name):
             return [_code("\n".join(self.content), argument.partition(" ")[0], "")]
         if _MADE_OF_CODE.match(name):
             said = f".. {name}:: {argument[:80]} is generated from code when the site is built; skipped"
-            reading.tell(self._line(), "code_reference", said, name + argument)
+            reading.report(self._line(), "code_reference", said, name + argument)
             return self._inside()
         if _OBJECT.match(name):
             signatures = [row.strip() for row in "\n".join(self.arguments).split("\n") if row.strip()]
@@ -202,7 +202,7 @@ class _Any(Directive):  # type: ignore[misc]
             ]
         if name != "glossary":
             what = "the condition isn't supported" if name in ("only", "ifconfig") else "isn't supported"
-            reading.tell(
+            reading.report(
                 self._line(), "unknown_directive", f".. {name}:: {what}; its contents were kept", name
             )
         above = (
@@ -230,14 +230,14 @@ class _Any(Directive):  # type: ignore[misc]
         given = reading.place.include(path, self._line())
         if given is None:
             said = f"{path[:200]} doesn't exist; nothing is shown in its place"
-            reading.tell(self._line(), "missing_include", said, path)
+            reading.report(self._line(), "missing_include", said, path)
             return None
         where, text = given
         rows = text.replace("\r\n", "\n").replace("\t", "        ").split("\n")
         reading.left -= len(rows)
         if reading.left < 0 or _is_too_much("\n".join(rows)):
             said = f"{path[:200]}: more than {MAX_LINES} lines are included, or one is too long; skipped"
-            reading.tell(self._line(), "too_many_lines", said, path)
+            reading.report(self._line(), "too_many_lines", said, path)
             return None
         return where, rows
 
@@ -251,7 +251,7 @@ class _Any(Directive):  # type: ignore[misc]
         rows = self._part(given[1])
         if "pyobject" in self.options:
             said = f":pyobject: of a listing has no effect: {path[:200]} is shown in full"
-            reading.tell(self._line(), "unknown_directive", said, path)
+            reading.report(self._line(), "unknown_directive", said, path)
         language = str(self.options.get("language") or "")
         return [_code("\n".join(rows).strip("\n"), language, str(self.options.get("caption") or ""))]
 
@@ -266,7 +266,7 @@ class _Any(Directive):  # type: ignore[misc]
         chain = reading.chains.get(source or "", (reading.place.path,))
         if where in chain or len(chain) > MAX_INCLUDES:
             said = f"{path[:200]} includes itself, or includes too much; nothing is shown in its place"
-            reading.tell(self._line(), "circular_include", said, path)
+            reading.report(self._line(), "circular_include", said, path)
             return []
         for name in set(_DIRECTIVE.findall("\n".join(rows))):
             _know_directive(name.lower())
@@ -309,7 +309,7 @@ def _role(
         return [nodes.literal("", shown.rpartition(".")[2] if shown.startswith("~") else shown)], []
     if name not in _EMPHASIZED:
         said = f":{name}: isn't supported; its text was kept"
-        reading.tell(lineno, "unknown_directive", said, f":{name}:")
+        reading.report(lineno, "unknown_directive", said, f":{name}:")
         return [nodes.inline("", words or text)], []
     return [nodes.emphasis("", words or text)], []
 
@@ -329,7 +329,7 @@ def _reference(reading: _Reading, kind: str, target: str, words: str, line: int)
         return nodes.reference("", words or title, refuri=f"/{quote(path_found)}")
     if kind != "term":
         said = f"{target[:200]} doesn't exist in the source"
-        reading.tell(line, "broken_link", said, target)
+        reading.report(line, "broken_link", said, target)
     return nodes.inline("", words or target)
 
 
@@ -383,7 +383,7 @@ def html_of(text: str, place: Place, names: Names) -> str | None:
             _tell_messages(tree, reading)
             _name_languages(tree)
             return str(publish_from_doctree(tree, writer="html5", settings_overrides=settings))
-        except Exception as error:  # Whatever a page makes the library raise.
+        except Exception as error:  # The library can raise any exception for an unusual page.
             place.problem(
                 0,
                 "not_converted",
@@ -398,7 +398,7 @@ def _tell_messages(tree: nodes.document, reading: _Reading) -> None:
     for message in [*tree.parse_messages, *tree.transform_messages]:
         if message["level"] >= 2:
             said = " ".join(message.astext().split())[:300]
-            reading.tell(int(message.get("line") or 0), "unclear_markup", said, said)
+            reading.report(int(message.get("line") or 0), "unclear_markup", said, said)
 
 
 def _name_languages(tree: nodes.document) -> None:

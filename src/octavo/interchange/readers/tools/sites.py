@@ -14,7 +14,8 @@ from lxml import etree
 from octavo.core.problems import Problem
 from octavo.core.sources import SourceError
 
-from ..formats.html import anchors_of, drop, language_of, parse_html, title_of
+from ..formats.html import anchors_of, language_of, parse_html, title_of
+from ..formats.html_content import drop
 from ..formats.html_pages import html_of_tree
 from ..layout import Entry, Layout, Place
 from ..markdown.literals import read_constant
@@ -89,8 +90,8 @@ def _common(files: Heads) -> str | None:
 
 
 class _Page:
-    """Facts about a page besides its text. ``anchors``: the anchors for ids that aren't headings. ``nav``:
-    its navigation. ``contents``: the subpages that it lists, in the form that Sphinx writes."""
+    """Properties of a page other than its text. ``anchors``: the anchors for ids that aren't headings. ``nav``: its
+    navigation. ``contents``: the subpages that it lists, in the form that Sphinx writes."""
 
     __slots__ = ("anchors", "contents", "nav", "refresh", "title")
 

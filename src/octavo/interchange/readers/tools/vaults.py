@@ -34,7 +34,7 @@ def _wiki(files: Heads, project: str) -> Layout:
     addresses = {path: stem_of(path) for path in paths}
     by_name = {stem_of(path).casefold(): path for path in paths}
     home = next((path for path in paths if stem_of(path).lower() == "home"), None)
-    # No file tells the kind of wiki, only the links between its pages.
+    # No file identifies the kind of wiki; only the links between its pages do.
     told: Counter[str] = Counter()
     for path in [*paths, f"{project}_Sidebar.md"][-MAX_ASKED:]:
         for found in _OF_WIKI.finditer(files.text(path) or ""):

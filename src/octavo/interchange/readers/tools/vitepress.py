@@ -38,7 +38,7 @@ def _rewriter(given: object) -> Callable[[str], str]:
     for old, new in islice(mapping(given).items(), MAX_REWRITES):
         parts = list(_REWRITTEN.finditer(old))
         if not isinstance(new, str) or len(parts) > 3 or len({part["name"] for part in parts}) < len(parts):
-            continue  # A pattern with more parameters would take long to match.
+            continue  # A pattern with more parameters would take a long time to match.
         made, at = "", 0
         for part in parts:
             any_depth = part["many"] in ("*", "+") or part["shape"] == "(.*)"

@@ -1,4 +1,4 @@
-"""What the readers for exports of wikis share."""
+"""Helpers shared by the readers for wiki exports."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from .authorization import ObjectAccess
 
 
 class PeopleWithAccess(NamedTuple):
-    """One page of the people with access to an object. ``slice``: their user IDs. ``standings``: the role of
-    every member, by user ID. ``steps``: the path from the object outwards."""
+    """One page of the people with access to an object. ``slice``: their user IDs. ``standings``: the role of every
+    member, by user ID. ``steps``: the path from the object outward."""
 
     slice: Slice[str]
     standings: Mapping[str, EvaluatedRole]

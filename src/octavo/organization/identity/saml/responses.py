@@ -98,7 +98,7 @@ _SURNAMES = (
 
 
 class RefusedResponse(Unauthorized):
-    """Error: a SAML response is invalid. The message names the rule that it breaks."""
+    """Raised if a SAML response is invalid. The message names the rule that it breaks."""
 
 
 class Assertion(Struct, frozen=True):

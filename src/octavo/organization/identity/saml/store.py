@@ -47,7 +47,7 @@ def find_provider(tx: Transaction, provider_id: str) -> ProviderRow | None:
 
 
 def get_provider(tx: Transaction, organization_id: str, provider_id: str) -> ProviderRow:
-    """Return a provider of the organization. Raises NotFound, also for a provider of another organization."""
+    """Return a provider of the organization. Raises NotFound, including for a provider of another organization."""
     found = find_provider(tx, provider_id)
     if found is None or found.organization_id != organization_id:
         raise NotFound(f"This organization has no SAML provider {provider_id!r}.")

@@ -45,7 +45,7 @@ function on(id, event, work) {
   });
 }
 
-// Let people check the password that they type. The name of the button stays: its state says whether it is shown.
+// Let people check the password that they type. The label of the button doesn't change; its state does.
 function offerToShow(form) {
   for (const place of form.querySelectorAll(".secret")) {
     const input = place.querySelector("input");
@@ -321,8 +321,8 @@ async function sso() {
   }
 }
 
-// An app asks to act for somebody: what they agree to becomes a code in a URL of the app. An app that asks for the API
-// names no organization, so they choose one.
+// An app asks to act on behalf of a person, whose consent becomes a code in a URL of the app. If the request names no
+// organization, people choose one.
 async function connect() {
   const asked = JSON.parse(document.body.dataset.asked);
   find("sign-in").href = `/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`;

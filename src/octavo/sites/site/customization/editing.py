@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from octavo.core.json_types import JsonObject
 from octavo.errors import BadRequest, NotFound
-from octavo.kit.clock import now
+from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess, find_space_access
@@ -25,9 +25,9 @@ from .model import (
     ContentRef,
     Customization,
     CustomizationSettings,
+    DefaultMode,
     FontDefinition,
     Git,
-    Mode,
     Override,
     PageAction,
     PageActions,
@@ -43,11 +43,11 @@ _URL, _CONTROL = re.compile(r"https?:|mailto:|/"), re.compile(r"[\x00-\x1f\x7f-\
 
 
 class StoredCustomization(NamedTuple):
-    """Stored customization. ``theme``: the selected theme; None means that visitors see the theme of their
-    system, while the API returns the default because it has no value for that."""
+    """Stored customization. ``theme``: the selected theme. None means that none was selected: visitors see the
+    theme of their system, while the API returns the default, as clients of version 0.146 expect."""
 
     customization: Customization
-    theme: Mode | None
+    theme: DefaultMode | None
 
 
 def get_customization(tx: Transaction, site_id: str) -> Customization:
@@ -159,15 +159,16 @@ def _apply(before: StoredCustomization, body: PutCustomization) -> StoredCustomi
     made = Themes()
     settings = {name: getattr(body, name) for name in CustomizationSettings.__struct_fields__}
     chosen = Themes(theme or made.default, made.toggeable if themes.toggeable is UNSET else themes.toggeable)
-    return StoredCustomization(
-        Customization(**settings, themes=chosen, **_page_actions(before.customization, body)), theme
-    )
+    was = before.customization
+    after = Customization(**settings, themes=chosen, **_page_actions(was, body), updated_at=was.updated_at)
+    if after != was or theme != before.theme:
+        after.updated_at = iso(now())
+    return StoredCustomization(after, theme)
 
 
 def _page_actions(before: Customization, body: PutCustomization) -> JsonObject:
-    """Resolve the switches of page actions and their list. Older clients set the switches, newer ones the
-    list; each sends back fields that it does not know unchanged. Raises BadRequest if both were changed and
-    disagree."""
+    """Resolve the switches of page actions and their list. Older clients set the switches, newer ones the list; each
+    sends back fields that it does not support unchanged. Raises BadRequest if both were changed and disagree."""
     listed = body.page_actions.items
 
     def on(name: str, given: bool | UnsetType, was: bool, default: bool, item: PageAction) -> bool:
@@ -336,7 +337,7 @@ def _require_links(tx: Transaction, site: SiteAccess, body: PutCustomization | O
 
 
 def _require_fonts(tx: Transaction, site: SiteAccess, body: PutCustomization) -> None:
-    for name in ("font", "monospace_font"):
+    for name in ("font", "heading_font", "monospace_font"):
         font = getattr(body.styling, name)
         if isinstance(font, FontDefinition) and not find_fonts(tx, site.organization_id, [font.id], ""):
             raise NotFound(f"styling.{name}: there is no font {font.id!r} in this organization.")

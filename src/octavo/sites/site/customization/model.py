@@ -8,11 +8,13 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from octavo.core.emoji import require_emoji
-from octavo.core.expressions import ExpressionError, parse
+from octavo.core.expression_syntax import parse
+from octavo.core.expression_values import ExpressionError
 from octavo.core.page_fields import declare
 from octavo.kit.http.schema_names import schema_name
-from octavo.kit.texts import TWO_SIGNS, pattern
+from octavo.kit.texts import NOT_BLANK, TWO_SIGNS, pattern
 
+from ..localized import LocalizedLabel, LocalizedText, require_languages
 from ..types import SiteTitle
 from .settings import Setting, SettingsGroup, list_parts, override_of, override_types
 
@@ -45,6 +47,7 @@ Background = Literal["plain", "match"]
 Locale = Literal["en", "fr", "es", "zh", "ja", "de", "nl", "no", "pt-br", "ru"]
 HeaderPreset = Literal["default", "bold", "contrast", "custom", "none"]
 Mode = Literal["light", "dark"]
+DefaultMode = Literal["light", "dark", "system"]
 LinkTarget = Literal["self", "blank"]
 Font = Literal[
     "ABCFavorit",
@@ -328,6 +331,10 @@ class Styling(SettingsGroup, rename="camel"):
     font: Annotated[
         Font | FontDefinition, Setting(label="text", control="font", names=_FONT_NAMES, site_only=True)
     ] = "Inter"
+    heading_font: Annotated[
+        Font | FontDefinition | None | UnsetType,
+        Setting(label="headings", control="font", names=_FONT_NAMES, site_only=True),
+    ] = UNSET
     monospace_font: Annotated[
         MonospaceFont | FontDefinition,
         Setting(label="code", control="font", names=_MONOSPACE_FONT_NAMES, site_only=True),
@@ -452,6 +459,10 @@ ContentRef = (
 class ContentLink(Struct, rename="camel"):
     title: Annotated[str, Meta(max_length=64)]
     to: ContentRef
+    localized_title: LocalizedLabel | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_languages(localizedTitle=self.localized_title)
 
 
 Links = Annotated[list[ContentLink], Meta(max_length=50)]
@@ -463,8 +474,10 @@ class HeaderItem(Struct, rename="camel"):
     links: Links
     style: Literal["link", "button-primary", "button-secondary"] | UnsetType = UNSET
     condition: Annotated[str, Meta(max_length=1024)] | UnsetType = UNSET
+    localized_title: LocalizedLabel | UnsetType = UNSET
 
     def __post_init__(self) -> None:
+        require_languages(localizedTitle=self.localized_title)
         if isinstance(self.condition, str) and self.condition:
             try:
                 parse(self.condition)
@@ -498,6 +511,10 @@ class Header(SettingsGroup, rename="camel"):
     logo: Annotated[ThemedUrl | UnsetType, Setting(label="logo", section="logoAndIcon", control="image")] = (
         UNSET
     )
+    primary_link: Annotated[
+        ContentRef | UnsetType,
+        Setting(label="targetOfLogo", section="headerAndLinks", control="link"),
+    ] = UNSET
     background_color: Annotated[
         ThemedColor | UnsetType,
         Setting(
@@ -523,6 +540,10 @@ class Header(SettingsGroup, rename="camel"):
 class FooterGroup(Struct, rename="camel"):
     title: Annotated[str, Meta(max_length=64)]
     links: Links
+    localized_title: LocalizedLabel | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_languages(localizedTitle=self.localized_title)
 
 
 FooterGroups = Annotated[list[FooterGroup], Meta(max_length=20)]
@@ -545,16 +566,20 @@ class Announcement(Struct, rename="camel"):
     message: Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
     style: Literal["info", "warning", "danger", "success"]
     link: ContentLink | UnsetType = UNSET
+    localized_message: LocalizedText | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_languages(localizedMessage=self.localized_message)
 
 
 class Themes(SettingsGroup, rename="camel"):
     default: Annotated[
-        Mode,
+        DefaultMode,
         Setting(
             label="defaultTheme",
             section="languageAndTheme",
             control="segments",
-            options={"light": "light", "dark": "dark"},
+            options={"light": "light", "dark": "dark", "system": "system"},
         ),
     ] = "light"
     toggeable: Annotated[bool, Setting(label="letVisitorsSwitchBetweenLight", section="languageAndTheme")] = (
@@ -570,8 +595,21 @@ class Off(Switch, rename="camel"):
     enabled: bool = False
 
 
+Suggestion = Annotated[str, Meta(min_length=3, max_length=64, pattern=NOT_BLANK)]
+
+
 class Ai(SettingsGroup, rename="camel"):
+    """Assistant of a site. ``greeting``: its first message. ``suggestions``: questions that it suggests.
+    ``instructions``: instructions to the model, which only administrators of the site can read."""
+
     mode: Literal["none", "search", "assistant"] = "none"
+    greeting: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
+    localized_greeting: LocalizedText | UnsetType = UNSET
+    suggestions: Annotated[list[Suggestion], Meta(max_length=5)] | UnsetType = UNSET
+    instructions: Annotated[str, Meta(max_length=10_000)] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_languages(localizedGreeting=self.localized_greeting)
 
 
 class Git(SettingsGroup, rename="camel"):
@@ -638,7 +676,7 @@ class PutThemes(Struct, rename="camel"):
     """Themes. Sending back the whole current value changes nothing, including whether a theme was
     selected."""
 
-    default: Mode | UnsetType = UNSET
+    default: DefaultMode | UnsetType = UNSET
     toggeable: bool | UnsetType = UNSET
 
 
@@ -699,8 +737,12 @@ class CustomizationSettings(SettingsGroup, rename="camel"):
         Setting(label="showAnnouncement", section="announcement", control="announcement"),
     ] = UNSET
     title: Annotated[
-        SiteTitle | UnsetType, Setting(label="titleInHeader", section="logoAndIcon", control="text")
+        SiteTitle | UnsetType, Setting(label="titleInHeader", section="logoAndIcon", control="localized text")
     ] = UNSET
+    localized_title: LocalizedText | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_languages(localizedTitle=self.localized_title)
 
 
 class Customization(CustomizationSettings, rename="camel"):
@@ -710,10 +752,11 @@ class Customization(CustomizationSettings, rename="camel"):
     pdf: Annotated[Switch, Setting(label="printOrSaveAsPdf", section="pages")] = field(default_factory=Switch)
     git: Git = field(default_factory=Git)
     page_actions: Annotated[PageActions, Setting(site_only=True)] = field(default_factory=PageActions)
+    updated_at: Annotated[str | UnsetType, Setting(site_only=True)] = UNSET
 
     def __post_init__(self) -> None:
-        """Keep the list of page actions consistent with the switches, also if a site space overrides one of
-        them."""
+        """Keep the list of page actions consistent with the switches, even if a site space overrides one of them."""
+        super().__post_init__()
         shown = {
             "external-ai": self.page_actions.external_ai,
             "markdown": self.page_actions.markdown,
@@ -728,10 +771,14 @@ class Customization(CustomizationSettings, rename="camel"):
 
 
 class PutCustomization(CustomizationSettings, rename="camel"):
+    """Customization in a request. ``updatedAt`` is accepted and ignored, so that clients can send back a
+    response."""
+
     themes: PutThemes = field(default_factory=PutThemes)
     pdf: Switch | UnsetType = UNSET
     git: Git | UnsetType = UNSET
     page_actions: PutPageActions = field(default_factory=PutPageActions)
+    updated_at: str | UnsetType = UNSET
 
 
 schema_name("UrlOverride")(override_of(UrlOnly))

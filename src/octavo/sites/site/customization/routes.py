@@ -10,6 +10,7 @@ from ..audiences.wire import Preview
 from ..previewing import framed_preview_url
 from . import editing
 from .model import Customization, Override, PutCustomization
+from .showing import without_instructions
 from .wire import CustomizationQuery, TryCustomization
 
 operation = Area("sites").operation
@@ -18,11 +19,16 @@ _SITE = "/orgs/{organizationId}/sites/{siteId}"
 _SITE_SPACE = _SITE + "/site-spaces/{siteSpaceId}/customization"
 
 
+def _shown(site: SiteAccess, look: Customization) -> Customization:
+    return look if site.role == "admin" else without_instructions(look)
+
+
 @operation("getSiteCustomizationById", "GET", f"{_SITE}/customization", needs=Can.VIEW, errors=(400,))
 def get_customization(call: Call, site: SiteAccess, query: CustomizationQuery) -> Customization:
-    """Get the customization of a site, with all settings."""
+    """Get the customization of a site, with all settings. Only administrators of the site get the instructions of
+    its assistant."""
     with call.db.read() as tx:
-        return editing.get_customization(tx, site.site_id)
+        return _shown(site, editing.get_customization(tx, site.site_id))
 
 
 @operation(
@@ -63,7 +69,7 @@ def get_site_space_customization(
 ) -> Customization:
     """Get the customization of a site space: that of its site with its overrides."""
     with call.db.read() as tx:
-        return editing.get_site_space_customization(tx, site, site_space_id)
+        return _shown(site, editing.get_site_space_customization(tx, site, site_space_id))
 
 
 @operation(

@@ -46,9 +46,11 @@ Control = Literal[
     "header links",
     "announcement",
     "footer groups",
+    "link",
+    "localized text",
 ]
 """Control with which the app edits a setting. ``segments``: a choice of a few values. ``text colors``: colors
-with their contrast on a page."""
+with their contrast on a page. ``localized text``: the title, with its translations."""
 
 
 class SettingsGroup(Struct):

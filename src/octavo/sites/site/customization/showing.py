@@ -1,5 +1,5 @@
-"""Customization in the form that one visitor sees: without links whose conditions are not met or whose
-targets the visitor can't see."""
+"""Customization as one reader sees it: without links whose conditions the visitor doesn't meet or whose targets they
+can't see, and with the assistant's instructions only for administrators."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from octavo.content.references.viewing import load_view
-from octavo.content.revisions.store import shown_state
+from octavo.content.revisions.states import shown_state
 from octavo.core.expressions import Shown
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Visitor
 
 from .model import ContentLink, ContentRef, Customization, HeaderItem, Links
+
+
+def without_instructions(look: Customization) -> Customization:
+    """Return the customization without the instructions of the assistant."""
+    return replace(look, ai=replace(look.ai, instructions=UNSET))
 
 
 def shown_to(tx: Transaction, visitor: Visitor, look: Customization) -> Customization:
@@ -23,9 +28,11 @@ def shown_to(tx: Transaction, visitor: Visitor, look: Customization) -> Customiz
     announcement = look.announcement
     if announcement is not UNSET and announcement.link is not UNSET and not sees.ref(announcement.link.to):
         announcement = replace(announcement, link=UNSET)
+    target = look.header.primary_link
+    primary = target if target is not UNSET and sees.ref(target) else UNSET
     return replace(
-        look,
-        header=replace(look.header, links=header),
+        without_instructions(look),
+        header=replace(look.header, links=header, primary_link=primary),
         footer=replace(look.footer, groups=[group for group in groups if group.links]),
         announcement=announcement,
     )

@@ -13,7 +13,8 @@ from urllib.parse import quote
 from msgspec import UNSET, Struct, UnsetType
 
 from octavo.content.pages.reading import ContentReader
-from octavo.content.revisions.store import find_page, list_ancestors, main_state
+from octavo.content.revisions.page_versions import find_page, list_ancestors
+from octavo.content.revisions.states import main_state
 from octavo.errors import BadRequest, Conflict, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Recipient

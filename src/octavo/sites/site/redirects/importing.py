@@ -14,7 +14,8 @@ from urllib.parse import unquote
 
 from msgspec import UNSET, Struct, field
 
-from octavo.content.revisions.store import list_pages, main_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.states import main_state
 from octavo.core.problems import Problem
 from octavo.core.redirects import Format, GivenRedirect
 from octavo.core.sources import SourceError

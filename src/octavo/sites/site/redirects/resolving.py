@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from octavo.content.references.viewing import SpaceView, load_view
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.store import State, find_item_by_path, shown_state
+from octavo.content.revisions.item_versions import find_item_by_path
+from octavo.content.revisions.states import State, shown_state
 from octavo.core.document.urls import safe_url
 from octavo.core.hosts import spell_host
 from octavo.core.redirects import compare_key
@@ -68,7 +69,7 @@ def resolve_redirect(
         ):
             continue
         if not _is_left(outline, left):
-            # Another space is there now: pages that neither space has are missing there.
+            # Another space now has this path. Redirect only to pages that it has.
             tree = _view_of(tx, outline, claims, shown).tree
             page = tree.find(below.removesuffix(".md")) if below else None
             if page is None or tree.first_document(page) is None:
@@ -159,8 +160,8 @@ def _config_of(tx: Transaction, state: State) -> Config:
 
 
 def list_space_redirects(tx: Transaction, view: SpaceView) -> list[str]:
-    """List the decoded paths below a space that its pages and its ``.gitbook.yaml`` redirect; ``old/*`` stands
-    for everything below ``old``."""
+    """List the decoded paths below a space that its pages and its ``.gitbook.yaml`` redirect; ``old/*`` represents
+    everything below ``old``."""
     return [*view.redirects, *(unquote(source) for source in _config_of(tx, view.state).redirects)]
 
 
@@ -215,6 +216,6 @@ def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
     if parts is None:
         return False
     host = spell_host(parts.host)
-    # Next to the path at which a proxy shows the site, the owner has other pages.
+    # The owner has other pages outside the path at which a proxy shows the site.
     below_proxy = f"{host}{parts.path}/".startswith(f"{site.proxy}/") if site.proxy else False
     return bool(host) and not below_proxy and host not in (site.hostname, own_address(sites_url).host)

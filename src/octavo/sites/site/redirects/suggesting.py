@@ -9,7 +9,8 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from octavo.content.pages.reading import ContentReader
-from octavo.content.revisions.store import FOREVER, Layer, State, find_page, list_ancestors, main_state
+from octavo.content.revisions.page_versions import find_page, list_ancestors
+from octavo.content.revisions.states import FOREVER, Layer, State, main_state
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import SiteAccess, find_space_access

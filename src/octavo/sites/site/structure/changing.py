@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from octavo.content.revisions.store import find_page, main_state
+from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.states import main_state
 from octavo.core.free_names import free_name
 from octavo.core.pages import rank_between, slugify
 from octavo.errors import BadRequest, Conflict, NotFound

@@ -40,10 +40,10 @@ def space_to_add(
     title: str | None,
     page_id: str | None = None,
 ) -> Iterator[SpaceToAdd]:
-    """Give the space to add to a site, and afterwards fill it with the pages of ``template``.
+    """Yield the space to add to a site, and then fill it with the pages of ``template``.
 
-    ``space_id`` None: a new space. Raises BadRequest for a template or home page of the other kind of space, and for
-    an invalid template, before anything is created.
+    ``space_id``: an existing space; None to create a new one. Raises BadRequest for a template or home page of the
+    other kind of space, and for an invalid template, before anything is created.
     """
     if space_id is not None and template is not None:
         raise BadRequest("template: only for a new space. Set `spaceId` to null to create one.")

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from octavo.content.revisions.store import FOREVER
+from octavo.content.revisions.states import FOREVER
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
+
+from ..localized import text_in
 
 MAX_SECTIONS = 200
 MAX_GROUPS = 100
@@ -107,11 +109,7 @@ def read_localized(row: Row) -> dict[str, dict[str, str]]:
 
 def localize(row: Row, name: str, language: str | None) -> str | None:
     """Return ``title`` or ``description`` in a language (``pt-BR`` falls back to ``pt``); None if there is none."""
-    if not row.localized or not language:
-        return None
-    texts = {tag.lower().replace("_", "-"): text for tag, text in read_localized(row).get(name, {}).items()}
-    tag = language.lower().replace("_", "-")
-    return texts.get(tag) or texts.get(tag.partition("-")[0])
+    return text_in(language, read_localized(row).get(name, {})) if row.localized and language else None
 
 
 def with_localized(

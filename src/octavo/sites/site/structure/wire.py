@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.changes.wire import TemplateChoice
-from octavo.core.expressions import ExpressionError, parse
-from octavo.core.languages import LANGUAGES
+from octavo.core.expression_syntax import parse
+from octavo.core.expression_values import ExpressionError
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.texts import NOT_BLANK, TWO_SIGNS
 from octavo.kit.urls import HttpUrl
 from octavo.organization.spaces.wire import Space
 
+from ..localized import LocalizedDescription, LocalizedText, require_languages
 from .sorting import Kind, StructurePart
 
 SectionTitle = Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
@@ -24,8 +24,6 @@ Icon = Annotated[str, Meta(max_length=50)]
 Condition = Annotated[str, Meta(max_length=1024)]
 Description = Annotated[str, Meta(max_length=256)]
 LinkTitle = Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
-LocalizedTitle = dict[str, Annotated[str, Meta(max_length=128, pattern=NOT_BLANK)]]
-LocalizedDescription = dict[str, Annotated[str, Meta(max_length=256, pattern=NOT_BLANK)]]
 ShareKey = Annotated[str, Meta(max_length=100)]
 
 
@@ -36,14 +34,6 @@ def require_condition(condition: str | UnsetType | None) -> None:
             parse(condition)
         except ExpressionError as error:
             raise ValueError(f"condition: {error}") from None
-
-
-def require_languages(**texts: Mapping[str, str] | UnsetType | None) -> None:
-    """Raise ValueError for translations into languages that sites can't have, by field."""
-    for field, given in texts.items():
-        for language in given or () if given is not UNSET else ():
-            if language not in LANGUAGES:
-                raise ValueError(f"{field}: {language[:50]!r} is not a supported language")
 
 
 class PublishedUrls(Struct):
@@ -164,7 +154,7 @@ class UpdateSection(Struct, rename="camel", kw_only=True):
     description: Description | None | UnsetType = UNSET
     draft: bool | UnsetType = UNSET
     site_section_group_id: str | None | UnsetType = UNSET
-    localized_title: LocalizedTitle | UnsetType = UNSET
+    localized_title: LocalizedText | UnsetType = UNSET
     localized_description: LocalizedDescription | UnsetType = UNSET
 
     def __post_init__(self) -> None:
@@ -187,7 +177,7 @@ class UpdateGroup(Struct, rename="camel"):
     icon: Icon | None | UnsetType = UNSET
     draft: bool | UnsetType = UNSET
     parent_section_group_id: str | None | UnsetType = UNSET
-    localized_title: LocalizedTitle | UnsetType = UNSET
+    localized_title: LocalizedText | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         require_languages(localizedTitle=self.localized_title)
@@ -198,7 +188,7 @@ class AddExternalLink(Struct, rename="camel", kw_only=True):
 
     title: LinkTitle
     url: HttpUrl
-    localized_title: LocalizedTitle | UnsetType = UNSET
+    localized_title: LocalizedText | UnsetType = UNSET
     description: Description | None = None
     localized_description: LocalizedDescription | None | UnsetType = UNSET
     icon: Icon | None = None
@@ -218,7 +208,7 @@ class UpdateExternalLink(Struct, rename="camel", kw_only=True):
 
     title: LinkTitle | UnsetType = UNSET
     url: HttpUrl | UnsetType = UNSET
-    localized_title: LocalizedTitle | UnsetType = UNSET
+    localized_title: LocalizedText | UnsetType = UNSET
     description: Description | None | UnsetType = UNSET
     localized_description: LocalizedDescription | None | UnsetType = UNSET
     icon: Icon | None | UnsetType = UNSET
@@ -258,7 +248,7 @@ class UpdateSiteSpace(Struct, rename="camel", kw_only=True):
     condition: Condition | None | UnsetType = UNSET
     space_id: str | UnsetType = UNSET
     title: LinkTitle | None | UnsetType = UNSET
-    localized_title: LocalizedTitle | UnsetType = UNSET
+    localized_title: LocalizedText | UnsetType = UNSET
     page_id: str | None | UnsetType = UNSET
     hidden: bool | UnsetType = UNSET
     draft: bool | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""Reads that take rows which earlier ones got: still one snapshot, and never older than what is kept may be."""
+"""Reads that use rows of earlier reads: still one snapshot, and never older than the cache allows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import psycopg
 import pytest
 
 import octavo
-from octavo.errors import OutOfReach
+from octavo.errors import TemporarilyUnavailable
 from octavo.kit.db import postgres
 from octavo.kit.db.cache import ByteCache, Memory, Share
-from octavo.kit.db.database import Database, Live, NotKept, Transaction
+from octavo.kit.db.cached_rows import CachedRows
+from octavo.kit.db.database import Database, Live, StaleCachedRead, Transaction
 from octavo.kit.db.databases import open_database
-from octavo.kit.db.kept import KeptRows
 from settled import PATIENCE, settle, until
 
 T = TypeVar("T")
@@ -63,29 +63,29 @@ def _value(tx: Transaction, name: str) -> str:
 
 
 def _answer(database: Database, work: Callable[[Transaction], T]) -> T:
-    """As the dispatcher does it."""
+    """Run a read like the dispatcher."""
     try:
-        with database.read_kept() as tx:
+        with database.read_cached() as tx:
             return work(tx)
-    except NotKept:
+    except StaleCachedRead:
         with database.read() as tx:
             return work(tx)
 
 
 @pytest.fixture
 def listening(database: Database, database_url: str) -> Database:
-    """A connected database without pending notices, with the same value under all names."""
+    """Return a connected database without pending notices, with the same value under all names."""
     _set_all(database, "0")
     settle(database, database_url)
     return database
 
 
 def test_cached_rows_are_not_queried_again(listening: Database, database_url: str) -> None:
-    with listening.read_kept() as tx:
+    with listening.read_cached() as tx:
         assert [_value(tx, name) for name in NAMES] == ["0"] * 4
     _set_unheard(database_url, "1")
     for _ in range(2):
-        with listening.read_kept() as tx:
+        with listening.read_cached() as tx:
             seen = "0" if listening.engine == "postgresql" else "1"
             assert [_value(tx, name) for name in NAMES] == [seen] * 4
     with listening.read() as tx:
@@ -124,8 +124,8 @@ def test_a_read_never_sees_two_snapshots(listening: Database, database_url: str,
         assert len(set(_answer(listening, look))) == 1
 
 
-def test_cached_and_queried_rows_are_of_one_snapshot(listening: Database, database_url: str) -> None:
-    with listening.read_kept() as tx:
+def test_cached_and_queried_rows_belong_to_one_snapshot(listening: Database, database_url: str) -> None:
+    with listening.read_cached() as tx:
         assert _value(tx, "a") == "0"
     _set_unheard(database_url, "1")
 
@@ -133,34 +133,34 @@ def test_cached_and_queried_rows_are_of_one_snapshot(listening: Database, databa
         return [_value(tx, "a"), _value(tx, "b")]
 
     if listening.engine == "postgresql":
-        with pytest.raises(NotKept), listening.read_kept() as tx:
+        with pytest.raises(StaleCachedRead), listening.read_cached() as tx:
             assert _value(tx, "a") == "0"
-            with pytest.raises(NotKept):
+            with pytest.raises(StaleCachedRead):
                 _value(tx, "b")
             assert _value(tx, "a") == "0", "whoever goes on nevertheless sees no mixture"
             _value(tx, "c")
     assert _answer(listening, look) == ["1", "1"]
-    # What was found out then is kept: nobody has to begin anew a second time.
+    # The result is cached, so that no one has to start again.
     for _ in range(2):
-        with listening.read_kept() as tx:
+        with listening.read_cached() as tx:
             assert look(tx) == ["1", "1"]
 
 
-def test_a_write_begins_the_read_around_it(listening: Database, database_url: str) -> None:
-    """So nobody who has written has to begin anew."""
-    with listening.read_kept() as tx:
+def test_a_write_starts_the_surrounding_read(listening: Database, database_url: str) -> None:
+    """So no one who has written has to start again."""
+    with listening.read_cached() as tx:
         _value(tx, "a")
     settle(listening, database_url)
-    with listening.read_kept() as tx:
+    with listening.read_cached() as tx:
         assert _value(tx, "a") == "0"
         _set_all(listening, "1")
         assert [_value(tx, name) for name in NAMES] == ["0"] * 4
     settle(listening, database_url)
-    with listening.read_kept() as tx:
+    with listening.read_cached() as tx:
         assert _value(tx, "a") == "1"
     _set_unheard(database_url, "2")
     if listening.engine == "postgresql":
-        with pytest.raises(NotKept), listening.read_kept() as tx:
+        with pytest.raises(StaleCachedRead), listening.read_cached() as tx:
             assert _value(tx, "a") == "1"
             with listening.write() as other:
                 _set(other, "never", "b")
@@ -168,7 +168,7 @@ def test_a_write_begins_the_read_around_it(listening: Database, database_url: st
         assert [_value(tx, name) for name in NAMES] == ["2"] * 4
 
 
-def test_own_writes_are_read_at_once(listening: Database) -> None:
+def test_own_writes_are_read_immediately(listening: Database) -> None:
     for n in range(50):
         _set_all(listening, str(n))
         assert _answer(listening, lambda tx: [_value(tx, name) for name in "ab"]) == [str(n)] * 2
@@ -188,7 +188,7 @@ def test_writes_of_other_processes_are_read_after_their_notice(
         other.close()
 
 
-def test_a_notice_counts_before_the_thread_that_listens_comes_to_it(database_url: str, monkeypatch) -> None:
+def test_a_notice_takes_effect_before_the_listener_processes_it(database_url: str, monkeypatch) -> None:
     if database_url.startswith("sqlite"):
         return
     reading, go_on = threading.Event(), threading.Event()
@@ -197,19 +197,19 @@ def test_a_notice_counts_before_the_thread_that_listens_comes_to_it(database_url
         reading.set()
         go_on.wait(PATIENCE)
 
-    monkeypatch.setattr(postgres.PostgresDatabase, "_hear", wait)
+    monkeypatch.setattr(postgres.PostgresDatabase, "_receive_notices", wait)
     database, other = open_database(database_url), open_database(database_url, 3)
     try:
         _set_all(other, "0")
         until(lambda: database.generation() is not None and reading.is_set())
-        with database.read_kept() as tx:
+        with database.read_cached() as tx:
             assert _value(tx, "a") == "0"
         _set_all(other, "1")
         assert isinstance(database, postgres.PostgresDatabase)
         until(database._has_news)
-        with database.read_kept() as tx:
+        with database.read_cached() as tx:
             assert _value(tx, "a") == "1"
-        with pytest.raises(NotKept), database.read_kept(begins=False):
+        with pytest.raises(StaleCachedRead), database.read_cached(begins=False):
             pass
     finally:
         go_on.set()
@@ -219,23 +219,23 @@ def test_a_notice_counts_before_the_thread_that_listens_comes_to_it(database_url
 
 def test_a_read_without_a_transaction_uses_only_cached_rows(listening: Database) -> None:
     if listening.engine == "sqlite":
-        with listening.read_kept(begins=False) as tx:
+        with listening.read_cached(begins=False) as tx:
             assert _value(tx, "a") == "0"
         return
-    with pytest.raises(NotKept), listening.read_kept(begins=False):
+    with pytest.raises(StaleCachedRead), listening.read_cached(begins=False):
         pass
-    with listening.read_kept() as tx:
+    with listening.read_cached() as tx:
         _value(tx, "a")
-    with pytest.raises(NotKept), listening.read_kept(begins=False) as tx:
+    with pytest.raises(StaleCachedRead), listening.read_cached(begins=False) as tx:
         assert _value(tx, "a") == "0"
         _value(tx, "b")
 
 
-def test_without_a_listener_nothing_is_kept(database: Database, database_url: str) -> None:
+def test_without_a_listener_nothing_is_cached(database: Database, database_url: str) -> None:
     for value in "01":
         _set_all(database, value)
         _set_unheard(database_url, f"{value}, unheard")
-        with database.read_kept() as tx:
+        with database.read_cached() as tx:
             assert _value(tx, "a") == f"{value}, unheard"
 
 
@@ -251,14 +251,14 @@ def test_losing_the_listener_connection_clears_the_cache(listening: Database, da
     if listening.engine == "sqlite":
         return
     for value in "12":
-        with listening.read_kept() as tx:
+        with listening.read_cached() as tx:
             _value(tx, "a")
         before = listening.generation()
         assert before is not None
         _end_listener(database_url)
         until(lambda before=before: listening.generation() != before)
         _set_unheard(database_url, value)
-        with listening.read_kept() as tx:
+        with listening.read_cached() as tx:
             assert _value(tx, "a") == value
         until(lambda: listening.generation() is not None)
         assert listening.generation() > before
@@ -268,7 +268,7 @@ def test_losing_the_listener_connection_clears_the_cache(listening: Database, da
 def test_a_silent_server_clears_the_cache(listening: Database, monkeypatch) -> None:
     if not isinstance(listening, postgres.PostgresDatabase):
         return
-    with listening.read_kept() as tx:
+    with listening.read_cached() as tx:
         _value(tx, "a")
     silent = threading.Event()
     ask = psycopg.Connection.execute
@@ -284,7 +284,7 @@ def test_a_silent_server_clears_the_cache(listening: Database, monkeypatch) -> N
     listening._heard_until = time.monotonic() + 0.1  # as after some seconds
     try:
         until(lambda: listening.generation() is None)
-        with pytest.raises(NotKept), listening.read_kept(begins=False):
+        with pytest.raises(StaleCachedRead), listening.read_cached(begins=False):
             pass
     finally:
         silent.set()
@@ -307,7 +307,7 @@ def test_an_unannounced_commit_invalidates_the_cache(listening: Database, databa
         try:
             name, before = listening._name, listening.generation()
             assert before is not None
-            with pytest.raises(OutOfReach), listening.write() as tx:
+            with pytest.raises(TemporarilyUnavailable), listening.write() as tx:
                 tx.run("UPDATE secrets SET value = 'unknown'")
             assert listening.generation() != before
             assert listening._name != name, (
@@ -321,39 +321,39 @@ def test_an_unannounced_commit_invalidates_the_cache(listening: Database, databa
 # --- what is kept -------------------------------------------------------------------------------------
 
 
-def test_rows_are_bounded_by_their_bytes() -> None:
-    rows = KeptRows(1, "")
+def test_cached_rows_are_limited_by_their_bytes() -> None:
+    rows = CachedRows(1, "")
     rows._rows = ByteCache(Share("rows", 1), Memory(100_000))
     for n in range(1000):
-        rows.keep(("statement", ("id", n)), [("x" * 900, n)])
+        rows.store(("statement", ("id", n)), [("x" * 900, n)])
     assert 50_000 < rows.size <= 100_000
     assert rows.find(("statement", ("id", 999))) is not None
     assert rows.find(("statement", ("id", 1))) is None
-    rows.keep(("statement", ("id", "y" * 200_000)), [])
+    rows.store(("statement", ("id", "y" * 200_000)), [])
     assert rows.size <= 100_000
 
 
 def test_large_and_mutable_results_are_not_cached() -> None:
-    rows = KeptRows(1, "")
-    rows.keep(("large",), [("x" * 1000,)] * 200)
-    rows.keep(("list",), [(1, ["a"])])
-    rows.keep(("long", ("text", "x" * 200_000)), [])
+    rows = CachedRows(1, "")
+    rows.store(("large",), [("x" * 1000,)] * 200)
+    rows.store(("list",), [(1, ["a"])])
+    rows.store(("long", ("text", "x" * 200_000)), [])
     assert rows.size == 0
-    rows.keep(("row",), [(1, "a", 1.5, b"b", None, True)])
+    rows.store(("row",), [(1, "a", 1.5, b"b", None, True)])
     assert rows.find(("row",)) == ((1, "a", 1.5, b"b", None, True),)
 
 
 def test_cached_rows_cannot_be_modified(listening: Database) -> None:
     for _ in range(3):
-        with listening.read_kept() as tx:
+        with listening.read_cached() as tx:
             rows = tx.all("SELECT name FROM secrets ORDER BY name")
         assert rows == [(name,) for name in NAMES]
         rows.clear()
 
 
-def test_parameters_are_told_apart_by_their_names(listening: Database) -> None:
+def test_parameters_are_distinguished_by_name(listening: Database) -> None:
     sql = "SELECT COUNT(*) FROM secrets WHERE name >= :a AND name <= :b"
-    with listening.read_kept() as tx:
+    with listening.read_cached() as tx:
         assert (tx.value(sql, a="a", b="c"), tx.value(sql, b="a", a="c")) == (3, 0)
 
 
@@ -363,7 +363,7 @@ OWN_CONNECTIONS = {"postgres.py", "replica.py"}
 
 @cache
 def _statements() -> tuple[tuple[str, bool], ...]:
-    """All texts of the product that may be statements which read, and whether each is declared ``Live``."""
+    """Return all texts of the product that can be reading statements, and whether each is declared ``Live``."""
     found = []
     for path in Path(octavo.__file__).parent.rglob("*.py"):
         source = path.read_text()
@@ -410,7 +410,7 @@ def test_queries_depending_on_more_than_the_snapshot_are_marked() -> None:
     )
 
 
-def test_functions_that_change_by_themselves_are_named(database: Database) -> None:
+def test_volatile_functions_are_listed(database: Database) -> None:
     """The server knows which of its own do; those that depend on settings or on the time are named."""
     if database.engine == "sqlite":
         return
@@ -436,14 +436,14 @@ def test_functions_that_change_by_themselves_are_named(database: Database) -> No
         "SELECT relpages FROM pg_class WHERE pg_relation_size(oid) > 0",
     ],
 )
-def test_such_statements_are_known(sql: str) -> None:
+def test_volatile_statements_are_recognized(sql: str) -> None:
     assert DEPENDS_ON_MORE.search(sql)
 
 
-def test_live_queries_are_run_each_time(listening: Database) -> None:
+def test_live_queries_run_each_time(listening: Database) -> None:
     asked = "SELECT random() AS chance, name FROM secrets WHERE name IN :names ORDER BY name"
     found = []
     for _ in range(3):
-        with listening.read_kept() as tx:
+        with listening.read_cached() as tx:
             found.append((tx.all(Live(asked), names=["a"]), tx.value(VALUE, name="a")))
     assert len({str(rows) for rows, _ in found}) == 3

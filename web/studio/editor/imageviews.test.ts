@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shownWidth } from "./views.ts";
+import { shownWidth } from "./imageviews.ts";
 
 const photo = { width: 2000, height: 1000 };
 

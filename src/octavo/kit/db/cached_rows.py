@@ -10,15 +10,15 @@ from .cache import ByteCache, share
 from .database import Row
 
 _ROWS = share("rows", 16)
-_LARGEST = 128 * 1024
+_MAX_BYTES = 128 * 1024
 """Maximum size in bytes of one statement's rows; larger results are not cached."""
-_OF_AN_ENTRY = 400
+_BYTES_PER_ENTRY = 400
 """Number of bytes that an entry takes in addition to its rows and parameters."""
 _VALUES = frozenset((str, int, float, bytes, bool, type(None)))
 """Types of immutable values."""
 
 
-class KeptRows:
+class CachedRows:
     """Results of statements in one snapshot, shared by the reads that started at one ``generation``.
     Thread-safe.
 
@@ -38,18 +38,18 @@ class KeptRows:
     def find(self, key: Hashable) -> tuple[Row, ...] | None:
         return self._rows.get(key)
 
-    def keep(self, key: tuple[Any, ...], rows: list[Row]) -> None:
+    def store(self, key: tuple[Any, ...], rows: list[Row]) -> None:
         """Store rows. ``key``: the statement, followed by its parameters as pairs."""
-        size = _OF_AN_ENTRY + sum(getsizeof(value) for _, value in key[1:])
+        size = _BYTES_PER_ENTRY + sum(getsizeof(value) for _, value in key[1:])
         for row in rows:
             if not _VALUES.issuperset(map(type, row)):
                 return
             size += getsizeof(row) + sum(map(getsizeof, row))
-            if size > _LARGEST:
+            if size > _MAX_BYTES:
                 return
-        if size <= _LARGEST:
+        if size <= _MAX_BYTES:
             self._rows.put(key, tuple(rows), size)
 
 
-NOTHING: Final = KeptRows(-1, "")
+NOTHING: Final = CachedRows(-1, "")
 """Cache of no generation, to which nothing is ever added."""

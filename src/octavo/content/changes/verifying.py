@@ -1,0 +1,88 @@
+"""Verify a page: record on main that someone checked today that it is still correct."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.states import main_state
+from octavo.errors import Forbidden, NotFound, PreconditionFailed
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.accounts import find_user
+from octavo.organization.access.authorization import SpaceAccess, find_space_access
+from octavo.organization.access.roles import Can
+
+from . import merging, store
+from .authorization import ChangeAccess, change_access
+from .commands import UpdatePage
+from .comparing import MergedContent
+from .editing import edit
+from .saving import create_with, edit_main, resolver_maker, retry_on_conflict, set_change
+from .store import ChangeRow
+
+
+class Verified(NamedTuple):
+    """Result of a verification. ``change``: the change request that contains it, in a locked space. ``open``: whether
+    that change request still has to be reviewed and merged."""
+
+    change: ChangeRow | None
+    open: bool
+
+
+def verify_page(context: Context, space: SpaceAccess, page_id: str) -> Verified:
+    """Set the date and the name of the verification of a page to today and to the caller.
+
+    In a locked space, this is a change request. It is merged immediately if the caller can merge it and all merge rules
+    pass, and otherwise waits for a review. Raises NotFound for a page that is missing or generated.
+    """
+    with context.db.read() as tx:
+        _require_page(tx, space, page_id)
+        user = find_user(tx, space.user_id)
+    update = UpdatePage(
+        page=page_id,
+        verified_on=datetime.now(UTC).date().isoformat(),  # type: ignore[call-arg]
+        verified_by=user.display_name if user else None,
+    )
+    if not space.locked:
+        edit_main(context, space, [update])
+        return Verified(None, open=False)
+    change = _draft(context, space, update)
+    with context.db.read() as tx:
+        access = change_access(tx, space, change.id)
+    merged = _try_to_merge(context, access)
+    with context.db.write() as tx:
+        if not merged:
+            set_change(tx, access, status="open")
+        return Verified(store.get_change(tx, change.id), open=not merged)
+
+
+def _require_page(tx: Transaction, space: SpaceAccess, page_id: str) -> None:
+    page = find_page(tx, main_state(tx, space.space_id), page_id)
+    if page is None or page.kind != "document" or page.computed:
+        raise NotFound(f"There is no page {page_id!r} that can be verified.")
+
+
+def _draft(context: Context, space: SpaceAccess, update: UpdatePage) -> ChangeRow:
+    meaning = resolver_maker(context, space.actor)
+
+    def attempt() -> ChangeRow:
+        with context.db.read() as tx:
+            main = main_state(tx, space.space_id)
+            page = find_page(tx, main, update.page)
+            edited = edit(meaning(tx, main), tx, main, [update])
+        merged = MergedContent(edited.changes, edited.bodies, edited.keys, edited.conflicts)
+        return create_with(context, space, main, merged, subject=f"Verify {page.title if page else ''}")
+
+    return retry_on_conflict(attempt)
+
+
+def _try_to_merge(context: Context, access: ChangeAccess) -> bool:
+    with context.db.read() as tx:
+        if find_space_access(tx, access.actor, Can.MERGE, access.space_id) is None:
+            return False
+    try:
+        return not merging.merge(context, access).conflicts
+    except (Forbidden, PreconditionFailed):
+        return False

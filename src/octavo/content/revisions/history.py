@@ -1,0 +1,214 @@
+"""Revisions: who changed a branch, when, and how saves are shown as one."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from octavo.errors import NotFound
+from octavo.kit.clock import now
+from octavo.kit.db.database import Row, Transaction
+from octavo.kit.db.pagination import Slice, list_page
+
+from .states import State, revision_state
+
+SAVES_APART = 5 * 60_000
+"""Maximum number of milliseconds between two saves by the same person that are shown as one."""
+SAVES_LONGEST = 60 * 60_000
+"""Maximum number of milliseconds from the first to the last save that are shown as one."""
+RevisionType = Literal["edits", "merge", "rollback", "update", "computed"]
+
+
+class RevisionRow(Struct, frozen=True):
+    id: str
+    branch_id: str
+    sequence: int
+    base_sequence: int | None
+    parents: list[str]
+    type: str
+    author: str | None
+    created_at: int
+    message: str | None
+    git: dict[str, Any] | None
+    merged_from: str | None
+    conflicts: str | None
+    agent: str | None
+    saves_since: int | None
+    """Sequence before the run of consecutive saves that this one continues; None if it starts a run."""
+
+    @property
+    def before(self) -> int:
+        """Return the sequence of the state before this revision and the consecutive saves that it continues."""
+        return self.sequence - 1 if self.saves_since is None else self.saves_since
+
+
+def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[RevisionRow]:
+    """List the revisions of main, newest first; of consecutive saves, only the last is listed."""
+    # A save that continues another one replaces it in the list.
+    count = tx.value(
+        """SELECT count(*) - count(r.saves_since) FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id
+           WHERE s.id = :space""",
+        space=space_id,
+    )
+    source = (
+        f"FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id WHERE s.id = :space AND {_IS_LAST}"
+    )
+    return _list_revisions(tx, source, count, limit, page, space=space_id)
+
+
+def _list_revisions(
+    tx: Transaction,
+    source: str,
+    count: int,
+    limit: int,
+    page: str | None,
+    /,
+    *,
+    before: str = "",
+    **given: str,
+) -> Slice[RevisionRow]:
+    return list_page(
+        tx,
+        limit,
+        page,
+        _REVISION,
+        source,
+        _revision,
+        by="r.sequence",
+        key_types=(int,),
+        descending=True,
+        before=before,
+        count=count,
+        **given,
+    )
+
+
+_OF_PAGE = """touched(sequence) AS (
+    SELECT v.from_seq FROM page_versions v WHERE v.branch_id = :branch AND v.page_id = :page
+    UNION SELECT v.to_seq FROM page_versions v WHERE v.branch_id = :branch AND v.page_id = :page),
+  shown(sequence) AS (
+    SELECT DISTINCT (SELECT min(r.sequence) FROM revisions r
+                      WHERE r.branch_id = :branch AND r.sequence >= t.sequence AND {last})
+      FROM touched t)"""
+"""Sequences of the revisions of main in which a page changed; of consecutive saves, the last. The cost
+depends on the history of the page, not on that of the space."""
+
+
+def list_revisions_of_page(
+    tx: Transaction, space_id: str, page_id: str, limit: int, page: str | None
+) -> Slice[RevisionRow]:
+    """List the revisions of main that changed a page, newest first; of consecutive saves, the last is listed
+    if any of them changed the page. The result is empty for a page that main never had."""
+    branch = tx.value("SELECT main_branch FROM spaces WHERE id = :id", id=space_id)
+    given = {"branch": branch, "page": page_id}
+    prefix = f"WITH {_OF_PAGE.format(last=_IS_LAST)}"
+    count = tx.value(f"{prefix} SELECT count(sequence) FROM shown", **given)
+    source = "FROM revisions r WHERE r.branch_id = :branch AND r.sequence IN (SELECT sequence FROM shown)"
+    return _list_revisions(tx, source, count, limit, page, before=prefix, **given)
+
+
+_REVISION = """r.id, r.branch_id, r.sequence, r.base_sequence, r.parents, r.type, r.author, r.created_at, r.message,
+               r.git, r.merged_from, r.conflicts, r.agent, r.saves_since"""
+_IS_LAST = """NOT EXISTS (SELECT 1 FROM revisions n WHERE n.branch_id = r.branch_id AND n.sequence = r.sequence + 1
+                AND n.saves_since IS NOT NULL)"""
+"""Condition for the last of consecutive saves, which follow each other without a gap."""
+
+
+def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
+    row = tx.one(f"SELECT {_REVISION} FROM revisions r WHERE r.id = :id", id=revision_id)
+    if row is None:
+        raise NotFound(f"There is no revision {revision_id!r}.")
+    return _revision(row)
+
+
+def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State:
+    """Return the state before a revision and the consecutive saves that it continues. Raises NotFound."""
+    found = tx.value(
+        """SELECT id FROM revisions WHERE branch_id = :branch AND sequence <= :before
+           ORDER BY sequence DESC LIMIT 1""",
+        branch=revision.branch_id,
+        before=revision.before,
+    )
+    return revision_state(tx, space_id, found or "")
+
+
+def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[str, RevisionRow]:
+    """Return the first of consecutive saves by the ID of the last one, for the given revisions that continue
+    earlier saves."""
+    found = {}
+    for revision in revisions:
+        if revision.saves_since is not None:
+            row = tx.one(
+                f"SELECT {_REVISION} FROM revisions r WHERE r.branch_id = :branch AND r.sequence = :first",
+                branch=revision.branch_id,
+                first=revision.saves_since + 1,
+            )
+            if row is not None:
+                found[revision.id] = _revision(row)
+    return found
+
+
+class RevisedPages(Struct, frozen=True):
+    """Pages that a revision created or changed: their number, and the title of one of them."""
+
+    count: int
+    title: str
+
+
+_NAMED = 5_000
+"""Maximum number of changed pages that are read to describe a list of revisions; only large imports change more."""
+
+
+def list_revised_pages(tx: Transaction, revisions: Sequence[RevisionRow]) -> dict[str, RevisedPages]:
+    """Return the pages that each of these revisions of one branch and the consecutive saves before it changed, by
+    the ID of the revision; revisions that changed none are left out."""
+    if not revisions:
+        return {}
+    rows = tx.all(
+        """SELECT from_seq, page_id, title FROM page_versions
+           WHERE branch_id = :branch AND deleted = 0 AND from_seq > :first AND from_seq <= :last
+           ORDER BY from_seq DESC LIMIT :most""",
+        branch=revisions[0].branch_id,
+        first=min(one.before for one in revisions),
+        last=max(one.sequence for one in revisions),
+        most=_NAMED,
+    )
+    rows.reverse()
+    found = {}
+    for one in revisions:
+        start = bisect_right(rows, one.before, key=itemgetter(0))
+        end = bisect_right(rows, one.sequence, key=itemgetter(0))
+        titles = {page_id: title for _, page_id, title in rows[start:end]}
+        if titles:
+            found[one.id] = RevisedPages(len(titles), min(titles.values()))
+    return found
+
+
+def find_continued_saves(tx: Transaction, state: State, author: str, agent: str | None) -> int | None:
+    """Return the sequence before the consecutive saves that an edit of this state by this person or their
+    agent continues, or None if it starts a new run."""
+    last = get_revision(tx, state.revision_id)
+    if (
+        (last.type, last.author, last.agent) != ("edits", author, agent)
+        or last.sequence == 1
+        or last.message
+        or last.git
+    ):
+        return None
+    first = list_beginnings(tx, [last]).get(last.id, last)
+    moment = now()
+    if moment - last.created_at > SAVES_APART or moment - first.created_at > SAVES_LONGEST:
+        return None
+    return last.before
+
+
+def _revision(row: Row) -> RevisionRow:
+    values = list(row)
+    values[4] = msgspec.json.decode(row[4])
+    values[9] = msgspec.json.decode(row[9]) if row[9] else None
+    return RevisionRow(*values)

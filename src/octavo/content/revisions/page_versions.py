@@ -1,0 +1,332 @@
+"""Pages of a state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, get_type_hints
+
+import msgspec
+from msgspec import defstruct
+
+from octavo.core.json_types import JsonObject
+from octavo.core.page_fields import FIELDS, Cover, LayoutOptions
+from octavo.core.pages import Page
+from octavo.errors import NotFound
+from octavo.kit.db.database import Row, Transaction, json_list
+
+from .states import FOREVER, VALID, State, count_rows, find_rows
+
+_PAGE = """p.page_id, p.parent_id, p.rank, p.slug, p.kind, p.title, p.body, p.file_path, p.created_at, p.updated_at,
+           p.fields, p.deleted"""
+_COLUMNS = frozenset(
+    ("id", "parent", "rank", "slug", "kind", "title", "body", "file_path", "created_at", "updated_at")
+)
+_NOTHING_RARE = ("{}", '{"layout":{}}')
+_RARE = tuple(name for name in Page.__struct_fields__ if name not in _COLUMNS)
+_HINTS = get_type_hints(Page)
+PageFields = defstruct(
+    "PageFields", [(name, _HINTS[name], None) for name in _RARE], forbid_unknown_fields=True
+)
+"""Shape of the column ``page_versions.fields``, to validate imported data."""
+
+
+def _page(row: Row) -> Page:
+    page_id, parent, rank, slug, kind, title, body, file_path, created_at, updated_at, fields, _ = row
+    rare = {} if fields in _NOTHING_RARE else _decode_fields(fields)
+    return Page(
+        id=page_id,
+        parent=parent or None,
+        rank=rank,
+        slug=slug,
+        kind=kind,
+        title=title,
+        body=body,
+        file_path=file_path,
+        created_at=created_at,
+        updated_at=updated_at,
+        **rare,
+    )
+
+
+_LISTS = {name for name, field in FIELDS.items() if field.is_list}
+
+
+def _decode_fields(text: str) -> JsonObject:
+    rare: JsonObject = msgspec.json.decode(text)
+    if "layout" in rare:
+        rare["layout"] = msgspec.convert(rare["layout"], LayoutOptions)
+    if "cover" in rare:
+        rare["cover"] = msgspec.convert(rare["cover"], Cover)
+    for name in _LISTS & rare.keys():
+        rare[name] = tuple(rare[name])
+    return rare
+
+
+def _encode_fields(page: Page) -> str:
+    plain = msgspec.to_builtins(page)
+    return msgspec.json.encode({name: plain[name] for name in _RARE if name in plain}).decode()
+
+
+def list_tagged_pages(tx: Transaction, state: State) -> list[Page]:
+    """Return the pages that have tags."""
+    return _pages_where(tx, state, "p.fields LIKE :tagged", tagged='%"tags":[%')
+
+
+def find_page(tx: Transaction, state: State, page_id: str) -> Page | None:
+    for layer in state.layers:
+        row = tx.one(
+            f"SELECT {_PAGE} FROM page_versions p WHERE {VALID} AND p.page_id = :page",
+            branch=layer.branch_id,
+            seq=layer.sequence,
+            page=page_id,
+        )
+        if row is not None:
+            return None if row[-1] else _page(row)
+    return None
+
+
+def find_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, Page]:
+    """Return the pages with these IDs that exist in the state, by ID."""
+    rows = find_rows(tx, state, "page_versions", "page_id", _PAGE, page_ids)
+    return {id: _page(row) for id, row in rows.items() if row is not None}
+
+
+def get_page(tx: Transaction, state: State, page_id: str) -> Page:
+    page = find_page(tx, state, page_id)
+    if page is None:
+        raise NotFound(f"This content has no page {page_id!r}.")
+    return page
+
+
+def _overlay(layers: Iterable[list[Row]]) -> dict[str, Row]:
+    """Return rows by ID, upper layers first. Rows marked as deleted are included, to hide rows in lower
+    layers."""
+    found: dict[str, Row] = {}
+    for rows in layers:
+        for row in rows:
+            found.setdefault(row[0], row)
+    return found
+
+
+def _pages_where(tx: Transaction, state: State, where: str, **parameters: object) -> list[Page]:
+    """Return the pages that match ``where`` in the state as a whole, not just in one layer."""
+    top, *below = state.layers
+    rows = tx.all(
+        f"SELECT {_PAGE} FROM page_versions p WHERE {VALID} AND {where}",
+        branch=top.branch_id,
+        seq=top.sequence,
+        **parameters,
+    )
+    kept = [row for row in rows if not row[-1]]
+    for layer in below:
+        # A page of a lower layer is part of the state only if the branch above has no row for it.
+        kept += tx.all(
+            f"""SELECT {_PAGE} FROM page_versions p WHERE {VALID} AND {where} AND NOT EXISTS (
+                  SELECT 1 FROM page_versions u WHERE u.branch_id = :top AND u.page_id = p.page_id
+                  AND +u.from_seq <= :top_seq AND +u.to_seq > :top_seq)""",
+            branch=layer.branch_id,
+            seq=layer.sequence,
+            top=top.branch_id,
+            top_seq=top.sequence,
+            **parameters,
+        )
+    return [_page(row) for row in kept]
+
+
+def list_children(tx: Transaction, state: State, parents: Iterable[str | None]) -> list[Page]:
+    """Return the children of these pages (None: the top level), in order within each parent."""
+    wanted = [parent or "" for parent in parents]
+    pages = _pages_where(tx, state, "p.parent_id IN :parents", parents=wanted) if wanted else []
+    return sorted(pages, key=lambda page: (page.parent or "", page.rank, page.id))
+
+
+def _select_from_layers(state: State, select: str, where: str) -> tuple[list[str], dict[str, object]]:
+    """Return the pages of each layer that match ``where`` in the state as a whole, as ``select`` and its
+    parameters."""
+    selects, parameters = [], dict[str, Any]()
+    for n, layer in enumerate(state.layers):
+        valid = VALID.replace(":branch", f":branch_{n}").replace(":seq", f":seq_{n}")
+        parameters |= {f"branch_{n}": layer.branch_id, f"seq_{n}": layer.sequence}
+        hidden = ""
+        if n:
+            above = VALID.replace("p.", "u.").replace(":branch", ":branch_0").replace(":seq", ":seq_0")
+            hidden = (
+                f" AND NOT EXISTS (SELECT 1 FROM page_versions u WHERE {above} AND u.page_id = p.page_id)"
+            )
+        selects.append(f"{select} WHERE {valid} AND {where}{hidden}")
+    return selects, parameters
+
+
+def slice_children(
+    tx: Transaction,
+    state: State,
+    parent: str | None,
+    *,
+    limit: int,
+    at: int = 0,
+    after: tuple[str, str] | None = None,
+) -> list[Page]:
+    """Return up to ``limit`` children of a page (None: the top level) in order, starting at the index ``at``.
+    ``after``: the rank and ID of the child from which to count."""
+    among = "p.parent_id = :parent AND p.deleted = 0"
+    if after is not None:
+        among += " AND (p.rank, p.page_id) > (:after_rank, :after_id)"
+    after_rank, after_id = after or ("", "")
+    selects, layers = _select_from_layers(state, "SELECT p.rank, p.page_id FROM page_versions p", among)
+    rows = tx.all(
+        f"{' UNION ALL '.join(selects)} ORDER BY 1, 2 LIMIT :limit OFFSET :at",
+        parent=parent or "",
+        after_rank=after_rank,
+        after_id=after_id,
+        limit=limit,
+        at=at,
+        **layers,
+    )
+    found = find_pages(tx, state, (row[1] for row in rows))
+    return [found[row[1]] for row in rows]
+
+
+def count_children(tx: Transaction, state: State, parent: str | None, before: Page | None = None) -> int:
+    """Return the number of children of a page (None: the top level), or the number of children before one of
+    them."""
+    where, key = "p.parent_id = :parent", {}
+    if before is not None:
+        where += " AND (p.rank, p.page_id) < (:rank, :id)"
+        key = {"rank": before.rank, "id": before.id}
+    return count_rows(tx, state, "page_versions", "page_id", where, parent=parent or "", **key)
+
+
+def find_parents(tx: Transaction, state: State, page_ids: Iterable[str]) -> set[str]:
+    """Return the pages with these IDs that have subpages."""
+    below = "p.parent_id = w.id AND p.deleted = 0"
+    selects, layers = _select_from_layers(state, "SELECT 1 FROM page_versions p", below)
+    any_below = " OR ".join(f"EXISTS ({select})" for select in selects)
+    wanted = tx.given("ids", "id")
+    rows = tx.all(f"SELECT w.id FROM {wanted} AS w WHERE {any_below}", ids=json_list(page_ids), **layers)
+    return {row[0] for row in rows}
+
+
+def list_by_slug(tx: Transaction, state: State, parent: str | None, slug: str) -> list[Page]:
+    """Return the children of a page (None: the top level) with this slug."""
+    return _pages_where(tx, state, "p.parent_id = :parent AND p.slug = :slug", parent=parent or "", slug=slug)
+
+
+def list_subtree(tx: Transaction, state: State, page_id: str) -> list[Page]:
+    """Return everything below a page, parents before children."""
+    found: list[Page] = []
+    level: list[str | None] = [page_id]
+    while level:
+        pages = list_children(tx, state, level)
+        found += pages
+        level = [page.id for page in pages]
+    return found
+
+
+def list_pages(tx: Transaction, state: State) -> list[Page]:
+    """Return all pages of the state, siblings in order."""
+    rows = _overlay(
+        tx.all(
+            (
+                f"SELECT {_PAGE} FROM page_versions p WHERE p.branch_id = :branch AND +p.from_seq <= "
+                f":seq AND p.to_seq > :seq"
+            ),
+            branch=layer.branch_id,
+            seq=layer.sequence,
+        )
+        for layer in state.layers
+    )
+    pages = [_page(row) for row in rows.values() if not row[-1]]
+    pages.sort(key=lambda page: (page.parent or "", page.rank, page.id))
+    return pages
+
+
+def list_computed(tx: Transaction, state: State) -> list[Page]:
+    """Return the computed pages of the state, siblings in order."""
+    pages = _pages_where(tx, state, "p.kind = 'computed'")
+    return sorted(pages, key=lambda page: (page.parent or "", page.rank, page.id))
+
+
+def list_spaces_with_computed(tx: Transaction, organization_id: str) -> list[str]:
+    """Return the spaces of an organization that have or had computed pages."""
+    rows = tx.all(
+        """SELECT s.id FROM spaces s WHERE s.organization_id = :org AND s.deleted_at IS NULL AND EXISTS (
+             SELECT 1 FROM branches b JOIN page_versions p ON p.branch_id = b.id AND p.kind = 'computed'
+             WHERE b.space_id = s.id AND p.from_seq <= b.sequence) ORDER BY s.id""",
+        org=organization_id,
+    )
+    return [row[0] for row in rows]
+
+
+def find_page_by_path(tx: Transaction, state: State, path: str) -> Page | None:
+    """Return the page at a path of slugs, with one indexed lookup per level."""
+    page: Page | None = None
+    for slug in [part for part in path.split("/") if part]:
+        found = list_by_slug(tx, state, page.id if page else None, slug)
+        if not found:
+            return None
+        page = min(found, key=lambda candidate: (candidate.rank, candidate.id))
+    return page
+
+
+def find_page_by_file(tx: Transaction, state: State, file_path: str) -> Page | None:
+    found = _pages_where(tx, state, "p.file_path = :file", file=file_path)
+    return min(found, key=lambda candidate: candidate.id) if found else None
+
+
+def list_ancestors(tx: Transaction, state: State, page: Page) -> list[Page]:
+    """Return the ancestors of a page from the top down."""
+    chain: list[Page] = []
+    seen = {page.id}
+    parent = page.parent
+    while parent is not None and parent not in seen:
+        above = find_page(tx, state, parent)
+        if above is None:
+            break
+        seen.add(parent)
+        chain.append(above)
+        parent = above.parent
+    return chain[::-1]
+
+
+def trace_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, list[Page]]:
+    """Return the pages with these IDs that exist in the state, each after its ancestors from the top down,
+    with one lookup per level."""
+    found = find_pages(tx, state, page_ids)
+    known, level = dict(found), found
+    while level:
+        above = {page.parent for page in level.values() if page.parent is not None} - known.keys()
+        level = find_pages(tx, state, above)
+        known |= level
+    traced = {}
+    for id, page in found.items():
+        chain = {id: page}
+        while page.parent in known and page.parent not in chain:
+            page = known[page.parent]
+            chain[page.id] = page
+        traced[id] = [*chain.values()][::-1]
+    return traced
+
+
+def count_pages(tx: Transaction, state: State) -> int:
+    return count_rows(tx, state, "page_versions", "page_id", "1 = 1")
+
+
+def page_row(branch: str, sequence: int, page_id: str, page: Page | None, moment: int) -> dict[str, object]:
+    shown = page or Page(id=page_id)
+    return {
+        "branch": branch,
+        "id": page_id,
+        "seq": sequence,
+        "forever": FOREVER,
+        "deleted": int(page is None),
+        "parent": shown.parent or "",
+        "rank": shown.rank,
+        "slug": shown.slug,
+        "kind": shown.kind,
+        "title": shown.title,
+        "body": shown.body,
+        "file_path": shown.file_path,
+        "fields": _encode_fields(shown),
+        "created_at": shown.created_at or moment,
+        "updated_at": moment,
+    }

@@ -1,0 +1,185 @@
+"""States of a space's content: stacks of branches, each at a sequence number.
+
+A ``State`` identifies one immutable state as a stack of layers, each a branch at a sequence number. Main has one layer;
+a change request has two: its own branch, and main at the revision it is based on. Reads search the stack from the top.
+
+Rows with a ``from_seq`` beyond the head of their branch are invisible. They belong to a large revision that
+is being written (``staging.py``) or that a process failed to finish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from octavo.errors import NotFound
+from octavo.kit.db.database import Row, Transaction
+from octavo.kit.http.operation import Drafted
+
+FOREVER = 2**62
+"""``to_seq`` of rows that are still valid."""
+
+
+class Layer(Struct, frozen=True):
+    branch_id: str
+    sequence: int
+
+
+class State(Struct, frozen=True):
+    """State of a space's content."""
+
+    space_id: str
+    revision_id: str
+    layers: tuple[Layer, ...]
+
+
+def main_state(tx: Transaction, space_id: str) -> State:
+    """Return the head of main."""
+    row = tx.one(
+        """SELECT l.id, l.sequence, l.revision FROM spaces s JOIN branches l ON l.id = s.main_branch
+           WHERE s.id = :space""",
+        space=space_id,
+    )
+    if row is None:
+        raise NotFound(f"There is no space {space_id!r}.")
+    return State(space_id, row[2], (Layer(row[0], row[1]),))
+
+
+def lock_branch(tx: Transaction, branch_id: str) -> bool:
+    """Lock a branch until the transaction ends, so that no one else creates a revision or writes derived
+    data. Return False if the branch no longer exists."""
+    return tx.one(f"SELECT 1 FROM branches WHERE id = :id{tx.for_update}", id=branch_id) is not None
+
+
+def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
+    """Return the state of a revision of this space. Raises NotFound."""
+    row = tx.one(
+        """SELECT r.branch_id, r.sequence, r.base_sequence, l.base_branch FROM revisions r JOIN branches l
+           ON l.id = r.branch_id
+           WHERE r.id = :revision AND l.space_id = :space""",
+        revision=revision_id,
+        space=space_id,
+    )
+    if row is None:
+        raise NotFound(f"This space has no revision {revision_id!r}.")
+    branch_id, sequence, base_sequence, base_branch = row
+    layers = [Layer(branch_id, sequence)]
+    if base_branch is not None:
+        layers.append(Layer(base_branch, base_sequence))
+    return State(space_id, revision_id, tuple(layers))
+
+
+def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
+    """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is
+    viewing."""
+    if drafted is not None and drafted.space_id == space_id:
+        return revision_state(tx, space_id, drafted.revision_id)
+    return main_state(tx, space_id)
+
+
+def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
+    """Return the head of a branch of this space. Raises NotFound."""
+    revision = tx.value(
+        "SELECT revision FROM branches WHERE id = :branch AND space_id = :space",
+        branch=branch_id,
+        space=space_id,
+    )
+    if revision is None:
+        raise NotFound(f"This space has no branch {branch_id!r}.")
+    return revision_state(tx, space_id, revision)
+
+
+class TouchedIds(Struct, frozen=True):
+    """IDs of pages and items."""
+
+    pages: frozenset[str]
+    items: frozenset[str]
+
+
+def list_branch_content(tx: Transaction, layer: Layer) -> TouchedIds:
+    """Return the IDs of everything for which the upper branch of a change request has rows."""
+    return _list_touched(
+        tx, "+from_seq <= :seq AND to_seq > :seq", branch=layer.branch_id, seq=layer.sequence
+    )
+
+
+def list_changed(tx: Transaction, layer: Layer, after: int) -> TouchedIds:
+    """Return the IDs of everything that a branch changed or deleted after a sequence, up to the sequence of
+    the layer."""
+    new = _list_touched(
+        tx, "from_seq > :after AND from_seq <= :seq", branch=layer.branch_id, seq=layer.sequence, after=after
+    )
+    old = _list_touched(
+        tx, "to_seq > :after AND to_seq <= :seq", branch=layer.branch_id, seq=layer.sequence, after=after
+    )
+    return TouchedIds(new.pages | old.pages, new.items | old.items)
+
+
+def list_last_changes(tx: Transaction, layer: Layer) -> dict[str, tuple[str, int]]:
+    """Return the pages (as ``page``) and items (by kind) that a branch has or deleted, by ID, each with the
+    last sequence in which it changed, up to the sequence of the layer."""
+    at = "max(CASE WHEN to_seq <= :seq THEN to_seq ELSE from_seq END)"
+    where = "branch_id = :branch AND from_seq <= :seq"
+    given = {"branch": layer.branch_id, "seq": layer.sequence}
+    pages = tx.all(f"SELECT page_id, {at} FROM page_versions WHERE {where} GROUP BY page_id", **given)
+    items = tx.all(
+        f"SELECT item_id, max(kind), {at} FROM item_versions WHERE {where} GROUP BY item_id", **given
+    )
+    return {id: ("page", sequence) for id, sequence in pages} | {
+        id: (kind, sequence) for id, kind, sequence in items
+    }
+
+
+def _list_touched(tx: Transaction, where: str, **parameters: object) -> TouchedIds:
+    pages = tx.all(f"SELECT page_id FROM page_versions WHERE branch_id = :branch AND {where}", **parameters)
+    items = tx.all(f"SELECT item_id FROM item_versions WHERE branch_id = :branch AND {where}", **parameters)
+    return TouchedIds(frozenset(row[0] for row in pages), frozenset(row[0] for row in items))
+
+
+# The plus signs keep query planners from scanning a branch by sequence instead of using the page or parent.
+VALID = "p.branch_id = :branch AND +p.from_seq <= :seq AND +p.to_seq > :seq"
+_BATCH = 500
+
+
+def find_rows(
+    tx: Transaction, state: State, table: str, key: str, columns: str, wanted: Iterable[str]
+) -> dict[str, Row | None]:
+    """Return the topmost row of each of these IDs, or None if that row is marked as deleted."""
+    found: dict[str, Row | None] = {}
+    left = list(dict.fromkeys(wanted))
+    for layer in state.layers:
+        for start in range(0, len(left), _BATCH):
+            rows = tx.all(
+                f"SELECT {columns} FROM {table} p WHERE {VALID} AND p.{key} IN :ids",
+                branch=layer.branch_id,
+                seq=layer.sequence,
+                ids=left[start : start + _BATCH],
+            )
+            found.update((row[0], None if row[-1] else row) for row in rows)
+        left = [id for id in left if id not in found]
+    return found
+
+
+def count_rows(tx: Transaction, state: State, table: str, key: str, where: str, **parameters: object) -> int:
+    """Return the number of rows of the state that match ``where``."""
+    top, *below = state.layers
+    live = "p.branch_id = :branch AND +p.from_seq <= :seq AND p.to_seq > :seq AND p.deleted = 0"
+    count: int = tx.value(
+        f"SELECT count(*) FROM {table} p WHERE {live} AND {where}",
+        branch=top.branch_id,
+        seq=top.sequence,
+        **parameters,
+    )
+    for layer in below:
+        count += tx.value(
+            f"""SELECT count(*) FROM {table} p WHERE {live} AND {where} AND NOT EXISTS (
+                  SELECT 1 FROM {table} u WHERE u.branch_id = :top AND u.{key} = p.{key}
+                  AND +u.from_seq <= :top_seq AND +u.to_seq > :top_seq)""",
+            branch=layer.branch_id,
+            seq=layer.sequence,
+            top=top.branch_id,
+            top_seq=top.sequence,
+            **parameters,
+        )
+    return count

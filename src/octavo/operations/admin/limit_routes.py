@@ -1,0 +1,48 @@
+"""Limits of organizations: set by server administrators, and shown to the administrators of each organization."""
+
+from __future__ import annotations
+
+from octavo.kit.http.operation import Area, Call
+from octavo.organization.access.authorization import OrgAccess
+from octavo.organization.access.roles import Can
+from octavo.organization.orgs.store import get_organization
+
+from . import limit_warnings
+from .authorization import OperatorAccess
+from .limit_warnings import set_limits_by
+from .wire import OrganizationLimits, OrganizationUsage, present_usage
+
+operation = Area("access").operation
+
+__all__ = ["limit_warnings"]
+
+_LIMITS = "/installation/organizations/{organizationId}/limits"
+
+
+@operation("getOrganizationLimits", "GET", _LIMITS, needs=Can.OPERATE, errors=(404,))
+def get_limits(call: Call, operator: OperatorAccess, organization_id: str) -> OrganizationUsage:
+    """Get the limits of an organization and its current usage."""
+    with call.db.read() as tx:
+        get_organization(tx, organization_id)
+        return present_usage(tx, organization_id)
+
+
+@operation("setOrganizationLimits", "PUT", _LIMITS, needs=Can.OPERATE, errors=(404,))
+def put_limits(
+    call: Call, operator: OperatorAccess, organization_id: str, body: OrganizationLimits
+) -> OrganizationUsage:
+    """Set the limits of an organization. Resources that you leave out are unlimited. An organization that has more than
+    its limit keeps everything, but can't add more. The organization's audit log records the change."""
+    with call.db.write() as tx:
+        get_organization(tx, organization_id)
+        set_limits_by(tx, operator.actor, organization_id, body.read())
+        tx.after_commit(call.context.organization_rates.forget)
+        return present_usage(tx, organization_id)
+
+
+@operation("getOrganizationUsage", "GET", "/orgs/{organizationId}/usage", needs=Can.ADMIN)
+def get_usage(call: Call, org: OrgAccess) -> OrganizationUsage:
+    """Get the usage of an organization, now and on each of the last days, with the limits set by the server
+    administrator."""
+    with call.db.read() as tx:
+        return present_usage(tx, org.organization_id)
