@@ -197,7 +197,7 @@ def test_a_notice_takes_effect_before_the_listener_processes_it(database_url: st
         reading.set()
         go_on.wait(PATIENCE)
 
-    monkeypatch.setattr(postgres.PostgresDatabase, "_hear", wait)
+    monkeypatch.setattr(postgres.PostgresDatabase, "_receive_notices", wait)
     database, other = open_database(database_url), open_database(database_url, 3)
     try:
         _set_all(other, "0")

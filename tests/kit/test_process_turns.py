@@ -35,22 +35,22 @@ def test_only_one_process_has_the_turn(two):
     first, second = two
     assert first.take(PATIENCE)
     assert not second.take(0.05)
-    first.give_back()
+    first.release()
     assert second.take(PATIENCE)
     assert not first.take(0.05)
-    second.give_back()
+    second.release()
 
 
 def test_a_turn_that_comes_too_late_is_passed_on(two):
     first, second = two
     assert first.take(PATIENCE)
     assert not second.take(0.01)
-    first.give_back()
+    first.release()
     # It comes to the second one, which waits no longer.
     assert first.take(PATIENCE)
-    first.give_back()
+    first.release()
     assert second.take(PATIENCE)
-    second.give_back()
+    second.release()
 
 
 def test_recent_writers_queue_behind_waiting_ones(two):
@@ -60,17 +60,17 @@ def test_recent_writers_queue_behind_waiting_ones(two):
     def write() -> None:
         assert second.take(PATIENCE)
         order.append("second")
-        second.give_back()
+        second.release()
 
     assert first.take(PATIENCE)
     waiting = threading.Thread(target=write)
     waiting.start()
     # It tries once without waiting, which takes the door for a moment; then it waits in the door.
     until(lambda: second._asks and is_locked(first._door))
-    first.give_back()
+    first.release()
     assert first.take(PATIENCE)
     order.append("first")
-    first.give_back()
+    first.release()
     waiting.join()
     assert order == ["second", "first"]
 

@@ -50,6 +50,7 @@ def a_card(
     site = SiteView(
         title="Docs",
         home="/",
+        brand="/",
         base="/",
         assets="/~assets",
         language=language,

@@ -42,6 +42,7 @@ def site(words: str = "Docs") -> SiteView:
     return SiteView(
         title=words,
         home="/",
+        brand="/",
         base="/",
         assets="/~assets",
         theme_css=theme(("#0a7", "#0a7")).css(),
@@ -165,7 +166,8 @@ def test_a_page_has_landmarks_and_one_h1():
         assert part in html, part
     assert 'rel="canonical" href="https://x.example/p"' in html
     quiet = drawing.draw_page(
-        SiteView(title="T", home="/", base="/", assets="/a"), SitePageView(title="P", body=Markup(""))
+        SiteView(title="T", home="/", brand="/", base="/", assets="/a"),
+        SitePageView(title="P", body=Markup("")),
     )
     assert "noindex" not in quiet and "feedback" not in quiet and "<aside" not in quiet
     assert 'name="robots" content="noindex"' in drawing.draw_not_found(site())

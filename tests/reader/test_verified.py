@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import import_space
 from visiting import Visitor
 from world import World
 
@@ -18,7 +18,7 @@ PAGES = {
 def test_the_date_and_the_name_are_shown_but_not_the_owner(world: World, tmp_path: Path) -> None:
     for name, text in PAGES.items():
         (tmp_path / name).write_text(text)
-    brought = bring(
+    brought = import_space(
         world.context, str(tmp_path), organization_id=world.home["organizationId"], title="M", publish=True
     )
     visitor = Visitor(world.context)

@@ -108,6 +108,7 @@ def test_a_page_published_by_octavo_is_imported_without_its_chrome():
     site = SiteView(
         title="Docs",
         home="/",
+        brand="/",
         base="/",
         assets="/~assets",
         search="/~search",
@@ -143,7 +144,7 @@ def test_a_page_published_by_octavo_is_imported_without_its_chrome():
 
 
 def test_the_first_sentence_of_a_page_does_not_become_its_description():
-    site = SiteView(title="Docs", home="/", base="/", assets="/~assets", search="/~search")
+    site = SiteView(title="Docs", home="/", brand="/", base="/", assets="/~assets", search="/~search")
     page = SitePageView(title="Page", body=render(read("Only this.\n\nMore.\n")).body, about="Only this.")
     assert converted(drawing.draw_page(site, page).encode()) == "# Page\n\nOnly this.\n\nMore.\n"
 
