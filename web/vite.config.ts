@@ -50,5 +50,11 @@ export default defineConfig({
   },
   server: { fs: { allow: [join(here, "..")] } },
   resolve: process.env.VITEST ? { conditions: ["browser"] } : {},
-  test: { root: here, include: ["{shared,studio,reader,portal}/**/*.test.ts"], environment: "happy-dom" },
+  test: {
+    root: here,
+    include: ["{shared,studio,reader,portal}/**/*.test.ts"],
+    environment: "happy-dom",
+    // No test depends on the speed of the machine.
+    testTimeout: 600_000,
+  },
 });
