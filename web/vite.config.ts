@@ -54,7 +54,7 @@ export default defineConfig({
     root: here,
     include: ["{shared,studio,reader,portal}/**/*.test.ts"],
     environment: "happy-dom",
-    // No test depends on the speed of the machine.
+    // Tests don't depend on the speed of the machine.
     testTimeout: 600_000,
   },
 });

@@ -12,7 +12,7 @@ import { cellKeys, CellSelection, clearChosen, deleteChosenLines, selectColumns 
 import { h, place } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { openMenu } from "./menu.ts";
-import { chosen } from "./remarks.ts";
+import { chosen } from "./threadmarks.ts";
 import { cellPosition } from "./grid.ts";
 import { insertColumn } from "./tablecommands.ts";
 import { rowItems } from "./tablemenus.ts";

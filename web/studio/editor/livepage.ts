@@ -12,7 +12,7 @@ import { table } from "../document/table.ts";
 import { writeBlock } from "../document/convert.ts";
 import { live, type News } from "../state/live.svelte.ts";
 import type { SaveState } from "./base.ts";
-import { type KeptPage, restore, withWritten } from "./kept.ts";
+import { type KeptPage, restore, withWritten } from "./storedpage.ts";
 import { standing } from "./rescue.ts";
 import { type Batch, REMOTE, type Rescue, Together } from "./together.ts";
 

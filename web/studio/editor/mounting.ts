@@ -3,7 +3,7 @@ import { EditorState } from "prosemirror-state";
 import { type EditorProps, EditorView } from "prosemirror-view";
 import { highlighting } from "./highlighting.ts";
 import type { Lookup } from "./lookup.ts";
-import { remarks as drawRemarks } from "./remarks.ts";
+import { remarks as drawRemarks } from "./threadmarks.ts";
 import type { MountOptions, Surroundings } from "./surroundings.ts";
 import { tableViews } from "./tables.ts";
 import { markViews, nodeViews } from "./views.ts";

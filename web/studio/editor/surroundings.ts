@@ -3,7 +3,7 @@ import type { Node } from "prosemirror-model";
 import type { Plugin, Transaction } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import type { Lookup } from "./lookup.ts";
-import type { RemarkOptions } from "./remarks.ts";
+import type { RemarkOptions } from "./threadmarks.ts";
 
 export interface Surroundings {
   lookup: Lookup;

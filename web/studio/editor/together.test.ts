@@ -17,7 +17,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { childrenOf } from "../document/convert.ts";
 import { newKey, schema, uid } from "../document/schema.ts";
 import { uniqueKeys } from "./blockkeys.ts";
-import { replaceTop } from "./difference.ts";
+import { followed, replaceTop } from "./difference.ts";
 import { type Batch, type Kept, REMOTE, type Rescue, type Sending, Together } from "./together.ts";
 
 /** The number of seeds in `make test`; OCTAVO_SEEDS=10000 runs more, OCTAVO_SEED=17 starts there. */
@@ -777,6 +777,34 @@ test("a deleted paragraph returns with text typed in it, and names who deleted i
   const after = here.apply(together.receive(here, [from(new ReplaceStep(5, 10, Slice.empty))])!);
   expect(childrenOf(after.doc).map((node) => node.textContent)).toEqual(["one", "two!"]);
   expect(rescues).toMatchObject([{ kind: "restored", by: "other" }]);
+});
+
+test.each([
+  ["Words q1z q2z q3 are.", 16, "Words q3 q1z q2z are.", 8],
+  ["Words q3 are.", 8, "More Words of others q3 are.", 23],
+  ["Words are.", 6, "Many more words. Words are.", 23],
+  ["Words are.", 6, "Words are more.", 6],
+])("the caret stays with its word in a block that is moved and changed: %s", (was, offset, now, expected) => {
+  const block = paragraph(was);
+  const doc = schema.nodes.doc!.create(null, [block, paragraph("two")]);
+  const state = EditorState.create({ doc, selection: TextSelection.create(doc, 1 + offset) });
+  const changed = block.copy(Fragment.from(schema.text(now)));
+  const moved = state.tr.delete(0, block.nodeSize).insert(5, changed);
+  expect(followed(state, moved, moved.mapping).head - 6).toBe(expected);
+});
+
+test("a word that is being typed isn't split by text that came in at the same place", () => {
+  const { together, state } = person(paragraph("Words she"), paragraph("two"));
+  let here = state;
+  for (const [number, letter] of [..."ll"].entries()) {
+    const typed = here.tr.insertText(letter, 10 + number);
+    together.written(typed);
+    here = here.apply(typed);
+  }
+  const others = new ReplaceStep(10, 10, new Slice(Fragment.from(schema.text(" of others")), 0, 0));
+  const after = here.apply(together.receive(here, [from(others)])!);
+  expect(after.doc.firstChild!.textContent).toBe("Words shell of others");
+  expect(together.doc.eq(after.doc)).toBe(true);
 });
 
 test("restored text stays whole and splits no other text", () => {

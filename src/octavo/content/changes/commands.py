@@ -44,7 +44,7 @@ class DocumentInput(Struct):
 
 
 class GivenLayout(Struct, rename="camel", forbid_unknown_fields=True):
-    """Layout options to set. Other options stay as they are."""
+    """Layout options to set. Other options remain unchanged."""
 
     width: Literal["default", "wide", "landing"] | UnsetType = UNSET
     cover: bool | UnsetType = UNSET
@@ -137,8 +137,8 @@ def _stored(field: Field, value: Any, before: Any) -> object:
 
 
 class EditedPageFields(Struct, rename="camel"):
-    """The ``title``, the ``slug``, and the fields of ``EDITED_FIELDS``. In ``variables``, null removes a
-    variable, and others stay as they are."""
+    """The ``title``, the ``slug``, and the fields of ``EDITED_FIELDS``. In ``variables``, null removes a variable, and
+    others remain unchanged."""
 
     title: PageTitle | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
@@ -232,8 +232,8 @@ class MoveBlocks(BlockPlace, kw_only=True, rename={"from_": "from"}):
 
 
 class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=True):
-    """Edit individual blocks of a page by key; an Octavo extension. The lists apply in this order: set,
-    insert, move, delete. The rest of the page stays byte for byte the same."""
+    """Edit individual blocks of a page by key; an Octavo extension. The lists apply in this order: set, insert, move,
+    delete. The rest of the page remains the same, byte for byte."""
 
     page: str
     set: Annotated[list[SetBlock], Meta(max_length=MAX_BLOCKS)] = []

@@ -1,7 +1,7 @@
 """Rules of a style guide, in the format of Vale, and the faults that they find in a text.
 
-Patterns are run by RE2, which takes time in proportion to the text, whatever the pattern. Patterns that it doesn't
-support, such as those that look ahead, are refused when a rule is read.
+Patterns are run by RE2, which takes time in proportion to the text for every pattern. Patterns that it doesn't support,
+such as those that look ahead, are refused when a rule is read.
 """
 
 from __future__ import annotations

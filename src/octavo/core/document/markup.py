@@ -91,7 +91,7 @@ Part = Callable[[str], list[Block]]
 
 
 def parse(text: str) -> Kids:
-    """Return the elements and texts (still escaped) of a piece of HTML; comments stay text."""
+    """Return the elements and texts (still escaped) of a piece of HTML; comments remain text."""
     root = Element("", {}, "", [])
     stack = [root]
     _feed(stack, text)

@@ -88,7 +88,7 @@ def update_installation(call: Call, at: SyncAccess, body: wire.UpdateGitInstalla
 
 @operation("uninstallGitSyncInstallation", "DELETE", _ONE, needs=Can.ADMIN, errors=(409,))
 def uninstall(call: Call, at: SyncAccess) -> bool:
-    """Delete a Git installation. The content and the repository stay as they are."""
+    """Delete a Git installation. The content and the repository remain unchanged."""
     with call.db.write() as tx:
         return installations.uninstall(tx, at)
 

@@ -48,7 +48,7 @@ STATES: dict[State, tuple[str, ...]] = {
     "running": ("running",),
     "waiting": ("ready", "later"),
 }
-"""States shown to people, in display order, with the states of rows that each stands for."""
+"""States shown to people, in display order, with the states of rows that each represents."""
 
 
 class Kind(NamedTuple):

@@ -100,9 +100,9 @@ def _audit_own_account(
 def sign_in(call: Call, body: wire.SignIn) -> Reply:
     """Start a session with a password.
 
-    If two-factor authentication is on and no code was sent, the response says so and contains a challenge.
-    Returns 401 for a wrong email address or a wrong password, without saying which, 429 after too many
-    attempts, and 503 if the directory that checks passwords can't be reached.
+    If two-factor authentication is on and no code was sent, the response indicates this and contains a challenge.
+    Returns 401 for a wrong email address or a wrong password, without saying which, 429 after too many attempts, and
+    503 if the directory that checks passwords can't be reached.
     """
     outcome = signing_in.with_password(
         call.context, browser_of(call), body.email, body.password, body.code, body.device
