@@ -98,6 +98,6 @@ export default defineConfig({
     include: ["{shared,studio,reader,portal}/**/*.test.ts"],
     environment: "happy-dom",
     // Tests don't depend on the speed of the machine.
-    testTimeout: 120_000,
+    testTimeout: 600_000,
   },
 });
