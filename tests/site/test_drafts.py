@@ -109,7 +109,7 @@ def test_drafts_are_published_together_or_not_at_all(site: Site) -> None:
     assert site.see("new")[0] == 404 and "forum.test" not in site.see()[1]
 
 
-def test_a_draft_of_a_deleted_page_is_not_found(site: Site) -> None:
+def test_a_draft_of_a_deleted_page_has_no_page_to_open(site: Site) -> None:
     """A draft whose target is gone can be published and deleted, and leads nowhere. A deleted draft can't be
     published, and nothing else is published with it."""
     home, world = site.world.home, site.world
