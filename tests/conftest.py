@@ -151,6 +151,7 @@ def pytest_xdist_auto_num_workers(config) -> Generator[None, int, int]:
 
 
 def pytest_configure(config) -> None:
+    gc.disable()  # until all tests are collected, of which none is garbage
     # Octavo starts hundreds of times in a run: what Python compiled is kept, whatever the environment says.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
@@ -179,6 +180,7 @@ def pytest_collection_finish(session) -> None:
     # Thousands of tests and all modules stay to the end: the collector need not walk through them again and again.
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure(config) -> None:

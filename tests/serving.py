@@ -228,6 +228,11 @@ def _first_started(admin_email: str) -> Path:
     return data
 
 
+def copy_first_start(data: Path, admin_email: str = "") -> None:
+    """Create a data folder, with its SQLite database, as a first start leaves it."""
+    shutil.copytree(_first_started(admin_email), data)
+
+
 def _wait_for_jobs(database: Path) -> None:
     """Wait for all jobs. Otherwise, each copy of the server would do them again."""
     until = time.monotonic() + _START_SECONDS
@@ -241,7 +246,7 @@ def _wait_for_jobs(database: Path) -> None:
 def serving_new(data: Path, *arguments: str, **environment: str | None) -> Iterator[Served]:
     """Octavo serving a new installation: a first start took place, which no test looks at and none waits for."""
     if "OCTAVO_DATABASE_URL" not in environment:  # which is not in the folder
-        shutil.copytree(_first_started(environment.get("OCTAVO_ADMIN_EMAIL") or ""), data)
+        copy_first_start(data, environment.get("OCTAVO_ADMIN_EMAIL") or "")
     with serving(data, *arguments, **environment) as served:
         yield served
 

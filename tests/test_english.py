@@ -130,19 +130,70 @@ def test_errors_and_docstrings_are_plain_english(package: str) -> None:
     assert _find_decoded(texts) == {}
 
 
-def _documentation(path: Path) -> dict[str, str]:
-    """Return the docstrings and comments of a module, by line."""
+def _documentation(path: Path, *, attributes: bool) -> dict[str, str]:
+    """Return the docstrings and comments of a module, by line. ``attributes``: whether to include the docstrings of
+    attributes."""
     documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     source = path.read_text()
+    tree = ast.parse(source)
     found = {
         f"{path.name}:{node.body[0].lineno}": text
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(tree)
         if isinstance(node, documented) and (text := ast.get_docstring(node, clean=False))
     }
+    if attributes:
+        found |= {
+            f"{path.name}:{node.lineno}": str(node.value.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        }
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             found[f"{path.name}:{token.start[0]}"] = token.string
     return found
+
+
+UNUSUAL = (
+    *DECODED,
+    r"\b(who|whom|what|which|where)ever\b",
+    r"\b(seldom|besides|meanwhile|shall|ought|thereof)\b",
+    r"\b(after|out|in|back)wards\b",
+    r"\btakes? long\b(?! enough)",
+    r"\b(is|are|was|were) (gone|said)\b",
+    r"\bthat (is|are|was|were) (not )?(here|there)\b",
+    r"\bstands for\b|\bhears? of\b|\bfor good\b|\bleads? nowhere\b",
+)
+"""Words for which the source has a more common one. Quoted words of the data don't count."""
+
+_UNUSUAL = re.compile("|".join(f"(?:{pattern})" for pattern in UNUSUAL), re.IGNORECASE)
+
+
+def _unusual(text: str) -> bool:
+    return _UNUSUAL.search(re.sub(r"`+[^`]*`+|\"[^\"]*\"", "", " ".join(text.split()))) is not None
+
+
+def test_docstrings_and_comments_use_common_words() -> None:
+    # Files without any of the words are not parsed, because that takes most of the time.
+    paths = [path for path in _SOURCES.rglob("*.py") if _UNUSUAL.search(" ".join(path.read_text().split()))]
+    found = [
+        f"{path.parent.relative_to(_SOURCES)}/{place}: {text}"
+        for path in paths
+        for place, text in _documentation(path, attributes=True).items()
+        if _unusual(text)
+    ]
+    assert found == []
+
+
+def test_comments_of_migrations_use_common_words() -> None:
+    paths = list(_SOURCES.rglob("*.sql"))
+    assert len(paths) > 50
+    found = [
+        f"{path.name}: {comment}"
+        for path in paths
+        for comment in re.findall(r"--[^\n]*(?:\n\s*--[^\n]*)*", path.read_text())
+        if _unusual(comment.replace("--", " "))
+    ]
+    assert found == []
 
 
 _NO_VERB = re.compile(r"(The|A|An|What|Whether|Who|Where|When|Any)\b|(Do|Does) the same\b")
@@ -224,7 +275,7 @@ def test_docstrings_of_tests_are_plain_english() -> None:
         f"{place} in {path.parent.name}": text
         for path in paths
         if _find_decoded({"": path.read_text()})
-        for place, text in _documentation(path).items()
+        for place, text in _documentation(path, attributes=False).items()
     }
     assert _find_decoded(texts) == {}
     helpers = _function_docstrings(path for path in paths if not path.name.startswith("test_"))

@@ -1090,7 +1090,7 @@ def test_every_cache_has_a_share_of_the_memory() -> None:
     }
 
 
-PASSED_AROUND = {"visit", "made_of", "batch", "documents", "places", "draft", "sync", "outcome"}
+PASSED_AROUND = {"visit", "dependencies", "batch", "documents", "places", "draft", "sync", "outcome"}
 """Variables of objects that many functions get: a visit, a batch of changes, a running sync, and their parts."""
 
 

@@ -48,7 +48,7 @@ from octavo.kit.http.operation import Actor, Person
 from octavo.kit.http.serving import new_loop
 from octavo.kit.work.jobs import enqueue
 from octavo.operations.installation import close_context, open_context
-from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.accounts import insert_user, set_password_hash
 from octavo.organization.access.members import upsert_member
 from octavo.organization.access.tokens import create_token, hash_token
 from octavo.organization.identity import passwords, sessions
@@ -329,7 +329,7 @@ def people(world: World) -> None:
             user = insert_user(tx, f"{who}@example.org", who.title(), verified=True)
             world.users[who] = user.id
             create_token(tx, user.id, name="test", token=world.token(who))
-            passwords.set_password(tx, user.id, hashed)
+            set_password_hash(tx, user.id, hashed)
         for place, title in ((world.home, "Home"), (world.away, "Away")):
             organization = create_organization(tx, world.users[place.admin], title)
             place.ids["organizationId"] = organization.id

@@ -103,7 +103,7 @@ class ProofRequired(Forbidden):
 
 
 class LimitReached(Forbidden):
-    """Raised if an organization has as much as the server's administrator lets it have."""
+    """Raised if an organization has reached a limit set by the server administrator."""
 
     reason = "limit_reached"
 

@@ -157,7 +157,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     insight_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep events of site visitors")] = (
         400
     )
-    count_programs: Annotated[
+    count_bots: Annotated[
         bool,
         Meta(description="Whether insights count bots and AI agents that read sites, separately from people"),
     ] = True

@@ -162,10 +162,10 @@ def test_responses_match_the_description(world: World, request, operation: Opera
     for version, deviations in (("schemas", DEVIATIONS), ("newest_schemas", NEWEST_DEVIATIONS)):
         schemas: Schemas = request.getfixturevalue(version)
         if schemas.has(operation.id, answer.status_code):
-            _compare(operation, answer, schemas, deviations)
+            compare(operation, answer, schemas, deviations)
 
 
-def _compare(
+def compare(
     operation: Operation, answer: httpx.Response, schemas: Schemas, deviations: Collection[str]
 ) -> None:
     """Compare responses with a description, except for listed complaints, each of which must occur."""

@@ -50,7 +50,6 @@ GROWS: dict[str, tuple[int, str]] = {
         180,
         "the places that show it are counted, those in main where the change request has no others",
     ),
-    "listChangeRequestsOfPage": (60, "of each open one is asked whether it edits the page"),
     "listCommentersInSpace": (35, "they are found among the comments"),
     "listCommentersInChangeRequest": (35, "they are found among the comments"),
 }

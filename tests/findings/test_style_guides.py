@@ -10,7 +10,7 @@ import pytest
 from octavo.assistants.findings.styleguides import list_packages
 from octavo.core.checks.fixes import replace_text
 from octavo.core.checks.pages import check_page
-from octavo.core.checks.style import StyleRuleError, read_rule
+from octavo.core.checks.style import StyleRule, StyleRuleError
 from octavo.core.document.reader import read
 from octavo.core.document.writing import write
 from world import World
@@ -49,7 +49,7 @@ RULES = {
 
 def faults(rule: str, text: str) -> list[Any]:
     return [
-        fault for fault in check_page(read(text), [read_rule("Rule", rule)]).faults if fault.kind == "style"
+        fault for fault in check_page(read(text), [StyleRule("Rule", rule)]).faults if fault.kind == "style"
     ]
 
 
@@ -91,7 +91,7 @@ def test_a_fix_changes_only_the_words_in_question() -> None:
         "# Title\n\nYou can **utilize** the `utilize` command, or utilize [a link](x.md).\n\n* One\n* Two\n"
     )
     document = read(text)
-    found = [fault.fix for fault in check_page(document, [read_rule("R", RULES["substitution"][0])]).faults]
+    found = [fault.fix for fault in check_page(document, [StyleRule("R", RULES["substitution"][0])]).faults]
     assert all(replace_text(document, fix) for fix in found if fix)
     expected = text.replace("**utilize**", "**use**").replace("or utilize", "or use")
     assert write(document) == expected
@@ -115,11 +115,11 @@ def test_a_fix_changes_only_the_words_in_question() -> None:
 )
 def test_invalid_rules_report_the_reason(source: str, reason: str) -> None:
     with pytest.raises(StyleRuleError, match=reason):
-        read_rule("Rule", source)
+        StyleRule("Rule", source)
 
 
 def test_a_pattern_never_takes_forever() -> None:
-    rule = read_rule("Rule", "extends: existence\nmessage: x\nnonword: true\ntokens: ['(a+)+$']")
+    rule = StyleRule("Rule", "extends: existence\nmessage: x\nnonword: true\ntokens: ['(a+)+$']")
     start = time.process_time()
     check_page(read("a" * 50_000 + "b"), [rule])
     # An engine that backtracks would need longer than the universe exists.
@@ -131,7 +131,7 @@ def test_all_rules_of_the_packages_can_be_read() -> None:
     assert set(packages) == {"google", "microsoft", "plain-english"}
     for package in packages.values():
         for rule in package.rules:
-            assert read_rule(rule.title, rule.rule).given.message
+            assert StyleRule(rule.title, rule.rule).given.message
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 from octavo.kit.net import ldap
 from octavo.kit.work import jobs
 from octavo.kit.work.worker import Worker
+from octavo.organization.access.accounts import set_password_hash
 from octavo.organization.identity import directory_sign_in, passwords
 from slapd import ADMIN, GROUPS, PEOPLE, SECRET, Slapd
 from world import NOBODY, World
@@ -140,7 +141,7 @@ def test_a_renamed_person_keeps_their_account(directory: World, server: Slapd, p
 def test_the_directory_replaces_a_local_password(directory: World, person: str) -> None:
     found = user_of(directory, sign_in(directory))
     with directory.context.db.write() as tx:
-        passwords.set_password(tx, found["id"], passwords.hash_password("another good password"))
+        set_password_hash(tx, found["id"], passwords.hash_password("another good password"))
     assert sign_in(directory, password="another good password").status_code == 401
     token = {"authorization": f"Bearer {sign_in(directory).json()['token']}"}
     changed = directory.call(
@@ -152,7 +153,7 @@ def test_the_directory_replaces_a_local_password(directory: World, person: str) 
 @pytest.mark.sqlite_first
 def test_people_without_an_entry_use_their_own_password(directory: World) -> None:
     with directory.context.db.write() as tx:
-        passwords.set_password(tx, directory.users["reader"], passwords.hash_password(PASSWORD))
+        set_password_hash(tx, directory.users["reader"], passwords.hash_password(PASSWORD))
     assert user_of(directory, sign_in(directory, "reader@example.org"))["id"] == directory.users["reader"]
 
 
@@ -314,7 +315,7 @@ def test_a_bad_directory_is_unavailable_and_others_still_sign_in(
     try:
         assert sign_in(directory).status_code == 503
         with directory.context.db.write() as tx:
-            passwords.set_password(tx, directory.users["reader"], passwords.hash_password(PASSWORD))
+            set_password_hash(tx, directory.users["reader"], passwords.hash_password(PASSWORD))
         assert sign_in(directory, "reader@example.org").status_code == 200
         synchronize(directory)
     finally:

@@ -22,7 +22,7 @@ from identity_providers import (
     sign,
 )
 from octavo.kit.clock import now
-from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.accounts import insert_user, set_password_hash
 from octavo.organization.access.members import find_membership, upsert_member
 from octavo.organization.identity import passwords
 from octavo.organization.identity.removal import disable_member
@@ -522,7 +522,7 @@ def test_unverified_addresses_are_not_matched(world):
     made = provider(world)
     with world.context.db.write() as tx:
         squatter = insert_user(tx, "ada@example.org", "Squatter", verified=False).id
-        passwords.set_password(tx, squatter, passwords.hash_password("a long enough one"))
+        set_password_hash(tx, squatter, passwords.hash_password("a long enough one"))
         upsert_member(tx, world.home["organizationId"], squatter, "read", accepted=True)
     assert waiting(sign_in(world, made))
 
@@ -582,7 +582,7 @@ def test_required_sign_on_admits_sessions_of_the_provider(world):
     made = provider(world)
     with world.context.db.write() as tx:
         tx.run("""UPDATE organizations SET settings = '{"sso":true}'""")
-        passwords.set_password(tx, world.users["reader"], passwords.hash_password("a long enough one"))
+        set_password_hash(tx, world.users["reader"], passwords.hash_password("a long enough one"))
     token = session(sign_in(world, made, email="reader@example.org"))
     path = world.home.path("/spaces/{spaceId}")
     assert world.call(NOBODY, "GET", path, headers=bearer(token)).status_code == 200

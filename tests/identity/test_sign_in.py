@@ -8,6 +8,7 @@ from argon2 import PasswordHasher, Type, extract_parameters
 
 from octavo.kit.clock import now
 from octavo.kit.http.operation import TABLE, Person
+from octavo.organization.access.accounts import set_password_hash
 from octavo.organization.access.members import upsert_member
 from octavo.organization.access.scopes import AREAS, Reach, allows
 from octavo.organization.identity import attempts, passwords, sessions, signing_in
@@ -25,7 +26,7 @@ def hashed():
 def reader(world, hashed):
     """Give the reader a password and return their email address."""
     with world.context.db.write() as tx:
-        passwords.set_password(tx, world.users["reader"], hashed)
+        set_password_hash(tx, world.users["reader"], hashed)
     world._client.cookies.clear()
     return "reader@example.org"
 
@@ -128,7 +129,7 @@ def test_guessing_is_limited_for_known_and_unknown_addresses(world, reader, emai
     assert int(refused.headers["retry-after"]) > 0
     # Another account from the same address is not affected.
     with world.context.db.write() as tx:
-        passwords.set_password(tx, world.users["editor"], "set")
+        set_password_hash(tx, world.users["editor"], "set")
     assert sign_in(world, "editor@example.org").status_code == 200
 
 
@@ -460,7 +461,7 @@ def test_a_person_cannot_be_managed_as_a_service_account(world):
 
 def test_required_sign_on_only_admits_passwords_of_administrators(world, reader, hashed):
     with world.context.db.write() as tx:
-        passwords.set_password(tx, world.users["admin"], hashed)
+        set_password_hash(tx, world.users["admin"], hashed)
         tx.run(
             """UPDATE organizations SET settings = '{"sso":true}' WHERE id = :id""",
             id=world.home["organizationId"],

@@ -179,7 +179,7 @@ def test_agents_give_feedback(site, monkeypatch):
     give(400, summary="")
     give(400, metrics={"callCount": -1})
     give(404, who="stranger")
-    settings = msgspec.structs.replace(site.world.context.settings, count_programs=False)
+    settings = msgspec.structs.replace(site.world.context.settings, count_bots=False)
     monkeypatch.setattr(site.world.context, "settings", settings)
     assert "not stored" in give()["result"]
 
@@ -305,7 +305,7 @@ def test_programs_are_counted_separately_by_type(site):
 
 def test_counting_programs_can_be_turned_off(site, monkeypatch):
     context = site.world.context
-    settings = msgspec.structs.replace(context.settings, count_programs=False)
+    settings = msgspec.structs.replace(context.settings, count_bots=False)
     monkeypatch.setattr(context, "settings", settings)
     site.track(site.event(), site.event(agent=BOT))
     assert sorted(site.ask(groupBy=[{"column": "visitorBot"}])) == [(None,)]

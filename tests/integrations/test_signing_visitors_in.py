@@ -80,6 +80,21 @@ def test_a_sign_out_notifies_the_integration_that_signed_in(site):
         assert site.sends_to(path) == "https://idp.test/out"
     site.choose(backend="custom", fallbackURL=LOGIN)
     assert site.sends_to("~logout") == LOGIN
+    out = "https://login.example.org/out?tenant=1"
+    assert site.choose(backend="custom", logoutURL=out)["logoutURL"] == out
+    assert site.sends_to("~logout") == out
+    site.choose(backend="integration")
+    assert site.sends_to("~logout") == "https://idp.test/out"
+    assert "logoutURL" not in site.choose(backend="custom", logoutURL=None)
+    assert site.sends_to("~logout") == LOGIN
+
+
+@pytest.mark.sqlite_first
+def test_a_site_has_urls_at_which_visitors_sign_in_and_out(site):
+    urls = site.world.get("admin", site.path)["urls"]
+    assert (urls["login"], urls["logout"]) == (f"{urls['published']}~login", f"{urls['published']}~logout")
+    answer = site.world.call("admin", "PATCH", site.path, json={"visibility": "public"})
+    assert answer.status_code == 200 and not {"login", "logout"} & answer.json()["urls"].keys()
 
 
 def test_only_the_sign_in_integration_answers_at_its_urls(site):

@@ -94,7 +94,7 @@ def live_size(live):
 def test_a_save_names_all_authors(live):
     one, other = live.open("editor"), live.open("admin")
     one.type("x", 1)
-    other.type("y", 1)
+    other.type("y", 3)
     before = head(live)
     saved = live.save()
     assert saved["revision"] != before

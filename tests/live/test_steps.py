@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from octavo.core.editor.schema import VERSION
 
 from .writing import block, delete, insert, texts
@@ -56,6 +58,18 @@ def test_a_batch_overlapping_newer_steps_is_refused(live):
     # In a paragraph that someone else deletes, nothing is certain either.
     one.send(delete(0, 30))
     assert other.post(other.body(insert("words", 5))).status_code == 409
+
+
+@pytest.mark.parametrize(("text", "status"), [("ll", 409), (" more", 200), ("!", 200)])
+def test_letters_at_the_place_of_newer_text_are_placed_by_their_author(live, text, status):
+    """Only the author's editor knows whether they continue a word, which newer text must not split."""
+    one, other = live.open("editor"), live.open("admin")
+    one.type(" others", 6)
+    answer = other.post(other.body(insert(text, 6)))
+    assert answer.status_code == status, answer.text
+    if status == 409:
+        assert answer.json()["error"]["reason"] == "behind"
+        assert texts(live.get()["document"])[0] == "First others paragraph of A."
 
 
 def test_an_invalid_step_changes_nothing(live):

@@ -1062,7 +1062,11 @@ def test_images_without_a_url_are_uploaded_or_reported(desk):
             ["<Enter>"], '{% embed url="https://www.youtube.com/watch?v=abc_DEF-123" %}', id="embed"
         ),
         pytest.param(
-            ["<ArrowDown>", "<Enter>", " b"], "<https://www.youtube.com/watch?v=abc_DEF-123> b", id="link"
+            ["<ArrowUp>", "<Enter>", " b"], "<https://www.youtube.com/watch?v=abc_DEF-123> b", id="link"
+        ),
+        pytest.param(["1", " b"], "<https://www.youtube.com/watch?v=abc_DEF-123> b", id="number"),
+        pytest.param(
+            ["<Escape>", "<Enter>", "b"], "<https://www.youtube.com/watch?v=abc_DEF-123>\n\nb", id="escape"
         ),
         pytest.param([" b"], "<https://www.youtube.com/watch?v=abc_DEF-123> b", id="going on"),
     ],

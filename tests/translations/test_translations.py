@@ -626,6 +626,33 @@ def test_invalid_translations_name_the_field(
     assert world.digest() == before
 
 
+def test_a_glossary_is_sorted_by_a_language(world: World) -> None:
+    """Entries without a word in the language come last, also across pages."""
+    path = world.home.path(f"{ORG}/translations-glossary")
+    before = [one["id"] for one in world.get("admin", path)["items"]]
+    words = [
+        {"en": "wheel", "zh-tw": "車輪"},
+        {"en": "axle"},
+        {"en": "Bolt", "zh-tw": "螺栓"},
+        {"zh-tw": "齒輪"},
+    ]
+    operations = [{"type": "insert", "translations": one} for one in words]
+    operations += [{"type": "delete", "id": id} for id in before]
+    answer = world.call("admin", "PUT", path, json={"operations": operations})
+    assert answer.status_code == 204, answer.text
+    found, page = [], None
+    while len(found) < 9:
+        query = {"orderBy": "en", "limit": 1, **({"page": page} if page else {})}
+        listed = world.get("admin", path, params=query)
+        assert listed["count"] == len(words)
+        found += [one["translations"].get("en") for one in listed["items"]]
+        page = listed.get("next", {}).get("page")
+        if page is None:
+            break
+    assert found == ["axle", "Bolt", "wheel", None]
+    assert world.call("admin", "GET", path, params={"orderBy": "klingon"}).status_code == 400
+
+
 @pytest.mark.parametrize(
     "operations",
     [

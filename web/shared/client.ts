@@ -28,7 +28,7 @@ export class ApiError extends Error {
     this.retryAfter = about.retryAfter;
   }
 
-  /** The message without its field, to be shown beside that field. */
+  /** The message without its field, to be shown next to that field. */
   get text(): string {
     const prefix = `${this.field}: `;
     return this.field && this.message.startsWith(prefix) ? this.message.slice(prefix.length) : this.message;

@@ -46,7 +46,7 @@ const shownIn = (fragment: unknown): unknown[] =>
     expression
   );
 
-test("what a control shows is part of its accessible name", () => {
+test("the visible text of a control is part of its accessible name", () => {
   const found: string[] = [];
   for (const [path, source] of Object.entries(sources)) {
     for (const node of nodesOf(parse(source, { modern: true }).fragment)) {

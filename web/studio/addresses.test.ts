@@ -4,7 +4,7 @@ import type { Base } from "./editor/base.ts";
 
 const BASES: Base[] = [MAIN, EDITED_MAIN, { kind: "change", number: 42 }, { kind: "revision", id: "r1" }];
 
-describe("an address is read as it was written", () => {
+describe("URLs round-trip", () => {
   test.each(["", "start", "über uns/a b", "a%2Fb", "100%"])("page %s", (path) => {
     for (const base of BASES) {
       expect(readAddress(address.page("s1", path, base))).toEqual({
@@ -26,7 +26,7 @@ describe("an address is read as it was written", () => {
     });
   });
 
-  test("the others", () => {
+  test("other screens", () => {
     expect(readAddress(address.work)).toEqual({ screen: "work" });
     expect(readAddress(address.space("s", "history"))).toEqual({
       screen: "space",
@@ -55,7 +55,7 @@ describe("an address is read as it was written", () => {
   });
 });
 
-test("sections of the settings", () => {
+test("sections of settings", () => {
   for (const section of SETTINGS) {
     const named = section === "general" ? [] : ["a b"];
     const place = readAddress(address.settings("o", section, ...named));

@@ -5,7 +5,7 @@ import { type Place, readSettings } from "./addresses.ts";
 // deno-lint-ignore no-explicit-any -- each screen takes the parameters of its own URL
 type Load = () => Promise<{ default: Component<any> }>;
 
-const nowhere: Load = () => import("./screens/Nowhere.svelte");
+const nowhere: Load = () => import("./screens/NotFoundScreen.svelte");
 const changes: Load = () => import("./screens/ChangesScreen.svelte");
 
 const work: Load = () => import("./screens/WorkScreen.svelte");
@@ -41,7 +41,7 @@ export function screenOf(place: Place): Load {
       if (place.view === "review") return () => import("./screens/ReviewScreen.svelte");
       if (place.view === "preview") return () => import("./screens/PreviewScreen.svelte");
       if (place.view === "conflicts") return () => import("./screens/ConflictsScreen.svelte");
-      return () => import("./screens/TalkScreen.svelte");
+      return () => import("./screens/DiscussionScreen.svelte");
     case "collection":
       return () => import("./screens/CollectionScreen.svelte");
     case "account":

@@ -330,7 +330,7 @@ _LIMIT = {"type": parse_limit, "metavar": "N"}
 
 @LIMITS.command("show", _ORG)
 def show_limits(options: argparse.Namespace) -> int:
-    """Show what an organization has, and its limits."""
+    """Show the usage and the limits of an organization."""
     from octavo.operations.admin.credentials import show_limits as read
 
     with opened(options) as context:
@@ -354,7 +354,7 @@ def show_limits(options: argparse.Namespace) -> int:
     option("--requests", **_LIMIT, help="API requests per minute"),
 )
 def set_limits(options: argparse.Namespace) -> int:
-    """Set limits of an organization. Limits that you leave out stay as they are."""
+    """Set limits of an organization. Limits that you leave out remain unchanged."""
     from octavo.operations.admin.credentials import change_limits
 
     names = ("members", "agents", "pages", "storage", "requests")

@@ -30,7 +30,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
 _OF_SECTION = ("description", "icon")
 """Fields of a space that is a section by itself."""
 _LOCALIZED = {"localizedTitle": "title", "localizedDescription": "description"}
-"""Fields that hold translations of another field."""
+"""Fields that contain translations of another field."""
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")
 _LANGUAGES_MAX = 100
 _SITE_KEYS = ("title", "structure")

@@ -291,7 +291,7 @@ class _Parser:
                 body = self.expression()
                 del self.parameters[-len(parameters) :]
                 arrow = ArrowFunction(parameters, body.code)
-                # The height counts; the value is that of the arrow function.
+                # Count the height of the body; the value is that of the arrow function.
                 left = self.node(left.code, left, body)
             else:
                 values.append(self.expression())

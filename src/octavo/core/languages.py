@@ -17,6 +17,7 @@ Language = Literal[
     "ru",
     "ja",
     "zh",
+    "zh-tw",
     "yue",
     "ko",
     "ar",
@@ -48,7 +49,7 @@ Language = Literal[
 ]
 LANGUAGES: tuple[str, ...] = get_args(Language)
 """Languages that a space can be in."""
-_OTHER_NAMES = {"nb": "no", "nn": "no", "iw": "he", "in": "id"}
+_OTHER_NAMES = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "zh-hant": "zh-tw"}
 _LETTER = re.compile(r"[^\W\d_]")
 _FEWEST = 30
 """Minimum number of letters, because names of products and commands belong to no language."""
@@ -72,10 +73,15 @@ _ALIKE = (
 
 
 def space_language(name: str | None) -> str | None:
-    """Return the space language for a tag such as ``pt_BR`` or ``ar-SA``, if spaces support it."""
-    tag = (name or "").strip().lower().replace("_", "-")
-    base = tag.partition("-")[0]
-    return next((one for one in (tag, base, _OTHER_NAMES.get(base)) if one in LANGUAGES), None)
+    """Return the space language for a tag such as ``pt_BR`` or ``ar-SA``, if spaces support it.
+
+    >>> space_language("pt_BR"), space_language("zh-Hant-TW"), space_language("xx")
+    ('pt-br', 'zh-tw', None)
+    """
+    parts = (name or "").strip().lower().replace("_", "-").split("-")
+    tags = ["-".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    known = (language for tag in tags for language in (tag, _OTHER_NAMES.get(tag)))
+    return next((language for language in known if language in LANGUAGES), None)
 
 
 @cache

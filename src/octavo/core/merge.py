@@ -57,15 +57,15 @@ class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
     revision.
 
     - ``field``: both changed one field of a page or item. ``field`` is its name, dotted for one element of a
-      map or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` stands for parent and rank
-      (``[parent, rank]``), ``file`` for the bytes of a file and their metadata.
+      map or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` represents parent and rank
+      (``[parent, rank]``), and ``file`` the bytes of a file and their metadata.
     - ``block``: both changed one part of a text; ``base``, ``ours``, and ``theirs`` are verbatim Markdown. The
       kept one is at offset ``at`` of the merged source; ``index`` numbers its top-level block; ``field`` is
       ``body`` (``content`` for an item) or the front-matter key whose value it is.
     - ``deleted``: one side deleted content that the other edited, so it is kept. The values are the page or
       item, or None.
 
-    None stands for a missing value. ``kept`` names the side whose version is in the merged state until the
+    None represents a missing value. ``kept`` names the side whose version is in the merged state until the
     conflict is resolved. ``key`` does not depend on which side is called ours, and is unique in one merge.
     ``origin`` is the other side: main, an edit made on an older revision, the repository that the space is
     synced with, or a source that was imported again.
@@ -248,7 +248,7 @@ class _Merge:
         self, target: str, id: str, field: str, three: tuple[Any, Any, Any], *, gone: object = _NOTHING
     ) -> Any:
         """Merge one field: if one side is unchanged, the other one is used; if both changed differently, ours is kept
-        and a conflict is recorded. ``gone``: stands for a missing element of a map; there, an edit wins over a
+        and a conflict is recorded. ``gone``: the value of a missing element of a map; there, an edit wins over a
         deletion."""
         base, ours, theirs = three
         if theirs in (ours, base):

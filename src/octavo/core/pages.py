@@ -55,7 +55,7 @@ _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def rank_between(low: str | None, high: str | None) -> str:
-    """Return a rank that sorts (bytewise) after ``low`` and before ``high``; ``None`` stands for the ends.
+    """Return a rank that sorts (bytewise) after ``low`` and before ``high``; ``None`` represents the ends.
 
     Ranks never end in the lowest digit, so that a shorter rank can always be inserted before another.
     """

@@ -178,7 +178,7 @@ class _Lines:
         return len(text.expandtabs(4)) - len(text.expandtabs(4).lstrip(" "))
 
     def next_filled(self, line: int) -> int:
-        """Return the first non-blank line from here on, or the number of lines if there is none."""
+        """Return the first non-blank line at or after this one, or the number of lines if there is none."""
         while line < self.count and self.blank[line]:
             line += 1
         return line
@@ -566,7 +566,7 @@ def _edited(old: Cut, new: Cut, left: list[int], right: list[int], same_kind: bo
     for (p, q), (r, s) in zip(marks, marks[1:], strict=False):
         if p >= 0:
             pairs.append((left[p], right[q]))
-        # Pieces between two pairs that are of one kind and equal in number were rewritten.
+        # Pieces between two pairs that have the same kind and number were rewritten.
         if r - p == s - q:
             pairs.extend(
                 (left[p + n], right[q + n]) for n in range(1, r - p) if kin(left[p + n], right[q + n])

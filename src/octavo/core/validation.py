@@ -86,8 +86,8 @@ def _say(what: str, field: str, type: object, expected: Mapping[str, str]) -> st
 
 
 def _allowed(kind: models.Type, steps: list[str | None]) -> set[str]:
-    """Return the values that the field at a path can have, as JSON. A step is the name of a field; None
-    stands for an item of an array, or for a value of an object with free keys."""
+    """Return the values that the field at a path can have, as JSON. A step is the name of a field; None represents an
+    item of an array, or a value of an object with free keys."""
     if isinstance(kind, models.Metadata):
         return _allowed(kind.type, steps)
     if isinstance(kind, models.UnionType):

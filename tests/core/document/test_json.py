@@ -84,12 +84,15 @@ $$
 
 
 @pytest.fixture(scope="module")
-def oracle(public_api: Any) -> Any:
+def oracle(public_api: Any, newest_api: Any) -> Any:
     import jsonschema_rs
 
     description = public_api.description
     # Some of its oneOf overlap (a URL in a table cell is also an image record, a text also a PlainObject).
     components = json.loads(json.dumps(description["components"]).replace('"oneOf"', '"anyOf"'))
+    # Marks have the colors of the newest description.
+    colors = newest_api.description["components"]["schemas"]["DocumentTextColor"]
+    components["schemas"] |= {"DocumentTextColor": colors, "DocumentTextBackgroundColor": colors}
     schema = {"$ref": "#/components/schemas/JSONDocument", "components": components}
     return jsonschema_rs.Draft202012Validator(schema)
 

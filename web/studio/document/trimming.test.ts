@@ -25,7 +25,7 @@ test.each([
   expect(trimmed(paragraph("a", ...before))).toEqual(paragraph("a", ...after));
 });
 
-test("what has none is the same object, and what is not typed now keeps its own", () => {
+test("text without outer spaces is the same object, and unedited text keeps its spaces", () => {
   const plain = paragraph("a", leaves("one two"));
   expect(trimmed(plain)).toBe(plain);
   const list = (second: string): BlockJson => ({

@@ -64,7 +64,7 @@ function run(state: EditorState, command: Command): EditorState {
 
 const GRID = () => page(["A", "B", "C"], ["a1", "b1", "c1"], ["a2", "b2", "c2"], ["a3", "b3", "c3"]);
 
-test("chosen cells are a rectangle, whichever corner was first", () => {
+test("selected cells are a rectangle, whichever corner was first", () => {
   const state = GRID();
   const at = (row: number, column: number) =>
     CellSelection.of(state.doc, AT, { top: row, bottom: row, left: column, right: column }).$first.pos;
@@ -75,20 +75,20 @@ test("chosen cells are a rectangle, whichever corner was first", () => {
   expect(selection.getBookmark().resolve(state.doc).eq(selection)).toBe(true);
 });
 
-test("clearing empties the chosen cells and no others, and one step of undo is one deletion", () => {
+test("clearing empties only the selected cells, and can be undone in one step", () => {
   const after = run(choose(GRID(), 1, 0, 2, 1), clearChosen);
   expect(words(after)).toEqual([["A", "B", "C"], ["", "", "c1"], ["", "", "c2"], ["a3", "b3", "c3"]]);
   expect(after.selection).toBeInstanceOf(CellSelection);
 });
 
-test("typing over chosen cells writes in the first", () => {
+test("typing over selected cells replaces the first one", () => {
   const state = choose(GRID(), 1, 0, 2, 1);
   const after = state.apply(state.tr.insertText("x"));
   after.doc.check();
   expect(words(after).slice(1, 3)).toEqual([["x", "", "c1"], ["", "", "c2"]]);
 });
 
-test("a chosen cell stays chosen while others write elsewhere, and goes with its table", () => {
+test("a selected cell stays selected during edits of others, and disappears with its table", () => {
   const state = choose(GRID(), 2, 1);
   const typed = state.apply(state.tr.insertText("words", 1));
   expect((typed.selection as CellSelection).rectangle).toEqual({ top: 2, bottom: 2, left: 1, right: 1 });
@@ -96,7 +96,7 @@ test("a chosen cell stays chosen while others write elsewhere, and goes with its
   expect(gone.selection).toBeInstanceOf(TextSelection);
 });
 
-test("rows and columns are chosen, moved, duplicated and deleted together", () => {
+test("rows and columns are selected, moved, duplicated, and deleted together", () => {
   const rows = run(choose(GRID(), 1, 1, 2, 1), selectRows);
   expect((rows.selection as CellSelection).wholeRows).toBe(true);
   const moved = run(rows, cellKeys["Alt-ArrowDown"]!);
@@ -115,12 +115,12 @@ test("rows and columns are chosen, moved, duplicated and deleted together", () =
   expect(words(run(state, insertColumn(table(state), AT, 1)))[1]).toEqual(["a1", "", "b1", "c1"]);
 });
 
-test("a table goes with its last column", () => {
+test("deleting the last column deletes the table", () => {
   const state = GRID();
   expect(run(state, deleteColumns(table(state), AT, 0, 2)).doc.childCount).toBe(1);
 });
 
-test("what a column holds moves with it in the file", () => {
+test("the definition of a column moves with it in the file", () => {
   const state = run(GRID(), (now, dispatch) => moveColumns(table(now), AT, 0, 0, 1)(now, dispatch));
   const { data } = writeBlock(table(state)) as unknown as {
     data: { view: { columns: string[] }; definition: Record<string, { title: string }> };
@@ -128,13 +128,13 @@ test("what a column holds moves with it in the file", () => {
   expect(data.view.columns.map((id) => data.definition[id]!.title)).toEqual(["B", "A", "C"]);
 });
 
-test("sorting knows numbers, and leaves empty cells at the end", () => {
+test("sorting compares numbers, and puts empty cells at the end", () => {
   const state = page(["N"], ["10"], [""], ["9"], ["b"]);
   expect(words(run(state, sortRows(table(state), AT, 0, false))).flat()).toEqual(["N", "9", "10", "b", ""]);
   expect(words(run(state, sortRows(table(state), AT, 0, true))).flat()).toEqual(["N", "b", "10", "9", ""]);
 });
 
-test("pasted cells are written over others, and add rows and columns", () => {
+test("pasted cells replace others, and add rows and columns", () => {
   const state = GRID();
   const transaction = state.tr;
   const cells = readTabbed('x\t"two\nlines"\ny\t"say ""so"""\n')!;
@@ -150,7 +150,7 @@ test("pasted cells are written over others, and add rows and columns", () => {
   ]);
 });
 
-test("pasted words are what the column holds", () => {
+test("pasted text is converted to the type of the column", () => {
   let state = run(
     page(["N", "S"], ["1", "one"]),
     (now, dispatch) => setColumnType(table(now), AT, 0, "number")(now, dispatch),
@@ -166,7 +166,7 @@ test("pasted words are what the column holds", () => {
   expect(options.map((each: { value: string }) => each.value)).toEqual(["one", "two"]);
 });
 
-test("text with tabs is cells, whatever quotation marks it has", () => {
+test("text with tabs becomes cells, with any quotation marks", () => {
   const read = (text: string) => readTabbed(text)?.map((row) => row.map((cell) => cell.text));
   expect(read("no tabs")).toBeUndefined();
   expect(read("a\tb\r\nc\td\r\n")).toEqual([["a", "b"], ["c", "d"]]);
@@ -175,7 +175,7 @@ test("text with tabs is cells, whatever quotation marks it has", () => {
   expect(read("\t\t")).toEqual([["", "", ""]]);
 });
 
-test("pasting 3,000 rows into a cell is quick, and so is choosing and clearing them", () => {
+test("pasting, selecting, and clearing 3,000 rows is quick", () => {
   const rows = Array.from({ length: 3000 }, (_, at) => [{ text: `a${at}` }, { text: `b${at}` }]);
   const state = GRID();
   const transaction = state.tr;
@@ -194,7 +194,7 @@ test("pasting 3,000 rows into a cell is quick, and so is choosing and clearing t
   expect(table(after).childCount).toBe(3001);
 });
 
-test("Escape goes from words to their cell and to its table", () => {
+test("Escape selects the cell, and then its table", () => {
   const state = GRID();
   const cell = CellSelection.of(state.doc, AT, { top: 2, bottom: 2, left: 1, right: 1 }).$first.pos;
   const typing = state.apply(state.tr.setSelection(TextSelection.create(state.doc, cell + 3)));
@@ -202,4 +202,20 @@ test("Escape goes from words to their cell and to its table", () => {
   expect((chosen.selection as CellSelection).rectangle).toEqual({ top: 2, bottom: 2, left: 1, right: 1 });
   const whole = run(chosen, cellKeys.Escape!);
   expect((whole.selection as NodeSelection).node.type.name).toBe("table");
+});
+
+test("selected cells know the text selection that the browser has for them", () => {
+  const before = page(["a", "b"], ["one", "two"], ["three", "four"]);
+  const state = choose(before, 1, 0, 2, 1);
+  const selection = state.selection as CellSelection;
+  const inside = (words: string) => {
+    let found = 0;
+    state.doc.descendants((node, at) => {
+      if (node.isText && node.text === words) found = at;
+    });
+    return state.doc.resolve(found);
+  };
+  expect(selection.holds(inside("one"), inside("four"))).toBe(true);
+  expect(selection.holds(inside("one"), inside("two"))).toBe(false);
+  expect(selection.holds(inside("four"), inside("four"))).toBe(false);
 });

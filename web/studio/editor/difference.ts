@@ -4,6 +4,7 @@ import { type EditorState, type Selection, TextSelection, type Transaction } fro
 import { type Mappable, ReplaceStep, Transform } from "prosemirror-transform";
 import { childrenOf, isWritten, readTopBlock, same, writeBlock } from "../document/convert.ts";
 import type { BlockJson } from "../document/types.ts";
+import { textOf } from "./rescue.ts";
 
 /** Change the top level to these nodes. */
 export function replaceTop(transform: Transform, nodes: Node[]): void {
@@ -232,6 +233,23 @@ export function wordChanges(
   return found;
 }
 
+/**
+ * Return the offset of a caret in another state of its block: behind the same word, whose place in the block can be a
+ * different one; else at the same distance from what did not change.
+ */
+function offsetIn(was: Node, now: Node, offset: number): number {
+  const [before, after] = [textOf(was), textOf(now)];
+  const word = /\S*$/.exec(before.slice(0, offset))![0];
+  const at = word ? after.indexOf(word) : -1;
+  if (at >= 0 && !after.includes(word, at + 1)) return at + word.length;
+  const head = was.content.findDiffStart(now.content) ?? offset;
+  const tail = was.content.findDiffEnd(now.content);
+  if (offset > head && tail && offset >= tail.a) {
+    return Math.max(0, now.content.size - (was.content.size - offset));
+  }
+  return Math.min(offset, now.content.size);
+}
+
 /** Map the caret, staying before text inserted exactly there, and moving with its block. */
 export function followed({ selection }: EditorState, transaction: Transaction, mapping: Mappable): Selection {
   if (!(selection instanceof TextSelection)) return transaction.selection;
@@ -243,7 +261,7 @@ export function followed({ selection }: EditorState, transaction: Transaction, m
     transaction.doc.descendants((node, at) => {
       if (node.isTextblock && node.attrs.key === key) {
         const [start, end] = [at + 1, at + 1 + node.content.size];
-        found = pos >= start && pos <= end ? pos : start + Math.min($place.parentOffset, node.content.size);
+        found = pos >= start && pos <= end ? pos : start + offsetIn($place.parent, node, $place.parentOffset);
       }
       return found === undefined && !node.isTextblock;
     });

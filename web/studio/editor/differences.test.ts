@@ -14,7 +14,7 @@ function block(key: string, words = key): BlockJson {
   };
 }
 
-test("only what changed is named", () => {
+test("only changes are listed", () => {
   const before = ["a", "b", "c", "d"].map((key) => block(key));
   expect(changedBlocks(before, before)).toEqual([]);
   expect(changedBlocks(before, before.with(1, block("b", "other")))).toEqual([
@@ -22,7 +22,7 @@ test("only what changed is named", () => {
   ]);
 });
 
-test("of a change deep inside only the block around it is sent", () => {
+test("a change deep inside only sends the surrounding block", () => {
   const list = (words: string): BlockJson => ({
     object: "block",
     type: "list-ordered",
@@ -53,7 +53,7 @@ test("of a change deep inside only the block around it is sent", () => {
   expect(set(table("a"), table("b"))).toEqual([{ block: "in", document: { document: [block("in", "b")] } }]);
 });
 
-test("the longest rising run", () => {
+test("the longest increasing subsequence is found", () => {
   expect(longestRun([3, 1, 2, 5, 4])).toEqual([1, 2, 4]);
   expect(longestRun([])).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { schema } from "../document/schema.ts";
 import { blockOf, deleteBlock, duplicateBlock, isMovable, moveBlock, type Turn, turnInto } from "./blocks.ts";
 import { h } from "./dom.ts";
 import { type MenuItem, openMenu } from "./menu.ts";
-import { chosen } from "./remarks.ts";
+import { chosen } from "./threadmarks.ts";
 import { openSettings } from "./opening.ts";
 import { keyName, type ToolbarOptions } from "./toolbar.ts";
 import { words } from "./words.ts";

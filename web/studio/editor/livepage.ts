@@ -12,7 +12,7 @@ import { table } from "../document/table.ts";
 import { writeBlock } from "../document/convert.ts";
 import { live, type News } from "../state/live.svelte.ts";
 import { IN_MAIN, type SaveState } from "./base.ts";
-import { type KeptPage, restore, withWritten } from "./kept.ts";
+import { type KeptPage, restore, withWritten } from "./storedpage.ts";
 import { standing } from "./rescue.ts";
 import { type Batch, REMOTE, type Rescue, Together } from "./together.ts";
 
@@ -205,7 +205,7 @@ export class LivePage {
     else this.#tell();
   }
 
-  /** The network is gone. */
+  /** The network is unavailable. */
   offline(): void {
     this.#tell();
   }

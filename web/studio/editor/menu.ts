@@ -1,4 +1,4 @@
-/** A menu beside something: arrows choose, typing filters, Enter does it, Escape and a click elsewhere close it. */
+/** A menu next to an element: arrow keys select, typing filters, Enter confirms, Escape and a click elsewhere close it. */
 import type { EditorView } from "prosemirror-view";
 import { h, place, set } from "./dom.ts";
 import { drawIcon } from "./icons.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { schema } from "../document/schema.ts";
 import { headingsOf } from "./outline.ts";
 
-test("both halves of a heading that was split have an id of their own", () => {
+test("both halves of a split heading have different ids", () => {
   const half = (text: string) =>
     schema.nodes.heading_2!.create({ key: "a", meta: { id: "one-two" } }, schema.text(text));
   const doc = schema.nodes.doc!.create(null, [

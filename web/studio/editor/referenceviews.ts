@@ -130,9 +130,12 @@ export class ReusableView extends Drawn {
     // Unsaved changes of another tab are applied.
     if (own) {
       const { space } = this.around.lookup;
-      import("./keeping.ts").then(({ leftDrafts }) => leftDrafts(space, own.change, own.id)).then((left) => {
-        if (left.length && !this.#gone) void this.#write(own);
-      }, () => {});
+      import("./storeddrafts.ts").then(({ leftDrafts }) => leftDrafts(space, own.change, own.id)).then(
+        (left) => {
+          if (left.length && !this.#gone) void this.#write(own);
+        },
+        () => {},
+      );
     }
   }
 

@@ -18,7 +18,7 @@ const document = {
   nodes: [paragraph("a", leaf("One fox, a "), leaf("Fox", "bold"), leaf(".")), paragraph("b", leaf("none"))],
 };
 
-test("words are replaced with their marks, and only blocks that have them change", () => {
+test("text is replaced with its marks, and only blocks that contain it change", () => {
   const made = replaced(document, { query: "fox", exact: false }, "hare");
   expect(made?.count).toBe(2);
   expect(made?.set.map(({ block }) => block)).toEqual(["a"]);
@@ -32,7 +32,7 @@ test("words are replaced with their marks, and only blocks that have them change
   ]);
 });
 
-test("either case is another word where that is asked, and nothing found changes nothing", () => {
+test("case can matter, and a search without matches changes nothing", () => {
   expect(replaced(document, { query: "Fox", exact: true }, "")?.count).toBe(1);
   expect(replaced(document, { query: "wolf", exact: false }, "x")).toBeUndefined();
 });

@@ -204,7 +204,8 @@ function offsetIn(was: Node, now: Node, from: number, to: number): number {
   return wholeWord(now, Math.min(head, now.content.size), isBehind ? 1 : -1);
 }
 
-const textOf = (block: Node): string => block.textBetween(0, block.content.size, undefined, "\ufffc");
+/** Return the text of a block, with a character for each image or other leaf. */
+export const textOf = (block: Node): string => block.textBetween(0, block.content.size, undefined, "\ufffc");
 
 /** Return an offset in a block, moved before the letter that it would split. */
 function wholeLetter(block: Node, offset: number): number {

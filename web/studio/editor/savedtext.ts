@@ -9,7 +9,7 @@ import { trimmed } from "../document/trimming.ts";
 import type { BlockJson } from "../document/types.ts";
 import type { SaveState } from "./base.ts";
 import { withKnown } from "./difference.ts";
-import { type KeptPage, restore, withWritten } from "./kept.ts";
+import { type KeptPage, restore, withWritten } from "./storedpage.ts";
 import type { LoadedPage } from "./page.ts";
 import { Sender } from "./sender.ts";
 import { REMOTE, type Rescue, Together } from "./together.ts";

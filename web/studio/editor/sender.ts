@@ -13,7 +13,7 @@ const LONGEST_WAIT = 30_000;
 
 export interface SenderOptions {
   isDirty: () => boolean;
-  /** Send the server what it doesn't have. */
+  /** Send unsent text to the server. */
   send: () => Promise<void>;
   /** Store it in this browser; rejects if there is no room. */
   keep: () => Promise<unknown>;

@@ -4,7 +4,7 @@ import { changeContent, type Changes } from "../state/changing.ts";
 import { live } from "../state/live.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
 import type { SaveState } from "./base.ts";
-import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./keeping.ts";
+import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./storeddrafts.ts";
 import { Sender } from "./sender.ts";
 import { words } from "./words.ts";
 

@@ -17,7 +17,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { childrenOf } from "../document/convert.ts";
 import { newKey, schema, uid } from "../document/schema.ts";
 import { uniqueKeys } from "./blockkeys.ts";
-import { replaceTop } from "./difference.ts";
+import { followed, replaceTop } from "./difference.ts";
 import { type Batch, type Kept, REMOTE, type Rescue, type Sending, Together } from "./together.ts";
 
 /** The number of seeds in `make test`; OCTAVO_SEEDS=10000 runs more, OCTAVO_SEED=17 starts there. */
@@ -729,7 +729,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-test("no letter is lost, whatever people, networks and tabs do", { timeout: 86_400_000 }, () => {
+test("no letter is lost, whatever people, networks, and tabs do", { timeout: 86_400_000 }, () => {
   const sum = { seeds: 0, typed: 0, lost: 0, twice: 0, counts: {} as Record<string, number> };
   const bad: string[] = [];
   for (let number = FIRST; number < FIRST + SEEDS; number++) {
@@ -769,7 +769,7 @@ function from(step: Step, client = "other"): Batch {
   return { version: 1, client, batch: 1, attempt: 1, user: client, steps: [step.toJSON()] };
 }
 
-test("a paragraph comes back with what was typed in it, and it is known who deleted it", () => {
+test("a deleted paragraph returns with text typed in it, and names who deleted it", () => {
   const { together, state, rescues } = person(paragraph("one"), paragraph("two"));
   const typed = state.tr.insertText("!", 9);
   together.written(typed);
@@ -779,7 +779,35 @@ test("a paragraph comes back with what was typed in it, and it is known who dele
   expect(rescues).toMatchObject([{ kind: "restored", by: "other" }]);
 });
 
-test("words that are put back stay whole, and split none", () => {
+test.each([
+  ["Words q1z q2z q3 are.", 16, "Words q3 q1z q2z are.", 8],
+  ["Words q3 are.", 8, "More Words of others q3 are.", 23],
+  ["Words are.", 6, "Many more words. Words are.", 23],
+  ["Words are.", 6, "Words are more.", 6],
+])("the caret stays with its word in a block that is moved and changed: %s", (was, offset, now, expected) => {
+  const block = paragraph(was);
+  const doc = schema.nodes.doc!.create(null, [block, paragraph("two")]);
+  const state = EditorState.create({ doc, selection: TextSelection.create(doc, 1 + offset) });
+  const changed = block.copy(Fragment.from(schema.text(now)));
+  const moved = state.tr.delete(0, block.nodeSize).insert(5, changed);
+  expect(followed(state, moved, moved.mapping).head - 6).toBe(expected);
+});
+
+test("a word that is being typed isn't split by text that came in at the same place", () => {
+  const { together, state } = person(paragraph("Words she"), paragraph("two"));
+  let here = state;
+  for (const [number, letter] of [..."ll"].entries()) {
+    const typed = here.tr.insertText(letter, 10 + number);
+    together.written(typed);
+    here = here.apply(typed);
+  }
+  const others = new ReplaceStep(10, 10, new Slice(Fragment.from(schema.text(" of others")), 0, 0));
+  const after = here.apply(together.receive(here, [from(others)])!);
+  expect(after.doc.firstChild!.textContent).toBe("Words shell of others");
+  expect(together.doc.eq(after.doc)).toBe(true);
+});
+
+test("restored text stays whole and splits no other text", () => {
   const at = paragraph("Some words that stand here.");
   const { together, state, rescues } = person(at, paragraph("two"));
   let here = state;
@@ -802,7 +830,7 @@ test("words that are put back stay whole, and split none", () => {
   expect(rescues).toEqual([]);
 });
 
-test("a step that the server cannot apply is undone, and its words are set aside", () => {
+test("a step that the server cannot apply is undone, and its text is set aside", () => {
   const { together, state, rescues } = person(paragraph("one"));
   const typed = state.tr.insertText("x", 4).insertText("y", 5);
   together.written(typed);
@@ -812,7 +840,7 @@ test("a step that the server cannot apply is undone, and its words are set aside
   expect(rescues).toMatchObject([{ kind: "aside", why: "step-refused" }]);
 });
 
-test("a deletion takes none of one's own words that come to stand within it", () => {
+test("a deletion keeps own text that was inserted in its range", () => {
   const { together, state } = person(paragraph("tY"), paragraph("end"));
   // Someone else deletes what was between V and W, so V is placed after W.
   const typed = state.tr.insertText("W", 3).insertText("V", 2).delete(1, 3);
@@ -823,7 +851,7 @@ test("a deletion takes none of one's own words that come to stand within it", ()
   expect(after.doc.firstChild!.textContent).toBe("W");
 });
 
-test("no step parts the two halves of a letter", () => {
+test("no step splits a surrogate pair", () => {
   const { together, state } = person(paragraph("a\u{1f600}b"));
   together.written(state.tr.insertText("\ude01", 3, 4));
   const [step] = together.next()!.steps as {
@@ -834,7 +862,7 @@ test("no step parts the two halves of a letter", () => {
   expect([step!.from, step!.to, step!.slice.content[0]!.text]).toEqual([2, 4, "\u{1f601}"]);
 });
 
-test("a batch that is confirmed as it is changes nothing that is shown", () => {
+test("confirming an unchanged batch does not change the display", () => {
   const { together, state } = person(paragraph("one"));
   together.written(state.tr.insertText("!", 4));
   const { steps, batch, attempt } = together.next()!;

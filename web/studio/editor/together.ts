@@ -279,7 +279,7 @@ export class Together {
       const was = this.pending[at]!;
       const way = mapping.slice(count - at);
       const done = made.steps.length;
-      const mapped = was.step.map(way);
+      const mapped = continuing(was, way) ?? was.step.map(way);
       const left = leftToDelete(was.step, mapping, count - at);
       const isBlind = mapped !== null && deletesBeside(mapped, left, made.doc);
       const kept = mapped !== null && !isBlind && fits(made, mapped);
@@ -380,6 +380,21 @@ export class Together {
 function bringsKnown(step: Step, before: Node): boolean {
   return step instanceof ReplaceStep && !step.slice.openStart &&
     step.slice.content.content.some((node) => byKey(before, node.attrs.key));
+}
+
+const LETTER = /[\p{L}\p{N}_]/u;
+
+/**
+ * Return the step of letters that continue a word, at the end of that word: text that came in at the same place does not
+ * split it. Return undefined for all other steps, and if the word is gone.
+ */
+function continuing({ step, before }: Pending, mapping: Mapping): Step | undefined {
+  if (!(step instanceof ReplaceStep) || step.from !== step.to) return undefined;
+  const word = before.resolve(step.from).nodeBefore?.text?.at(-1);
+  const next = step.slice.content.firstChild?.text?.[0];
+  if (!word || !next || !LETTER.test(word) || !LETTER.test(next)) return undefined;
+  const { pos, deletedBefore } = mapping.mapResult(step.from, -1);
+  return deletedBefore ? undefined : new ReplaceStep(pos, pos, step.slice);
 }
 
 /** Return a step and an insertion directly after its content as one step; undefined if that isn't possible. */

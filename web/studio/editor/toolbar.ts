@@ -10,7 +10,7 @@ import { h, place, set } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { openLink } from "./linking.ts";
 import { openMenu } from "./menu.ts";
-import { chosen } from "./remarks.ts";
+import { chosen } from "./threadmarks.ts";
 import { words } from "./words.ts";
 
 const DELAY = 120;

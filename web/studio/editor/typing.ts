@@ -12,7 +12,7 @@ import { newTable } from "./tablecommands.ts";
 
 const { nodes, marks } = schema;
 
-/** Only in a paragraph: what is a heading or code already stays that. */
+/** Only in a paragraph: existing headings and code stay unchanged. */
 function atStart(
   pattern: RegExp,
   make: (match: RegExpMatchArray) => { type: NodeType; attrs?: Attrs },
@@ -94,7 +94,7 @@ function marked(
   const at = match[0].slice(lead).indexOf(words);
   if (isCode(state, from, end, type)) return null;
   const transaction = state.tr;
-  // The last sign may not be in the page yet.
+  // The last character may not be in the page yet.
   const close = from + at + words.length;
   if (close < end) transaction.delete(close, end);
   transaction.delete(from, from + at);

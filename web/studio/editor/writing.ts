@@ -8,12 +8,12 @@ import { t } from "../../shared/words.ts";
 import { same, writeBlock } from "../document/convert.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
 import { changeContent, type Changes } from "../state/changing.ts";
-import { readBytes } from "../state/contents.svelte.ts";
+import { readBytes } from "../state/fileInput.ts";
 import { live } from "../state/live.svelte.ts";
 import { session } from "../state/session.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
 import { type About, type Base, editedBase, IN_MAIN, type PageHandle, type SaveState } from "./base.ts";
-import { beginnings, type Kept } from "./beginnings.ts";
+import { beginnings, type Kept } from "./emptypage.ts";
 import { uniqueKeys } from "./blockkeys.ts";
 import { carets, nameOf, showCaret, tellCarets, whereIs } from "./carets.ts";
 import { cellTools } from "./celltools.ts";
@@ -23,16 +23,17 @@ import { editingPlugins } from "./editing.ts";
 import { loadEmoji } from "./emoji.ts";
 import { finding, openFind } from "./finding.ts";
 import { blockHandle } from "./handle.ts";
-import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./keeping.ts";
-import type { KeptPage } from "./kept.ts";
+import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./storeddrafts.ts";
+import type { KeptPage } from "./storedpage.ts";
 import { LivePage, openLive } from "./livepage.ts";
 import { asNew, makeReusable } from "./reusing.ts";
-import { type NoteWords, noting, openNote } from "./noting.ts";
+import { type NoteWords, noting, openNote } from "./annotations.ts";
 import { findWith, openLink } from "./linking.ts";
+import { linkPreview } from "./linkpreview.ts";
 import type { Lookup } from "./lookup.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
 import { showSettingsWith } from "./opening.ts";
-import { chosen } from "./remarks.ts";
+import { chosen } from "./threadmarks.ts";
 import { SavedText } from "./savedtext.ts";
 import { Sender } from "./sender.ts";
 import { closeSettings, followSettings, showSettings } from "./settings.ts";
@@ -40,7 +41,7 @@ import { findersOf } from "./targets.ts";
 import { toolbar } from "./toolbar.ts";
 import { triggers } from "./triggers.ts";
 import { words } from "./words.ts";
-import { askForFile, sendWith, takeFiles, type Upload, uploads } from "./uploads.ts";
+import { askForFile, oneByOne, sendWith, takeFiles, type Upload, uploads } from "./uploads.ts";
 
 /** How often other people's saves are checked, without and with an event stream. */
 const LOOK = 20_000;
@@ -323,7 +324,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     );
   };
 
-  const upload: Upload = async (file) => {
+  const upload: Upload = oneByOne(async (file) => {
     const name = file.name || `picture.${file.type.split("/")[1]?.replace("+xml", "") ?? "bin"}`;
     const answer = await changeContent(space, base, {
       baseRevision: null,
@@ -332,7 +333,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     const made = answer.insertedFiles?.[0];
     if (made === undefined) throw new ApiError(502, t("serverDidntReturnFileLocation"));
     return { file: made.id };
-  };
+  });
 
   const sendFiles = (target: EditorView, files: File[], at: number): void =>
     takeFiles(target, files, at, upload, onproblem);
@@ -416,10 +417,12 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
           files: finders.files,
           people,
           shared: () => options.lookup.shared(),
+          preview: (url) => options.lookup.preview(url),
           askFor: (target, what) => askForFile(target, what, (files, at) => sendFiles(target, files, at)),
         }),
       ),
       cellTools(tools),
+      linkPreview(options.lookup),
       clipboard({
         readMarkdown: (text) => readMarkdown(space, text),
         takeFiles: sendFiles,

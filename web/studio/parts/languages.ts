@@ -2,7 +2,7 @@
 import { language, t } from "../../shared/words.ts";
 
 const TAGS =
-  "en fr de es it pt pt-br ru ja zh yue ko ar hi nl pl tr sv no da fi el cs hu ro th vi id ms he uk sk bg hr lt lv et sl"
+  "en fr de es it pt pt-br ru ja zh zh-tw yue ko ar hi nl pl tr sv no da fi el cs hu ro th vi id ms he uk sk bg hr lt lv et sl"
     .split(" ");
 
 /** Return the name of a language, or its tag if it isn't a language. */

@@ -27,8 +27,8 @@ function marked(before: ReturnType<typeof paragraph>, after: ReturnType<typeof p
   return { gone: said(before, gone), fresh: said(after, fresh) };
 }
 
-describe("words of two versions", () => {
-  it("a blank behind new words is not new", () => {
+describe("words of two versions are compared", () => {
+  it("a space after new words is not marked as new", () => {
     const found = marked(
       paragraph("It reads every second and sends."),
       paragraph("It reads in batches of ten and sends."),
@@ -48,8 +48,8 @@ describe("words of two versions", () => {
   });
 });
 
-describe("words of two plain texts", () => {
-  it("texts with little in common stand one behind the other", () => {
+describe("words of two plain texts are compared", () => {
+  it("texts with little in common are shown one after the other", () => {
     expect(compareTexts("How to start a server.", "One command, and your first page is there.")).toEqual([
       { kind: "del", text: "How to start a server." },
       { kind: "same", text: " " },

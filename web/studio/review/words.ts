@@ -5,7 +5,7 @@ import { schema } from "../document/schema.ts";
 import { h } from "../editor/dom.ts";
 
 interface Token {
-  /** What has to be equal for two tokens to match. */
+  /** The text that must be equal for two tokens to match. */
   says: string;
   from: number;
   to: number;

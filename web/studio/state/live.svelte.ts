@@ -249,6 +249,8 @@ class Presence {
   #space: string | undefined;
   #said: { space: string; base: Base; page: string; editing: boolean } | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
+  /** Whether the server knows that the person is here. */
+  #announced = false;
 
   constructor() {
     live.hear((news) => {
@@ -301,6 +303,7 @@ class Presence {
   async #say(): Promise<void> {
     if (!this.#said || document.visibilityState === "hidden" || !navigator.onLine) return;
     const { page, editing } = this.#said;
+    this.#announced = true;
     // A failure here isn't worth disturbing the person.
     await fetch(this.#address(), {
       method: "PUT",
@@ -311,7 +314,10 @@ class Presence {
 
   #leave(): void {
     if (!this.#said) return;
-    void fetch(this.#address(), { method: "DELETE", keepalive: true }).catch(() => {});
+    if (this.#announced) {
+      void fetch(this.#address(), { method: "DELETE", keepalive: true }).catch(() => {});
+    }
+    this.#announced = false;
     this.#said = undefined;
   }
 

@@ -2,7 +2,7 @@ import { flushSync } from "svelte";
 import { expect, test } from "vitest";
 import { resource } from "./resource.svelte.ts";
 
-test("what is derived from a resource in one step follows its answer", async () => {
+test("values derived from a resource follow its response", async () => {
   let seen: number | undefined;
   const stop = $effect.root(() => {
     const twice = $derived((resource("seven", () => Promise.resolve(7)).value ?? 0) * 2);

@@ -28,7 +28,7 @@ test("a file is sent in parts", async () => {
   expect([there.came, times()]).toEqual([SIZE, 3]);
 });
 
-test("what was cut off goes on where it was", async () => {
+test("an interrupted upload continues where it stopped", async () => {
   const { there, to } = receiving({ 0: [0, 1000], 1: [502, 0], 3: [0, 7], 4: [409, 0] });
   const waited: number[] = [];
   const wait = (milliseconds: number) => (waited.push(milliseconds), Promise.resolve());
@@ -37,13 +37,13 @@ test("what was cut off goes on where it was", async () => {
   expect(waited).toEqual([1_000, 2_000, 1_000, 2_000]);
 });
 
-test("the answer to the last part may get lost", async () => {
+test("the response to the last part can get lost", async () => {
   const { to, times } = receiving({ 2: [0, 4 * 1024 * 1024] });
   await sendParts(new Blob([new Uint8Array(SIZE)]), to, () => {}, () => Promise.resolve());
   expect(times()).toBe(3);
 });
 
-test("what is refused is not tried again, and nothing is tried for good", async () => {
+test("refused uploads are not retried, and no upload is retried forever", async () => {
   const file = new Blob([new Uint8Array(SIZE)]);
   const refused = receiving({ 1: [404, 0] });
   await expect(sendParts(file, refused.to, () => {}, () => Promise.resolve())).rejects.toThrow("It failed.");

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import asdict
 
 from octavo.kit.clock import iso
 from octavo.kit.texts import NOT_BLANK
@@ -61,12 +62,4 @@ def present_conversation(row: AgentConversationRow) -> AgentConversation:
 
 
 def present_with_questions(row: AgentConversationRow) -> AgentConversationWithQuestions:
-    return AgentConversationWithQuestions(
-        id=row.id,
-        shared=row.change_id is not None,
-        created_at=iso(row.created_at),
-        updated_at=iso(row.updated_at),
-        title=row.title or UNSET,
-        change_request=row.change_id or UNSET,
-        questions=row.questions,
-    )
+    return AgentConversationWithQuestions(**asdict(present_conversation(row)), questions=row.questions)

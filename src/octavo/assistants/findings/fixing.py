@@ -104,6 +104,6 @@ def _list_edits(tx: Transaction, space_id: str, findings: Sequence[FindingRow]) 
 
 def _target_of(url: str, page: str, anchor: str) -> JsonObject:
     if anchor:
-        # The rest of the link is correct, and stays as it was written.
+        # The rest of the link is correct, and remains as it was written.
         return {"kind": "url", "url": f"{url.partition('#')[0]}#{anchor}"}
     return {"kind": "page", "page": page}

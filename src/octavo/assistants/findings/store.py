@@ -191,16 +191,6 @@ def list_latest_scans(tx: Transaction, site_id: str, limit: int) -> list[ScanRow
     return [_scan(row) for row in reversed(rows)]
 
 
-def find_last_scans(tx: Transaction, site_ids: Iterable[str]) -> dict[str, int]:
-    """Return the time when the last scan of each of these sites finished, in milliseconds."""
-    rows = tx.all(
-        """SELECT site_id, max(finished_at) FROM site_scans WHERE site_id IN :sites AND status = 'done'
-           GROUP BY site_id""",
-        sites=list(site_ids),
-    )
-    return dict(rows)
-
-
 def update_scan(tx: Transaction, scan_id: str, **values: object) -> bool:
     """Update a scan. Return False if it no longer exists."""
     changes = ", ".join(f"{name} = :{name}" for name in values)

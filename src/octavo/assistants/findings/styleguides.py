@@ -23,7 +23,7 @@ from octavo.content.references.viewing import load_view, source_document
 from octavo.content.revisions.states import State, main_state
 from octavo.core.checks.fixes import replace_text
 from octavo.core.checks.pages import check_page, prose
-from octavo.core.checks.style import StyleRule, StyleRuleError, is_rule, read_rule
+from octavo.core.checks.style import StyleRule, StyleRuleError, is_rule
 from octavo.core.document.json import to_json
 from octavo.core.document.nodes import Document, plain_text
 from octavo.core.pages import Page
@@ -115,7 +115,7 @@ def read_rules(tx: Transaction, styleguide_id: str | None) -> ReadRules:
             if source is None:
                 continue
             try:
-                rules.append(read_rule(page.title, source, why))
+                rules.append(StyleRule(page.title, source, why))
                 digest.update(f"{page.title}\0{source}\0".encode("utf-8", "replace"))
             except StyleRuleError as error:
                 problems[page.id] = str(error)

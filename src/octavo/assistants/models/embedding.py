@@ -1,4 +1,4 @@
-"""Embeddings of texts: texts with similar meanings have vectors in similar directions, whatever their words.
+"""Embeddings of texts: texts with similar meanings have vectors in similar directions, even if their words differ.
 
 Every vector is cached by text and model within an organization, so that nothing is requested twice and response
 times reveal nothing about other organizations. Missing vectors are requested again."""

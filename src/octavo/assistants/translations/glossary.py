@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Slice, slice_items
 from octavo.organization.access.authorization import OrgAccess
 
 from . import store
@@ -29,6 +32,18 @@ def get_entry(tx: Transaction, org: OrgAccess, entry_id: str) -> EntryRow:
     if found is None:
         raise NotFound(f"There is no glossary entry with the ID {entry_id!r} in this organization.")
     return found
+
+
+def list_sorted(
+    tx: Transaction, org: OrgAccess, language: str, limit: int, page: str | None
+) -> Slice[EntryRow]:
+    """Return one page of the entries, sorted by their words in a language. Entries without one come last."""
+
+    def key(row: EntryRow) -> str:
+        word = msgspec.json.decode(row.translations, type=dict[str, str]).get(language)
+        return f"{int(word is None)} {(word or '').casefold()} {row.id}"
+
+    return slice_items(store.list_all_entries(tx, org.organization_id), limit, page, key)
 
 
 def update(tx: Transaction, org: OrgAccess, changes: Sequence[EntryChange]) -> None:

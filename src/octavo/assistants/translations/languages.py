@@ -19,6 +19,7 @@ LANGUAGES = {
     "ru": "Russian",
     "ja": "Japanese",
     "zh": "Chinese",
+    "zh-tw": "Traditional Chinese",
     "yue": "Cantonese",
     "ko": "Korean",
     "ar": "Arabic",
@@ -53,6 +54,7 @@ _HAN, _CYRILLIC = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff", "\u0400-\u04ff"
 _LETTERS = {
     "ja": f"\u3040-\u30ff{_HAN}",
     "zh": _HAN,
+    "zh-tw": _HAN,
     "yue": _HAN,
     "ko": "\uac00-\ud7af\u1100-\u11ff",
     "ar": "\u0600-\u06ff",

@@ -147,10 +147,13 @@ def find_matches(
 
 
 @operation("listGlossaryEntries", "GET", _GLOSSARY, needs=Can.VIEW)
-def list_entries(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.GlossaryEntry]:
-    """List the glossary: words with fixed translations, oldest first."""
+def list_entries(call: Call, org: OrgAccess, query: wire.GlossaryQuery) -> Listing[wire.GlossaryEntry]:
+    """List the glossary: words with fixed translations, oldest first or sorted by one language."""
     with call.db.read() as tx:
-        found = store.list_entries(tx, org.organization_id, query.limit, query.page)
+        if query.order_by is None:
+            found = store.list_entries(tx, org.organization_id, query.limit, query.page)
+        else:
+            found = glossary.list_sorted(tx, org, query.order_by, query.limit, query.page)
     return present_slice(found, lambda row: wire.present_entry(call, org.organization_id, row))
 
 

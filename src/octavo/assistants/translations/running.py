@@ -105,7 +105,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
     made.gone = [part_id for part_id in known if part_id not in source.pages and part_id not in source.items]
     untranslated = _count_missing(known, made)
     with context.db.write() as tx:
-        # This run's merge and the next run need them, whatever happens to this run.
+        # This run's merge and the next run need them, regardless of the outcome of this run.
         put_bodies(tx, made.bodies)
     merging: Merging
 
@@ -280,7 +280,7 @@ def _list_texts(document: Document) -> list[TextToTranslate]:
 
 
 def _write_part(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapping[str, str]) -> str:
-    """Return the translated source of a part: everything outside its texts stays byte for byte."""
+    """Return the translated source of a part: everything outside its texts remains the same, byte for byte."""
     changed = False
     document = _body_of(part, text)
     for segment in segments(document):

@@ -1,9 +1,9 @@
 """Translatable texts of a document.
 
 A text is the content of one block: a paragraph, a heading, a cell. Everything in it other than words becomes numbered
-tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and whatever else must
-not change. A translation is accepted only if it has the same tags, properly nested; so everything in a document except
-its texts stays the same, no matter who translates.
+tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and other content that
+must not change. A translation is accepted only if it has the same tags, properly nested; so everything in a document
+except its texts stays the same, no matter who translates.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Similarity of texts, and signatures to find similar ones by an index.
 
-Each text has a few numbers, its signs (MinHash): for each of several orders of all words, the first of its words in
-that order. Two texts share about the same proportion of signs as of words. Pure."""
+Each text has a few MinHash values, its signs: for each of several orders of all words, the first of its words in that
+order. The proportion of signs that two texts share approximates the proportion of words that they share. Pure."""
 
 from __future__ import annotations
 

@@ -422,7 +422,8 @@ def list_similar(
     signs: Sequence[int],
     limit: int,
 ) -> list[MemoryRow]:
-    """Return texts that share signs, from spaces that the caller can see, those with most shared signs first."""
+    """Return texts that share MinHash values (``signs``), from spaces that the caller can see, those with the most
+    shared values first."""
     seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     rows = tx.all(
         f"""{seen.prefix} SELECT {_MEMORY} FROM (
@@ -501,6 +502,11 @@ def list_entries(tx: Transaction, organization_id: str, limit: int, page: str | 
     """Return entries, oldest first."""
     source = "FROM glossary_entries WHERE organization_id = :org"
     return list_page(tx, limit, page, _ENTRY, source, lambda row: EntryRow(*row), org=organization_id)
+
+
+def list_all_entries(tx: Transaction, organization_id: str) -> list[EntryRow]:
+    rows = tx.all(f"SELECT {_ENTRY} FROM glossary_entries WHERE organization_id = :org", org=organization_id)
+    return [EntryRow(*row) for row in rows]
 
 
 def count_entries(tx: Transaction, organization_id: str) -> int:

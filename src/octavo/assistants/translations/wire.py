@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from octavo.core.document.description import DocumentNodes, DocumentObject
 from octavo.core.languages import Language
 from octavo.kit.clock import iso
+from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.operation import Recipient
 from octavo.kit.texts import pattern
 
@@ -175,6 +176,12 @@ def change_of(operation: InsertEntry | UpdateEntry | DeleteEntry) -> EntryChange
             return EntryChange(id, translations)
         case DeleteEntry(id):
             return EntryChange(id, None)
+
+
+class GlossaryQuery(PageQuery):
+    """Query of the glossary. ``orderBy``: the language to sort by."""
+
+    order_by: Language | None = None
 
 
 class GlossaryEntry(Struct, rename="camel", kw_only=True):

@@ -67,7 +67,7 @@ def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) 
 
 def _save(call: Call, change: ChangeRow) -> None:
     """Save everything people have written before a call reads it. If it can't be saved now, a header of the response
-    says that the content is of an earlier state. Raises WritesFirst."""
+    indicates that the content is from an earlier state. Raises WritesFirst."""
     if not _has_pending(call, change):
         return
     if not call.has_written and can_save_for_read(call.context, change):

@@ -25,12 +25,12 @@ log = logging.getLogger("octavo.changes")
 
 _READS = 60
 """Saves per minute that reads can cause in a change request. A client that reads after every save must not cause
-continuous saves. Additional reads return the last saved content, which is a few seconds old, and a header that says
-so."""
+continuous saves. Additional reads return the last saved content, which is a few seconds old, and a header that
+indicates this."""
 
 
 class Pending(NamedTuple):
-    """Functions of the package that holds unsaved text.
+    """Functions of the package that stores unsaved text.
 
     ``since(tx, branch_id)``: the time in milliseconds since which text is unsaved; None if everything is
     saved. ``save(context, branch_id)``: save the text. Raises the errors of the same edit through the API.
@@ -46,7 +46,7 @@ _pending: list[Pending] = []
 
 
 def register_pending(pending: Pending) -> None:
-    """Register the functions of the package that holds unsaved text."""
+    """Register the functions of the package that stores unsaved text."""
     _pending[:] = [pending]
 
 

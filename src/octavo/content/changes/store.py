@@ -241,9 +241,11 @@ def list_changes_of_page(
         limit,
         page,
         _CHANGE,
-        f"""{_FROM} WHERE c.space_id = :space AND c.status IN ('draft', 'open') AND EXISTS (
-              SELECT 1 FROM page_versions v WHERE v.branch_id = c.branch_id AND v.page_id = :page
-              AND v.from_seq <= l.sequence AND v.to_seq > l.sequence)""",
+        # The cross join makes SQLite begin with the versions of the page.
+        f"""{_FROM} WHERE c.id IN (
+              SELECT o.id FROM page_versions v CROSS JOIN change_requests o JOIN branches b ON b.id = v.branch_id
+              WHERE v.page_id = :page AND o.branch_id = v.branch_id AND o.space_id = :space
+              AND o.status IN ('draft', 'open') AND v.from_seq <= b.sequence AND v.to_seq > b.sequence)""",
         lambda row: ChangeRow(*row),
         by="c.id",
         descending=True,

@@ -107,7 +107,7 @@ def new_epoch(revision: str) -> str:
 
 
 class _Turn:
-    """One transaction that several batches share. Data that it has read stays valid until it ends."""
+    """One transaction that several batches share. Data that it has read remains valid until it ends."""
 
     def __init__(self, context: Context, tx: Transaction) -> None:
         self.context, self.tx = context, tx

@@ -83,7 +83,9 @@ def notify(
         channel = channels[user_id][reason]
         if channel == "off":
             continue
-        row = store.put_notification(tx, user_id, space_id, _note(note, reason), digest=channel == "digest")
+        row = store.put_notification(
+            tx, user_id, space_id, replace(note, reason=reason), digest=channel == "digest"
+        )
         users[user_id] = [row.id, reason]
         if channel == "mail":
             mailing.enqueue(context, tx, organization_id, row)
@@ -123,10 +125,6 @@ def _is_muted(said: list[store.WatchRow]) -> bool:
     of_pages = [row.level for row in said if row.page_id]
     levels = of_pages or [row.level for row in said]
     return bool(levels) and "watching" not in levels
-
-
-def _note(note: NotificationContent, reason: Reason) -> NotificationContent:
-    return replace(note, reason=reason)
 
 
 @jobs.job("forgetNotifications", bound=None)

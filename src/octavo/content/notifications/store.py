@@ -58,7 +58,6 @@ class NotificationRow(Struct, frozen=True, kw_only=True):
 
 _NAMES = NotificationRow.__struct_fields__
 _COLUMNS = ", ".join(f"n.{name}" for name in _NAMES)
-_NOTE_FIELDS = NotificationContent.__struct_fields__
 _FLEETING = ("replied", "commented")
 """Reasons that don't replace an unread mention."""
 

@@ -64,8 +64,8 @@ class SpaceFiles(links.Lookup, Protocol):
 
 
 def question(kind: str, what: str) -> str:
-    """Return the text of a question. A very long one is truncated, so it may stand for several questions;
-    this only costs an extra check."""
+    """Return the text of a question. A very long one is truncated, so it may represent several questions; this only
+    costs an extra check."""
     return f"{kind}:{what}"[:_MAX_QUESTION]
 
 

@@ -31,7 +31,7 @@ def pack(text: str) -> bytes:
         return _PLAIN + raw
     if len(raw) < _LARGE:
         return _ZLIB + zlib.compress(raw, 6)
-    # Parts that end in a full flush form a single stream, so readers need not know about them.
+    # Parts that end in a full flush form a single stream, so readers don't need to detect them.
     parts = [_part(raw[start:end]) for start, end in pairwise(_cuts(raw))]
     return b"".join([_ZLIB, _HEAD, *parts, _END, zlib.adler32(raw).to_bytes(4, "big")])
 

@@ -151,8 +151,8 @@ def sees_tagged(tx: Transaction, tag: str | None) -> Sees:
 def _present_pages(
     to: Recipient, tx: Transaction, ranks: Mapping[PageHit, int], trace: Trace | None = None
 ) -> dict[PageHit, SearchPage]:
-    """Present hits with snippets, reading their pages at once. ``ranks``: the positions of the hits among all
-    hits, from 1. Hits on deleted pages, and on computed pages that the caller can't see, are omitted."""
+    """Present hits with snippets, reading their pages together. ``ranks``: the positions of the hits among all hits,
+    from 1. Hits on deleted pages, and on computed pages that the caller can't see, are omitted."""
     hits = list(ranks)
     by_space: dict[str, list[str]] = {}
     for hit in hits:

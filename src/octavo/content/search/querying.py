@@ -210,8 +210,8 @@ def _read_chunk(chunk: str) -> list[Term]:
 
 
 class _Vocabulary:
-    """Number of pages in the spaces that contain each word; the empty word stands for all pages. Each word is
-    queried only once."""
+    """Number of pages in the spaces that contain each word; the empty word represents all pages. Each word is queried
+    only once."""
 
     def __init__(self, tx: Transaction, scope: Scope, words: Sequence[str]) -> None:
         self._tx, self.scope = tx, scope

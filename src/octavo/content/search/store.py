@@ -586,8 +586,8 @@ def _cached_filter(
 
 
 def pages_containing(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict[str, int]:
-    """Return the number of pages in these spaces that contain each word; the empty word stands for all pages.
-    Words without pages are omitted.
+    """Return the number of pages in these spaces that contain each word; the empty word represents all pages. Words
+    without pages are omitted.
 
     In large organizations, only the spaces with the most pages are counted.
     """

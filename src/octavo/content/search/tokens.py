@@ -174,8 +174,8 @@ class WantedWords(dict[str, frozenset[str]]):
         return said
 
     def may_be_in(self, text: str) -> bool:
-        """Return whether a text can contain any of the words, without splitting it; return True if that is
-        hard to tell."""
+        """Return whether a text can contain any of the words, without splitting it; return True if that is hard to
+        determine."""
         if not text.isascii() or "." in text or "'" in text:
             return True
         lower = text.lower()

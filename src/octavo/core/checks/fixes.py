@@ -56,7 +56,8 @@ def _find_in(node: Text, fix: TextFix) -> Iterator[tuple[int, int, int]]:
         at = leaf.text.find(fix.old)
         while at >= 0:
             left, right = before + leaf.text[:at], leaf.text[at + len(fix.old) :] + after
-            # Part of a longer word is another word. At its ends, a node borders on other nodes.
+            # A match inside a longer word is a different word, so compare the characters around it, including those of
+            # adjacent nodes.
             if (not left or left[-1:] == fix.before[-1:]) and (not right or right[:1] == fix.after[:1]):
                 yield _count_equal(left[::-1], fix.before[::-1]) + _count_equal(right, fix.after), number, at
             at = leaf.text.find(fix.old, at + 1)

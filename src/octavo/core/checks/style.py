@@ -1,7 +1,7 @@
 """Rules of a style guide, in the format of Vale, and the faults that they find in a text.
 
-Patterns are run by RE2, which takes time in proportion to the text, whatever the pattern. Patterns that it doesn't
-support, such as those that look ahead, are refused when a rule is read.
+Patterns are run by RE2, which takes time in proportion to the text for every pattern. Patterns that it doesn't support,
+such as those that look ahead, are refused when a rule is read.
 """
 
 from __future__ import annotations
@@ -113,11 +113,6 @@ class StyleRule:
     def fits(self, *, heading: bool) -> bool:
         """Return whether the rule applies to headings, or to other text."""
         return "heading" in self.scopes if heading else bool(self.scopes - {"heading"})
-
-
-def read_rule(name: str, source: str, why: str = "") -> StyleRule:
-    """Return the rule in a YAML text. Raises StyleRuleError."""
-    return StyleRule(name, source, why)
 
 
 def _read(source: str) -> _Given:

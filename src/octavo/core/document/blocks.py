@@ -857,7 +857,7 @@ class BlockEdits:
             slot.is_untouched and part != slot.node.source
             for slot, part in zip(slots, window[1::2], strict=False)
         ):
-            raise NotLocal  # It absorbs the text after it and had to be rewritten.
+            raise NotLocal  # This block absorbs the text after it and had to be rewritten.
         return window if is_last else window[:-1]
 
     def _read_again(self, slots: list[_Slot], window: list[str]) -> list[Block]:

@@ -59,8 +59,8 @@ def _classed(name: str, class_: str) -> Markup:
 
 
 def open_tag(name: str, **attributes: object) -> Markup:
-    """Return an opening tag. ``class_`` stands for class, and ``_`` in other names for ``-``; None and False
-    omit an attribute."""
+    """Return an opening tag. ``class_`` represents class, and ``_`` in other names represents ``-``; None and
+    False omit an attribute."""
     if not attributes:
         return _bare(name)
     if len(attributes) == 1 and type(only := attributes.get("class_")) is str:

@@ -64,7 +64,6 @@ _ENDED_BY = {
     "tr": frozenset(["tr", "tbody", "tfoot"]),
     "option": frozenset(["option"]),
 }
-_BARRIERS = {"li": frozenset(["ul", "ol"]), "tr": frozenset(["table"])}
 _SIDES = {"left": "start", "center": "center", "right": "end", "start": "start", "end": "end"}
 _LEVELS = {"h1": 1, "h2": 1, "h3": 2, "h4": 3, "h5": 3, "h6": 3}
 
@@ -91,7 +90,7 @@ Part = Callable[[str], list[Block]]
 
 
 def parse(text: str) -> Kids:
-    """Return the elements and texts (still escaped) of a piece of HTML; comments stay text."""
+    """Return the elements and texts (still escaped) of a piece of HTML; comments remain text."""
     root = Element("", {}, "", [])
     stack = [root]
     _feed(stack, text)

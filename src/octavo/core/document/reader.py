@@ -100,7 +100,7 @@ class _Reader:
         self.nested: list[_Nested] | None = None
 
     def footnote(self, label: str) -> list[Block] | None:
-        """Return the blocks that define a footnote; None if it is undefined. Markers inside it stay text."""
+        """Return the blocks that define a footnote; None if it is undefined. Markers inside it remain text."""
         content = self.notes.get(label)
         if content is None:
             return self.outer.footnote(label) if self.outer is not None else None

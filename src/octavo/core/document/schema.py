@@ -89,31 +89,16 @@ written), ref (content-ref, image) or ``{"ref", "objectFit", "alt"}`` (image).
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
+
+from ..tags import TagColor
 
 Kind = Literal["text", "bool", "number", "int", "ref", "length", "texts", "object"]
 
 ALIGN = ("start", "center", "end")
-COLORS = [
-    "default",
-    "green",
-    "blue",
-    "red",
-    "orange",
-    "yellow",
-    "purple",
-    "pink",
-    "violet",
-    "cyan",
-    "$primary",
-    "$info",
-    "$success",
-    "$warning",
-    "$danger",
-    "$tint",
-]  # as in the API
+COLORS = get_args(TagColor)
 UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 

@@ -5,6 +5,7 @@ Steps are ProseMirror's, as JSON. Positions count UTF-16 code units, as in brows
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -249,6 +250,9 @@ class _LateStep:
             return {**step, "pos": pos}
         start = self.at(step["from"], 1)
         if kind == "replace" and step["from"] == step["to"]:
+            if _begins_with_a_letter(step) and self.mapping.map(step["from"], -1) != start:
+                # Others inserted text here. Only the author can decide whether the letters continue a word.
+                raise _DoubtfulError
             return {**step, "from": start, "to": start}
         end = self.at(step["to"], -1)
         if kind == "replaceAround":
@@ -273,6 +277,11 @@ class _LateStep:
         """Require that nothing in a range was deleted, and that it contains nothing unseen."""
         if end - start != size or any(first < end and last > start for first, last in self.unseen):
             raise _DoubtfulError
+
+
+def _begins_with_a_letter(step: StepJson) -> bool:
+    content = (step.get("slice") or {}).get("content") or [{}]
+    return bool(re.match(r"\w", content[0].get("text") or ""))
 
 
 def ranges_of(step: StepJson) -> Ranges:

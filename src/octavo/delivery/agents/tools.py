@@ -84,7 +84,7 @@ class ToolCaller(Struct, frozen=True):
         change = path.get("changeRequestId")
         if change is not None:
             # A change request's number is unique only within its space. Resolve it first, so that the change is logged
-            # whatever happens afterward.
+            # regardless of what happens afterward.
             where = {name: path[name] for name in ("spaceId", "changeRequestId")}
             change = self.ask("getChangeRequestById", where)["id"]
             path = {**path, "changeRequestId": change}
@@ -131,8 +131,8 @@ class ToolCaller(Struct, frozen=True):
 
 
 def _say(found: object, start: int = 0) -> ToolText:
-    """Return a response as JSON text, truncated to the amount that a model reads at once. The structured
-    content is complete."""
+    """Return a response as JSON text, truncated to the amount that a model reads in one call. The structured content is
+    complete."""
     text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)

@@ -81,7 +81,7 @@ _ENTRY = 4096
 sent."""
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin"}
 
-# A book, for sites without their own icon.
+# A book icon, for sites without their own icon.
 _MARK = (
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2f55c8"/>'
     b'<path d="M8 9c4-1 6 0 8 2 2-2 4-3 8-2v13c-4-1-6 0-8 2-2-2-4-3-8-2z" fill="none" stroke="#fff" '
@@ -350,7 +350,7 @@ class Sites:
                 body,
             )
             found = answer_post(view, host_name(request.header(b"host")), path)
-        # Work as short as a visit continues in this thread.
+        # Work that is as short as a visit continues in this thread.
         return found.work_out() if isinstance(found, Later) and found.pool == "visits" else found
 
     def close(self) -> None:

@@ -28,7 +28,7 @@ MAX_PAGES = 50
 """Maximum number of pages in a site's feed."""
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML can't contain, not even escaped."""
-# Elements that only act or decorate, with Octavo's style sheet and scripts.
+# Interactive or decorative elements, which need Octavo's style sheet and scripts.
 _FRAME = etree.XPath(".//button | .//svg | .//*[@aria-hidden='true'] | .//*[@hidden]")
 
 

@@ -277,7 +277,7 @@ class Reading(NamedTuple):
 
 
 def _search(site: Reading, asked: Search) -> ToolText:
-    site.visit.dependencies.depend_on_more()  # of the index
+    site.visit.dependencies.depend_on_more()  # the search index
     # PostgreSQL accepts no NUL characters in text, and no page contains one.
     query = asked.query.replace("\0", " ").strip()
     found = search_site(site.tx, site.visit, query)
@@ -427,7 +427,7 @@ def _part(text: str, start: int) -> tuple[str, str, int | None]:
 
 
 def _list_operations(site: Reading, asked: ListOperations) -> ToolText:
-    site.visit.dependencies.depend_on_more()  # on the current specifications
+    site.visit.dependencies.depend_on_more()  # the current specifications
     words = asked.query.lower().split()
     found = (
         (space, page, each)

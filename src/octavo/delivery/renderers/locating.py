@@ -52,8 +52,8 @@ class PublishedContent(Struct, rename="camel"):
     in headers. ``pathname``: the decoded path. ``apiToken``: the token that reads the content as this visitor
     sees it.
 
-    ``changeRequest`` and ``revision``: the content that a preview shows instead of the space's current
-    content.
+    ``preview``: whether it is a preview. ``changeRequest`` and ``revision``: the content that a preview shows
+    instead of the space's current content.
     """
 
     organization: str
@@ -71,6 +71,7 @@ class PublishedContent(Struct, rename="camel"):
     context_id: str | UnsetType = UNSET
     change_request: str | UnsetType = UNSET
     revision: str | UnsetType = UNSET
+    preview: bool | UnsetType = UNSET
 
 
 Published = Redirection | PublishedContent
@@ -207,6 +208,7 @@ def _content(
         context_id=_context(admission) if admission.personal else UNSET,
         change_request=drafted.change_id if drafted is not None and shows_draft else UNSET,
         revision=drafted.revision_id if drafted is not None and shows_draft else UNSET,
+        preview=admission.preview or UNSET,
     )
 
 

@@ -335,11 +335,11 @@ def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) ->
 
 
 def _after_sign_out(tx: Transaction, context: Context, site: SiteRow) -> str | None:
-    """Return the URL at which the sign-in service also signs visitors out: the owner's URL, or that of an
-    integration."""
+    """Return the URL at which the sign-in service also signs visitors out: that of an integration, or the owner's
+    URL."""
     auth = site.settings.visitor_auth
     told = sign_out_address(tx, context, site.id) if auth.takes_others else None
-    return told or auth.login_url
+    return told or (escape_address(auth.logout_url) if auth.logout_url else auth.login_url)
 
 
 def _preview(

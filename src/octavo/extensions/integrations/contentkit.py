@@ -49,7 +49,7 @@ _REQUIRED: dict[str, tuple[str, ...]] = {
 """All elements, with the fields that each requires."""
 _ROOTS = ("block", "modal", "configuration")
 _PARTS = ("children", "buttons", "header", "footer", "subtitle", "hint", "icon", "element", "submit")
-"""Fields that may hold other elements."""
+"""Fields that may contain other elements."""
 _ADDRESSES = ("source", "target", "options")
 
 

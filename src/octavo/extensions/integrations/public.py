@@ -38,7 +38,7 @@ _TOLD = re.compile(
     r"accept|accept-language|cache-control|content-(?:digest|encoding|language|type)|date|digest|idempotency-key"
     r"|if-(?:match|modified-since|none-match|range|unmodified-since)|origin|prefer|range|referer|user-agent"
     r"|x-requested-with"
-    # Headers that services send with their webhooks, and sign them with.
+    # Headers that services send with webhooks, including signatures.
     r"|[a-z0-9-]*(?:signature|webhook|hook|event|delivery|timestamp|topic|hmac)[a-z0-9-]*"
     r"|(?:x-)?(?:github|gitlab|gitea|slack|discord|telegram|twilio|shopify|atlassian|zendesk|intercom|linear|sentry"
     r"|svix)-[a-z0-9-]+"

@@ -175,7 +175,7 @@ def update_installation(
 
 @operation("uninstallIntegration", "DELETE", _INSTALLATION, needs=Can.VIEW)
 def uninstall_integration(call: Call, integration: IntegrationAccess, installation_id: str) -> bool:
-    """Uninstall an integration. Its tokens stop working at once."""
+    """Uninstall an integration. Its tokens stop working immediately."""
     name = integration.row.name
     with call.db.write() as tx:
         if store.find_installation(tx, name, installation_id) is None:

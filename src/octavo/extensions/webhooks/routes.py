@@ -79,17 +79,16 @@ def delete_webhook(call: Call, org: OrgAccess, webhook_id: str) -> bool:
 def rotate_secret(
     call: Call, org: OrgAccess, webhook_id: str, body: wire.RotateSecret
 ) -> wire.WebhookWithSecret:
-    """Rotate the secret of a webhook. The new secret is only included in this response. Messages are also
-    signed with the old secret for `overlap` seconds, one day by default; with 0, the old secret stops at
-    once."""
+    """Rotate the secret of a webhook. The new secret is only included in this response. Messages are also signed with
+    the old secret for `overlap` seconds, one day by default; with 0, the old secret stops immediately."""
     with call.db.write() as tx:
         return wire.present_with_secret(*changing.rotate(tx, call.context, org, webhook_id, body.overlap))
 
 
 @operation("testWebhook", "POST", f"{_WEBHOOK}/test", needs=Can.ADMIN, status=202, errors=(404,))
 def test_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.WebhookDelivery:
-    """Send a message of the type `webhook_test` at once, even if the webhook is inactive. Get the returned
-    delivery again a moment later to see the result."""
+    """Send a message of the type `webhook_test` immediately, even if the webhook is inactive. Get the returned delivery
+    again a moment later to see the result."""
     with call.db.write() as tx:
         row = changing.get_webhook(tx, org, webhook_id, lock=True)
         return wire.present_delivery(_find(tx, org, webhook_id, sending.queue_test(tx, row)))

@@ -4,7 +4,7 @@ An open pull request, and a branch whose name matches a pattern, becomes a chang
 it are merged into the change request the way a sync merges: the previous state of the branch is the base, the change
 request is ours. That state is read from the last commit of the branch, so nothing is stored beside the change request.
 
-A change request that is pushed gets a branch, and its edits are committed there, on top of whatever the branch has.
+A change request that is pushed gets a branch, and its edits are committed there, on top of the branch's commits.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _OPEN = ("draft", "open")
 
 
 class BranchSync(Protocol):
-    """Parts of a running sync that following branches needs."""
+    """Parts of a running sync that are needed to follow branches."""
 
     context: Context
     space_id: str

@@ -234,7 +234,7 @@ def _shared_settings(context: Context, project: ProjectRow, space_id: str) -> di
         "project": project.id,
         **seal_credential(sealer, SyncRow, space_id, credential_of(sealer, project)),
         "signing_secret": signing and seal_text(sealer, SyncRow, space_id, "signing_secret", signing),
-        # Its project polls the repository for it.
+        # The project already polls the repository.
         "poll": 0,
     }
 

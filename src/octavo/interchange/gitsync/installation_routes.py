@@ -12,7 +12,6 @@ from octavo.organization.access.roles import Can
 from . import installation_wire as wire
 from . import installations, repository_listing
 from .authorization import SyncAccess, sync_access
-from .installations import GitConnection
 from .repository_listing import ProviderAccount
 from .requesting import SYNCS_SITE
 
@@ -24,10 +23,6 @@ _GITHUB = _ONE + "/github/repos"
 _GITHUB_ONE = _GITHUB + "/{accountName}/{repositoryName}"
 _GITLAB = _ONE + "/gitlab/projects"
 _GITLAB_ONE = _GITLAB + "/{projectId}"
-
-
-def _show(call: Call, found: GitConnection) -> wire.GitInstallation:
-    return wire.present_installation(call, found)
 
 
 @operation(
@@ -52,7 +47,7 @@ def install(call: Call, caller: SignedIn, body: wire.InstallGitSync) -> wire.Git
         else:
             at = sync_access(tx, caller.actor, Can.ADMIN, "site", target.site_id)
         found = installations.install(tx, at, body.provider)
-    shown = _show(call, found)
+    shown = wire.present_installation(call, found)
     call.response_headers["location"] = shown.urls.location
     return shown
 
@@ -62,7 +57,7 @@ def get_installation(call: Call, at: SyncAccess) -> wire.GitInstallation:
     """Get a Git installation with the connected object, the repository, and the settings."""
     with call.db.read() as tx:
         found = installations.get_installation(tx, at)
-    return _show(call, found)
+    return wire.present_installation(call, found)
 
 
 @operation(
@@ -83,12 +78,12 @@ def update_installation(call: Call, at: SyncAccess, body: wire.UpdateGitInstalla
     with call.db.write() as tx:
         installations.update_installation(tx, call.context, at, wanted)
         found = installations.get_installation(tx, at)
-    return _show(call, found)
+    return wire.present_installation(call, found)
 
 
 @operation("uninstallGitSyncInstallation", "DELETE", _ONE, needs=Can.ADMIN, errors=(409,))
 def uninstall(call: Call, at: SyncAccess) -> bool:
-    """Delete a Git installation. The content and the repository stay as they are."""
+    """Delete a Git installation. The content and the repository remain unchanged."""
     with call.db.write() as tx:
         return installations.uninstall(tx, at)
 

@@ -203,7 +203,7 @@ class LargeFiles:
         """Download and store the bytes of these pointers. Raises Stopped if the server may provide them later."""
         wanted = {pointer.oid: pointer for pointer in pointers if pointer.oid not in self._here}
         with self._context.db.read() as tx:
-            # Only files that this space had: a pointer names a file, it gives no access to it.
+            # Only files that this space has had: a pointer identifies a file but doesn't grant access to it.
             known = store.find_blobs(tx, self._space_id, wanted)
         self._here |= {oid for oid in known if self._context.files.exists(oid)}
         for oid, pointer in list(wanted.items()):

@@ -131,7 +131,7 @@ class _Run(SyncRun[ProjectRow]):
         """Match folders with spaces and return the problems."""
         self.head = head = self.fetch(copy)
         row = self.row
-        # Without a commit nothing was synced; with a decision the current state counts.
+        # Without a commit, nothing was synced; after a decision, the current state is used.
         if row.first is None and row.commit_id is not None:
             self.require_same(copy, head, copy.tree_of(row.commit_id))
         ground = ProjectFolder(copy, head, row.seen)

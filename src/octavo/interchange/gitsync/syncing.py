@@ -364,7 +364,7 @@ class Sync(SyncRun[SyncRow]):
             writing = Writing()
             if self.row.direction != "import":
                 writing = write_files(tx, main, merged.changes, found, lambda digest: get_body(tx, digest))
-            # Until a commit has arrived, its revisions still have to be described.
+            # Also describe revisions that are not yet part of a commit that arrived.
             since = agreed.state.layers[0].sequence
             if self.row.described is not None and (agreed.ahead_pages or agreed.ahead_items):
                 since = self.row.described

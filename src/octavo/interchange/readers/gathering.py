@@ -599,7 +599,7 @@ class _Gathering:
             place = other.gathering
             base = place.layout.base.strip("/")
             if base != self.layout.base.strip("/") and not f"{name}/".startswith(f"/{base}/"):
-                continue  # Each variant has its own, which states the language.
+                continue  # Each variant has its own path, which states the language.
             keys = place._keys(name, literal=True)
             found = place._page_at(keys)
             if found is None and old:

@@ -142,7 +142,8 @@ class Layout(Struct, frozen=True, kw_only=True):
     titles: Mapping[str, str] = {}
     """Titles of pages that don't state one in their own head."""
     titled: bool = False
-    """Whether readers saw the title in a page's head above the text, whatever heading the text starts with."""
+    """Whether readers saw the title in a page's head above the text, regardless of the heading that the text starts
+    with."""
     names: Mapping[str, str] = {}
     """Paths of files here that differ from those in the source."""
     same: Mapping[str, str] = {}

@@ -168,7 +168,8 @@ def _read_htaccess(text: str) -> Iterator[GivenRedirect]:
             source = words[0].removeprefix("^").removesuffix("$").replace("\\.", ".")
             yield _given(number, source, words[1], status)
         else:
-            # Apache matches everything below a path too, and carries it, but first the path itself.
+            # Apache also matches everything below a path and appends the rest to the target; only the path itself is
+            # imported.
             yield _given(number, words[0], words[1], status)
 
 
@@ -200,7 +201,7 @@ def _read_javascript(text: str) -> Iterator[GivenRedirect]:
 
 
 def _read_yaml(text: str) -> Iterator[GivenRedirect]:
-    # Tags for programs are read as the value after them.
+    # YAML tags for programs are dropped, so that only their values are read.
     yield from _read_value(read_yaml(re.sub(r"!!?[A-Za-z][\w./:-]*(?=\s|$)", "", text)).value)
 
 
@@ -266,7 +267,7 @@ def _wrong(row: int, source: str, problem: str) -> GivenRedirect:
 
 
 def _given(row: int, source: str, destination: str, status: str) -> GivenRedirect:
-    """Return a redirect as other platforms write it. ``status``: empty if the file doesn't say."""
+    """Return a redirect as other platforms write it. ``status``: empty if the file doesn't specify it."""
     code = status.removesuffix("!")
     if code and (not code.isdigit() or int(code) not in (*_PERMANENT, *_TEMPORARY)):
         return _wrong(row, source, f"the status {status} is not supported: use 301, 302, 303, 307, or 308")

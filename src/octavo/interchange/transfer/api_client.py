@@ -28,7 +28,7 @@ _ARCHIVE = Limits(size=MAX_TOTAL, seconds=3600)
 _FILE = Limits(size=MAX_FILE, seconds=600)
 _ATTEMPTS = 6
 _LONGEST_WAIT = 300.0
-"""Maximum number of seconds to wait at a time, whatever the API asks for."""
+"""Maximum number of seconds to wait at a time, regardless of the API's request."""
 _BUSY = frozenset({429, 500, 502, 503, 504})
 
 

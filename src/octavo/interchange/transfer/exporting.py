@@ -147,8 +147,8 @@ def _configuration(
     variables: Mapping[str, object],
     summary: bool,
 ) -> dict[str, str]:
-    """Return SUMMARY.md, vars.yaml, and the other configuration files. Each stays as written as long as it is
-    still accurate."""
+    """Return SUMMARY.md, vars.yaml, and the other configuration files. Each remains as written as long as it is still
+    accurate."""
     root = tree.root
     summary_path = next(
         (path for path in texts if path.casefold() == (root + summary_name).casefold()), root + summary_name
@@ -209,8 +209,8 @@ class _Tree(msgspec.Struct, frozen=True):
         return page.file_path is not None or (led_to is not None and is_markdown(led_to))
 
     def entries(self, before: ImportPlan | None, text_of: Callable[[Page], str]) -> list[SummaryEntry]:
-        """Return the entries of SUMMARY.md. ``before``: the previous text. An entry without its own title
-        stays that way."""
+        """Return the entries of SUMMARY.md. ``before``: the previous text. An entry without its own title remains
+        without one."""
         untitled = {
             planned.file_path: planned.title
             for planned in (before.pages if before else ())

@@ -89,7 +89,7 @@ class HostedApi(Api):
 
 
 def object_of(value: object) -> JsonObject:
-    """Return the object in a response, or an empty one if it holds something else."""
+    """Return the object in a response, or an empty one if it contains something else."""
     return value if isinstance(value, dict) else {}
 
 

@@ -343,8 +343,7 @@ class _Version:
                 self.folder.add(self.raw, self.below + path, self.api.api.file(url))
                 self.images[url] = "/" + path
             except SourceError as error:
-                # Also skip it if access is refused: the image is on another server, which doesn't know the
-                # token.
+                # Also skip it if access is refused: the image is on another server, which doesn't accept the token.
                 self.images[url] = url
                 self.raw.problem(url, "not_fetched", f"the link was kept with its old URL: {error}")
         return self.images[url] + rest

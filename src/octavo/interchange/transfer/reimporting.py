@@ -182,7 +182,7 @@ class _CommandImport:
         self.changes: store.ImportChanges | None = None
 
     def record_whole(self, tx: Transaction, state: State, page_ids: list[str]) -> None:
-        """Keep the results of a revision that holds the source and nothing else."""
+        """Keep the results of a revision that contains only the source."""
         base = self._find_base(tx)
         known = {page.id: page for page in list_pages(tx, state)}
         pages = [known[id] for id in page_ids]

@@ -34,7 +34,7 @@ def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> 
 
 def with_names(exported: Exported, names: Mapping[str, str], hosts: tuple[str, ...]) -> Exported:
     """Return an exported file with the ids of spaces in Markdown links replaced by these names, where a link can
-    hold the name."""
+    contain the name."""
     names = {id: name for id, name in names.items() if SPACE_NAME.fullmatch(name)}
     if not names or not is_markdown(exported.path):
         return exported

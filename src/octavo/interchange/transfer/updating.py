@@ -180,7 +180,7 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
     theirs_items = {item.id: item for item in items}
     if not find_pages(tx, state, base.pages):
         raise SourceError("None of the earlier import's content is left. Start a new import without update.")
-    # Content that the source didn't change stays as people left it.
+    # Content that the source didn't change remains as people left it.
     page_ids = [
         id
         for id in {**base.pages, **theirs_pages}

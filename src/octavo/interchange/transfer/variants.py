@@ -49,9 +49,9 @@ _arrange: list[Arrange] = []
 
 
 def on_variants(arrange: Arrange) -> Arrange:
-    """Register ``arrange(tx, context, actor, organization_id, title, structure, spaces, parts, brand)``, which shows
-    spaces as the variants of a site and returns the id of the site and the problems. ``spaces`` and ``parts`` are
-    by the key of an entry. A new site gets the ``brand``. Raises Forbidden, NotFound."""
+    """Register ``arrange(tx, context, actor, organization_id, title, structure, spaces, parts,
+    brand)``, which shows spaces as the variants of a site and returns the id of the site and the problems. ``spaces``
+    and ``parts`` are keyed by entry. A new site gets the ``brand``. Raises Forbidden, NotFound."""
     _arrange.append(arrange)
     return arrange
 

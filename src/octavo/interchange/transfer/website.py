@@ -149,7 +149,7 @@ class _Crawl:
         except FetchError as error:
             raise SourceError(f"robots.txt: {error.message}") from None
         if answer.status >= 500:
-            # As RFC 9309 says: unreachable rules disallow everything.
+            # As RFC 9309 requires: unreachable rules disallow everything.
             raise SourceError(f"robots.txt: the server responded with status {answer.status}")
         text = answer.body.decode("utf-8", "replace") if answer.status == 200 else ""
         self.robots = Protego.parse(text)

@@ -1,6 +1,6 @@
 """Prepare msgspec's types before threads use them.
 
-msgspec analyzes a type when it first decodes a value of it. Two threads that do so at once may see an
+msgspec analyzes a type when it first decodes a value of it. Two threads that do so at the same time may see an
 unfinished result, which crashes the process with a segmentation fault.
 """
 

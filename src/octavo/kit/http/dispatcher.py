@@ -107,7 +107,7 @@ _HEADERS = {
 }
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-    # `*` stands for any header except Authorization; older browsers know only named headers.
+    # `*` represents any header except Authorization; older browsers support only named headers.
     "access-control-allow-headers": "Authorization, Content-Type, If-None-Match, Prefer, User-Agent, X-Request-Id, *",
     "access-control-max-age": "86400",
 }
@@ -232,7 +232,8 @@ class Dispatcher:
                 ask=self.ask,
             )
             if request.has_more:
-                # A body declared as small or as too large need not arrive before that is known.
+                # Check the sender before reading a body, unless it is small or too large, which its declared size
+                # shows.
                 is_small = 0 < request.announced <= SMALL_BODY
                 if not is_small and not await request.fits(SMALL_BODY):
                     await in_turn(self._pool, request.owner, self._check_sender, call)
@@ -498,7 +499,7 @@ class Dispatcher:
         except msgspec.ValidationError as error:
             raise invalid(error, "query", operation.query) from None
         for name, value in values.items():
-            # A text can be this word, but for all other types it is a mistake.
+            # A text parameter can have this value; for all other types it is a mistake.
             if str(value).lower() == "null" and msgspec.to_builtins(query).get(name) is None:
                 raise BadRequest(f"{name}: `{value}` is not a valid value")
         return query

@@ -531,7 +531,7 @@ class Edge:
         """End a span. ``status``: the status; 0 if the response could not be sent."""
         if span.is_recorded:
             if request.path.endswith("*}"):
-                # Paths below sites have their own names.
+                # For paths below sites, the request has a more specific name.
                 span.rename(f"{method} {request.name}")
                 span.note("octavo.operation", request.name)
             if request.shows_path:

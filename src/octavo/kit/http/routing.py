@@ -20,8 +20,7 @@ class _Node(Generic[T]):
 
 
 class Routes(Generic[T]):
-    """Targets by path pattern. ``{name}`` stands for one segment, ``{name*}`` for all remaining segments, if
-    any.
+    """Targets by path pattern. ``{name}`` represents one segment, ``{name*}`` all remaining segments, if any.
 
     A fixed segment takes precedence over a parameter, and a parameter over the rest of a path.
 

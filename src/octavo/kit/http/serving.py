@@ -97,7 +97,7 @@ def new_loop() -> asyncio.AbstractEventLoop:
 
 
 def run_served(main: Coroutine[object, object, T]) -> T:
-    """Run a coroutine on such a loop."""
+    """Run a coroutine on a loop from ``new_loop``."""
     with asyncio.Runner(loop_factory=new_loop) as runner:
         return runner.run(main)
 

@@ -24,7 +24,7 @@ def content_type(name: str) -> str:
 
 
 def read_built(path: Path, headers: Mapping[str, str]) -> Answer:
-    """Return the response with this file and its compressed forms, which are next to it. Raises
+    """Return the response with this file and its compressed forms, which are in the same folder. Raises
     FileNotFoundError."""
     body = path.read_bytes()
     forms = {coding: path.with_name(path.name + ending) for coding, ending in _CODINGS.items()}

@@ -19,7 +19,7 @@ MOST_NAMED = 20
 
 
 class Shape(Struct):
-    """Shape of the known part of a JSON value. An empty shape stands for a value that is read completely.
+    """Shape of the known part of a JSON value. An empty shape represents a value that is read completely.
 
     ``fields``: the shapes of an object's fields, by key. ``tagged``: instead, the shapes of the kinds of
     objects, by the value of the key ``tag``. ``values``: the shape of all values of an object with free keys.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _PORTS = {"http": 80, "https": 443}
 _NUMERIC = re.compile(r"(0x[0-9a-f]*|[0-9]+)", re.I)
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-# Set by the connection itself, or useless with it.
+# Set by the connection itself, or not applicable to it.
 _OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
 # The only headers that follow a redirect to another origin.
 _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
@@ -160,7 +160,7 @@ class Fetcher:
         body: bytes | None = None,
         limits: Limits = _LIMITS,
     ) -> Fetched:
-        """Return the response, whatever its status. Raises FetchError."""
+        """Return the response, regardless of its status. Raises FetchError."""
         import httpx
 
         deadlines.check()

@@ -48,8 +48,8 @@ def send(
     """Send one email through the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS from the
     start.
 
-    ``headers``: additional headers. Over ``smtp``, TLS is used if the server offers it, and required if the
-    settings say so. Raises Unavailable.
+    ``headers``: additional headers. Over ``smtp``, TLS is used if the server offers it, and required if the settings
+    demand it. Raises Unavailable.
     """
     parts = read_address(settings.smtp_url)
     if parts is None or parts.scheme not in ("smtp", "smtps") or not parts.host:

@@ -145,7 +145,7 @@ class _TextLines(_Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         timestamp, event, fields, error = self._parts(record)
-        # An event is one line, whatever text it contains.
+        # An event is one line, regardless of its text.
         event = event.replace("\r", "\\r").replace("\n", "\\n")
         level = f"{record.levelname.lower():8}"
         if self._colors:

@@ -198,7 +198,7 @@ def _check_sampler(sampler: str, argument: str) -> None:
 def begin(make: Callable[[], Tracer]) -> None:
     """Start creating spans with the result of ``make``. Raises Unavailable if ``make`` raises ValueError or
     OSError."""
-    global _tracer  # noqa: PLW0603 - spans are made by whatever runs in the process
+    global _tracer  # noqa: PLW0603 - spans are created by any code in the process
     try:
         _tracer = make()
     except (ValueError, OSError) as error:

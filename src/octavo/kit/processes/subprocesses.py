@@ -44,7 +44,7 @@ def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, bound
     """Run ``python -m module FOLDER ARGUMENTS`` in ``folder``; return False if it fails or exceeds its
     limits.
 
-    Raises DeadlineExceeded if the caller's own deadline comes first, which says nothing about the input.
+    Raises DeadlineExceeded if the caller's own deadline comes first, which is unrelated to the input.
     """
     environment = {
         "HOME": str(folder),

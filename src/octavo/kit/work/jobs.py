@@ -48,7 +48,7 @@ STATES: dict[State, tuple[str, ...]] = {
     "running": ("running",),
     "waiting": ("ready", "later"),
 }
-"""States shown to people, in display order, with the states of rows that each stands for."""
+"""States shown to people, in display order, with the states of rows that each represents."""
 
 
 class Kind(NamedTuple):
@@ -276,7 +276,7 @@ def wake() -> None:
 
 
 def listen(bell: threading.Event) -> None:
-    """Let ``wake`` set this event from now on, as long as something refers to it."""
+    """Let ``wake`` set this event from now on, until the event is garbage-collected."""
     _bells.add(bell)
 
 

@@ -122,7 +122,7 @@ def _move(
     tx: Transaction, schema: Schema, column: Column, source: str, target: str, limit: int | None = None
 ) -> int:
     """Move the rows of one account, at most ``limit``, and return their number. A row is deleted if the other account
-    already has the same row."""
+    already has one with the same unique key."""
     found = f"{column.name} = :source" if column.path is None else f"{column.name} LIKE :like"
     rows = read_rows(tx, schema, f"{found} AND {column.condition}", source=source, like=f"%{source}%")
     keys = [key for key in unique_keys(tx, schema) if column.name in key]

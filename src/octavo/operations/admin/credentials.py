@@ -149,7 +149,7 @@ def make_administrator(context: Context, email: str, organization_id: str) -> No
 
 
 def show_limits(context: Context, organization_id: str) -> list[tuple[str, int | None, int | None]]:
-    """Return each resource with the use of an organization, which is None for requests, and its limit."""
+    """Return the usage and the limit of each resource of an organization; the usage of requests is None."""
     with context.db.read() as tx:
         used, limits = measure(tx, organization_id), read_limits(tx, organization_id)
     return [(name, getattr(used, name, None), getattr(limits, name)) for name in RESOURCES]

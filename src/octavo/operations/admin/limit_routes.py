@@ -21,7 +21,7 @@ _LIMITS = "/installation/organizations/{organizationId}/limits"
 
 @operation("getOrganizationLimits", "GET", _LIMITS, needs=Can.OPERATE, errors=(404,))
 def get_limits(call: Call, operator: OperatorAccess, organization_id: str) -> OrganizationUsage:
-    """Get the limits of an organization, and what it has."""
+    """Get the limits of an organization and its current usage."""
     with call.db.read() as tx:
         get_organization(tx, organization_id)
         return present_usage(tx, organization_id)
@@ -31,8 +31,8 @@ def get_limits(call: Call, operator: OperatorAccess, organization_id: str) -> Or
 def put_limits(
     call: Call, operator: OperatorAccess, organization_id: str, body: OrganizationLimits
 ) -> OrganizationUsage:
-    """Set the limits of an organization. Resources that you leave out are unlimited. An organization that has more
-    than its limit keeps everything, but can't add more. The organization's audit log shows the change."""
+    """Set the limits of an organization. Resources that you leave out are unlimited. An organization that has more than
+    its limit keeps everything, but can't add more. The organization's audit log records the change."""
     with call.db.write() as tx:
         get_organization(tx, organization_id)
         set_limits_by(tx, operator.actor, organization_id, body.read())
@@ -42,7 +42,7 @@ def put_limits(
 
 @operation("getOrganizationUsage", "GET", "/orgs/{organizationId}/usage", needs=Can.ADMIN)
 def get_usage(call: Call, org: OrgAccess) -> OrganizationUsage:
-    """Get what an organization has, on each of the last days and now, and the limits that the administrator of the
-    server set."""
+    """Get the usage of an organization, now and on each of the last days, with the limits set by the server
+    administrator."""
     with call.db.read() as tx:
         return present_usage(tx, org.organization_id)

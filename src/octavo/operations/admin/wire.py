@@ -174,7 +174,7 @@ class OrganizationLimits(Struct):
 
 
 class UsedResources(Struct):
-    """Use of an organization. ``storage``: bytes of files, also in drafts."""
+    """Resource usage of an organization. ``storage``: bytes of files, including those in drafts."""
 
     members: int
     agents: int
@@ -187,7 +187,7 @@ class UsedOnDay(UsedResources):
 
 
 class OrganizationUsage(Struct, kw_only=True):
-    """Use of an organization and its limits. ``days``: the use of the last measured days, oldest first. ``near``: the
+    """Usage and limits of an organization. ``days``: the usage on the last measured days, oldest first. ``near``: the
     resources of which it has at least nine tenths of its limit."""
 
     used: UsedResources

@@ -602,7 +602,7 @@ CREATE TABLE import_runs (
   page_id TEXT,                          -- parent page
   user_id TEXT NOT NULL,
   source TEXT NOT NULL,                  -- JSON: {type: website, url} or {type: file, files: [upload ids]}
-  status TEXT NOT NULL,                  -- pending, in-progress, completed, failed, cancelled
+  status TEXT NOT NULL,                  -- `pending`, `in-progress`, `completed`, `failed`, or `cancelled`
   attempts INTEGER NOT NULL DEFAULT 0,
   done INTEGER NOT NULL DEFAULT 0,
   total INTEGER NOT NULL DEFAULT 0,

@@ -152,6 +152,7 @@ def set_manager(tx: Transaction, user_id: str, organization_id: str) -> None:
 
 
 def set_password_hash(tx: Transaction, user_id: str, hashed: str) -> None:
+    """Store the hash of a password. Compute it before the transaction, because hashing is slow."""
     tx.run("UPDATE users SET password_hash = :hash WHERE id = :id", hash=hashed, id=user_id)
 
 

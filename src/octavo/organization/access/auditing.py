@@ -100,7 +100,7 @@ def audit(
     before: object = None,
     after: object = None,
 ) -> None:
-    """Record ``action`` (``noun.done``) on ``target`` (type, ID). ``by`` None stands for the server itself.
+    """Record ``action`` (``noun.done``) on ``target`` (type, ID). ``by`` None represents the server itself.
 
     ``before`` and ``after``: the changed state, any JSON value. It must not contain secrets.
     """

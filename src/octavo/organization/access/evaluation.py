@@ -41,8 +41,8 @@ def list_steps(tx: Transaction, kind: Kind, object_id: str) -> list[Step]:
 
 
 def list_collection_steps(tx: Transaction, collection_id: str | None) -> list[Step]:
-    """Return a collection and the collections that contain it, innermost first. None stands for the top level
-    of an organization."""
+    """Return a collection and the collections that contain it, innermost first. None represents the top level of an
+    organization."""
     steps: list[Step] = []
     while collection_id is not None and len(steps) < _MAX_DEPTH:
         row = tx.one("SELECT default_level, parent_id FROM collections WHERE id = :id", id=collection_id)

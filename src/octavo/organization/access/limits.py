@@ -1,4 +1,4 @@
-"""Limits of organizations: what they can have, what they have, and the error at a limit.
+"""Limits of organizations, their usage, and the error when a limit is reached.
 
 Each limit is checked where something is added, and only if there is a limit. An organization that already has more
 than its limit keeps everything, and can change it, but can't add more.
@@ -42,8 +42,8 @@ class ResourceLimits(Struct, frozen=True, kw_only=True):
 
 
 class ResourceUsage(Struct, frozen=True, kw_only=True):
-    """Use of an organization. ``pages``: the pages of all spaces, without drafts. ``storage``: the bytes of files in
-    spaces and drafts."""
+    """Resource usage of an organization. ``pages``: the pages of all spaces, without drafts. ``storage``: the bytes of
+    files in spaces and drafts."""
 
     members: int
     agents: int
@@ -105,7 +105,7 @@ def read_request_limits(database: Database) -> dict[str, int]:
 
 
 def measure(tx: Transaction, organization_id: str) -> ResourceUsage:
-    """Count what an organization has. This reads rows in proportion to its content."""
+    """Measure the usage of an organization. This reads rows in proportion to its content."""
     return ResourceUsage(**{name: count(tx, organization_id) for name, count in _COUNTERS.items()})
 
 
@@ -135,7 +135,7 @@ class UsageDay(ResourceUsage, frozen=True, kw_only=True):
 
 
 def record_usage(tx: Transaction, organization_id: str, usage: ResourceUsage) -> None:
-    """Store the use of today, in place of an earlier measurement."""
+    """Store today's usage, replacing an earlier measurement."""
     names = ResourceUsage.__struct_fields__
     tx.run(
         f"""INSERT INTO organization_usage (organization_id, day, {", ".join(names)})
@@ -155,7 +155,7 @@ def record_usage(tx: Transaction, organization_id: str, usage: ResourceUsage) ->
 
 
 def list_usage(tx: Transaction, organization_id: str, days: int) -> list[UsageDay]:
-    """Return the use of the last measured days, oldest first."""
+    """Return the usage on the last measured days, oldest first."""
     names = UsageDay.__struct_fields__
     rows = tx.all(
         f"SELECT {', '.join(names)} FROM organization_usage WHERE organization_id = :org ORDER BY day DESC LIMIT :days",

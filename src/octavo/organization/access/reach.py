@@ -1,4 +1,4 @@
-"""Limits on what a token or session reaches, whatever its user's role. They are checked on every access to an
+"""Limits on what a token or session reaches, regardless of its user's role. They are checked on every access to an
 object.
 
 A session from an organization's identity provider, and a token bound to an organization, work only there: the

@@ -1,4 +1,4 @@
-"""Tokens, sessions, and accounts of integrations: rows in, frozen records out."""
+"""Store tokens, sessions, and accounts of integrations."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def find_owner(tx: Transaction, token_id: str, session: bool) -> TokenOwner | No
 
 
 class InstallationOwner(Struct, frozen=True):
-    """Account as which an installation of an integration acts. ``agreed``: the scopes that the organization
-    approved. ``asked``: the scopes that the integration currently requests."""
+    """Account that an installation of an integration uses. ``agreed``: the scopes that the organization approved.
+    ``asked``: the scopes that the integration currently requests."""
 
     user_id: str
     organization_id: str

@@ -22,7 +22,7 @@ from .roles import Role
 from .teams import TeamRow
 
 RoleOrGuest = Role | None
-"""Role in an organization or at an object. None stands for a guest, who gets no access by it."""
+"""Role in an organization or at an object. None represents a guest, who gets no access by it."""
 
 
 class UserUrls(Struct):

@@ -125,8 +125,8 @@ def _update_teams(
 ) -> None:
     """Make someone a member of the directory's organization, and of the teams of their groups.
 
-    ``groups``: None if groups are not used. Disabled members stay disabled, and teams without a group in the
-    directory stay as they are.
+    ``groups``: None if groups are not used. Disabled members stay disabled, and teams without a group in the directory
+    remain unchanged.
     """
     organization = tx.one(
         "SELECT id, default_role FROM organizations WHERE id = :named OR hostname = :named",

@@ -11,7 +11,6 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from octavo.errors import BadRequest, TooManyRequests
 from octavo.kit.db.database import Transaction
-from octavo.organization.access.accounts import set_password_hash
 
 MIN_LENGTH = 10
 MAX_LENGTH = 1000
@@ -61,11 +60,6 @@ def verify_password(stored: str | None, password: str) -> bool:
     except (VerificationError, InvalidHashError):
         return False
     return fits and stored is not None and len(password) <= MAX_LENGTH
-
-
-def set_password(tx: Transaction, user_id: str, hashed: str) -> None:
-    """Store a hash from ``hash_password``. Compute it before the transaction, because hashing is slow."""
-    set_password_hash(tx, user_id, hashed)
 
 
 def find_password(tx: Transaction, user_id: str) -> str | None:

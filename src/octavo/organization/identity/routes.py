@@ -11,7 +11,7 @@ from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.operation import PUBLIC, Actor, Area, Call, Reply
-from octavo.organization.access.accounts import find_user
+from octavo.organization.access.accounts import find_user, set_password_hash
 from octavo.organization.access.auditing import audit, audit_person, source_of
 from octavo.organization.access.authorization import OrgAccess, SignedIn
 from octavo.organization.access.reach import PROOF_LASTS, is_session
@@ -100,9 +100,9 @@ def _audit_own_account(
 def sign_in(call: Call, body: wire.SignIn) -> Reply:
     """Start a session with a password.
 
-    If two-factor authentication is on and no code was sent, the response says so and contains a challenge.
-    Returns 401 for a wrong email address or a wrong password, without saying which, 429 after too many
-    attempts, and 503 if the directory that checks passwords can't be reached.
+    If two-factor authentication is on and no code was sent, the response indicates this and contains a challenge.
+    Returns 401 for a wrong email address or a wrong password, without saying which, 429 after too many attempts, and
+    503 if the directory that checks passwords can't be reached.
     """
     outcome = signing_in.with_password(
         call.context, browser_of(call), body.email, body.password, body.code, body.device
@@ -341,7 +341,7 @@ def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
     hashed = passwords.hash_password(body.password)
     with call.db.write() as tx:
         sessions.require_still_signed_in(tx, call.actor)
-        passwords.set_password(tx, caller.user_id, hashed)
+        set_password_hash(tx, caller.user_id, hashed)
         sessions.end_others(tx, caller.user_id, call.actor.token_id)
         _audit_own_account(tx, call, "password.updated")
 

@@ -10,11 +10,12 @@ from octavo.organization.access.accounts import (
     is_first_administrator,
     lacks_email,
     set_email,
+    set_password_hash,
     update_user,
 )
 from octavo.settings import Settings
 
-from .passwords import find_password, set_password
+from .passwords import find_password
 
 
 def email_after_setup(tx: Transaction, settings: Settings, user: UserRow, wanted: str | None) -> str:
@@ -48,6 +49,6 @@ def set_up_account(
     """
     user = get_user_for_update(tx, user_id)
     set_email(tx, user_id, email_after_setup(tx, settings, user, email))
-    set_password(tx, user_id, password_hash)
+    set_password_hash(tx, user_id, password_hash)
     update_user(tx, user_id, display_name=name.strip(), photo_url=None)
     return get_user_for_update(tx, user_id)

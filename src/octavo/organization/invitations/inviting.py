@@ -25,6 +25,7 @@ from octavo.organization.access.accounts import (
     find_user_by_email,
     has_verified_email,
     insert_user,
+    set_password_hash,
     update_user,
 )
 from octavo.organization.access.auditing import Stranger, audit
@@ -37,7 +38,7 @@ from octavo.organization.access.members import (
     upsert_member,
 )
 from octavo.organization.access.tokens import hash_token
-from octavo.organization.identity.passwords import hash_password, require_acceptable_password, set_password
+from octavo.organization.identity.passwords import hash_password, require_acceptable_password
 from octavo.organization.identity.verification import verify_address
 from octavo.organization.orgs.store import get_organization
 
@@ -249,7 +250,7 @@ def accept(tx: Transaction, by: Actor | Stranger, secret: str, display_name: str
         )
     else:
         update_user(tx, user.id, display_name=display_name, photo_url=None)
-    set_password(tx, user.id, hashed)
+    set_password_hash(tx, user.id, hashed)
     membership = find_membership(tx, invitation.organization_id, user.id)
     if membership is not None and membership.disabled:
         raise _not_found()

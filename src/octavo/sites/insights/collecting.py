@@ -182,7 +182,7 @@ def _bot_kind(event: Event) -> BotKind | None:
 
 def _is_counted(context: Context, event: Event, program: BotKind | None) -> bool:
     if program is not None:
-        return context.settings.count_programs
+        return context.settings.count_bots
     # People who open Markdown have already been counted on the page itself, and they can see for themselves
     # that a page or result is missing.
     return event.location.display_context != "markdown" and not isinstance(event, PageMissing | SearchMissing)

@@ -111,7 +111,7 @@ def _record_feedback(
     call: Call, site: SiteAccess, location: VisitorLocation, user_agent: str, goal: str, text: str
 ) -> SubmittedFeedback:
     session = VisitorSession(new_id(), new_id(), {}, user_agent, None, None)
-    # Whatever its name, it is an agent.
+    # Regardless of its name, it is an agent.
     location = structs.replace(location, display_context="mcp")
     event = AgentFeedback(session=session, location=location, goal=goal, comment=text)
     if collect(call.context, site.organization_id, site.site_id, [event]):

@@ -55,8 +55,8 @@ def _encoded_blocks(text: str) -> bytes:
     return msgspec.msgpack.encode(blocks)
 
 
-# The cache holds encoded blocks, because each page changes its blocks. Decoding takes a sixtieth of the time
-# needed to parse the text.
+# The cache contains encoded blocks, because each page changes its blocks. Decoding takes a sixtieth of the time needed
+# to parse the text.
 _kept_blocks = lru_cache(maxsize=2048)(_encoded_blocks)
 _decoder = msgspec.msgpack.Decoder(list[Block])
 

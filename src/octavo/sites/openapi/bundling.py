@@ -52,7 +52,7 @@ _NAMED = frozenset(
 )
 """Objects whose keys are chosen by authors."""
 _VALUES = frozenset(["example", "default", "enum", "const", "value"])
-"""Keys that hold values of the API, in which ``$ref`` has no special meaning."""
+"""Keys that contain values of the API, in which ``$ref`` has no special meaning."""
 
 
 def bundle(files: SpecFiles) -> JsonObject:

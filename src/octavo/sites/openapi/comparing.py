@@ -300,7 +300,7 @@ def _types(schema: Data) -> set[str]:
 
 
 def _includes(wide: set[str], narrow: set[str]) -> bool:
-    """Return whether the wide types include every value of the narrow ones. No types stand for any value."""
+    """Return whether the wide types include every value of the narrow ones. An empty set includes any value."""
     if not wide:
         return True
     return bool(narrow) and all(each in wide or (each == "integer" and "number" in wide) for each in narrow)

@@ -82,7 +82,7 @@ _INNER = (
     "unevaluatedItems",
     "contentSchema",
 )
-"""Keywords that hold one schema, which is shown under the keyword."""
+"""Keywords that contain one schema, which is shown under the keyword."""
 _HOLDING = (
     "properties",
     "additionalProperties",
@@ -94,7 +94,7 @@ _HOLDING = (
     "prefixItems",
     *_INNER,
 )
-"""Keywords of a schema that hold other schemas."""
+"""Keywords of a schema that contain other schemas."""
 _PROMISED = 20
 """Maximum number of schemas examined to find out whether the variants of a field have content."""
 _LINKED_WITHIN = 3
@@ -509,7 +509,7 @@ class SchemaRenderer:
             self._cut += 1
             return self._not_shown(self._description.merge(value))
         if name and not self._folded:
-            # In a text that is read from the top, once is enough.
+            # Text is read from top to bottom, so each schema is described only once.
             if name in self._told:
                 return [draw_paragraph(draw_text("As described above."))]
             self._told.add(name)

@@ -10,9 +10,9 @@ from .description import Data, text_of
 
 
 class Style(NamedTuple):
-    """Serialization style. ``style``: the name of the style; empty for a value that is sent unchanged.
-    ``is_joined``: whether the location can hold lists and objects, so that each part is encoded by itself
-    before separators are inserted."""
+    """Serialization style. ``style``: the name of the style; empty for a value that is sent unchanged. ``is_joined``:
+    whether the location can contain lists and objects, so that each part is encoded by itself before separators are
+    inserted."""
 
     style: str
     explode: bool

@@ -30,7 +30,7 @@ _EMBEDDED = [
     (0xFFFC, 0xFFFD),
     (0x1D400, 0x1D7FF),
 ]
-# Symbols that stand for a word, replaced by symbols that the fonts have.
+# Symbols that represent a word, replaced by symbols that the fonts have.
 _NEAR = {
     "✅": "✓",
     "☑": "✓",

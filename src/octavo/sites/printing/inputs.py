@@ -142,7 +142,7 @@ def _files(context: Context, items: list[Item], folder: Path) -> list[StoredFile
 
 
 def _copy_image(context: Context, content: str, folder: Path, number: int) -> str | None:
-    """Copy an image that typst can show. The format is detected from its content, whatever its name is."""
+    """Copy an image that typst can show. The format is detected from its content, regardless of its name."""
     data = context.files.read(content)
     kind = image_kind(data)
     if kind is None:

@@ -60,9 +60,9 @@ def require_shared_host(context: Context, host: str) -> None:
 
 
 def is_verified(context: Context, organization_id: str, host: str, *, points_here: bool) -> bool:
-    """Return whether a host belongs to an organization: the operator's settings say so, a parent domain is
-    verified, its DNS record proves it, or, with ``points_here``, it resolves to the IP address of the sites.
-    Uses the network; do not call it within a transaction."""
+    """Return whether a host belongs to an organization: the operator trusts it, a parent domain is
+    verified, its DNS record proves it, or, with ``points_here``, it resolves to the IP address of the sites. Uses the
+    network; do not call it within a transaction."""
     settings = context.settings
     with context.db.read() as tx:
         if settings.trust_hosts or is_trusted(tx, organization_id):

@@ -25,11 +25,13 @@ MAX_PROXY = 512
 class VisitorAuthSettings(Struct, frozen=True, omit_defaults=True):
     """Sign-in settings for visitors of a site. ``login_url``: the URL to which they are redirected.
     ``key_version``: the version of the key that signs their tokens, see ``audiences.visitor_auth``.
-    ``by_integration``: whether an integration on the site takes precedence over the URL."""
+    ``by_integration``: whether an integration on the site takes precedence over the URL. ``logout_url``: the URL
+    to which visitors are redirected after signing out."""
 
     login_url: str | None = None
     key_version: str = ""
     by_integration: bool = False
+    logout_url: str | None = None
 
     @property
     def takes_others(self) -> bool:

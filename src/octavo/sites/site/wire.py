@@ -67,14 +67,17 @@ FEATURES = (
 )
 
 
-class SiteUrls(Struct):
+class SiteUrls(Struct, kw_only=True):
     """URLs of a site. ``preview``: the URL that opens a new preview, for people who are signed in and can see
-    all spaces of the site."""
+    all spaces of the site. ``login`` and ``logout``: the URLs at which visitors sign in and out, if the site is
+    published for authenticated visitors."""
 
     location: str
     app: str
     preview: str
     published: str | UnsetType = UNSET
+    login: str | UnsetType = UNSET
+    logout: str | UnsetType = UNSET
 
 
 class SiteFeature(Struct):
@@ -257,6 +260,8 @@ def present_site(
 ) -> Site:
     """Present a site. ``role``: the recipient's role there. ``sync``: its Git sync."""
     proxy = site.claimed_proxy or site.proxy
+    published = published_url(to.settings.sites_url, org, site) if site.published else UNSET
+    authenticates = isinstance(published, str) and site.visibility == "visitor-auth"
     return Site(
         id=site.id,
         type=site.type,  # type: ignore[arg-type]
@@ -273,7 +278,9 @@ def present_site(
             location=to.url(f"/orgs/{org.id}/sites/{site.id}"),
             app=to.app.site(org.id, site.id),
             preview=to.app.site(org.id, site.id, "preview"),
-            published=published_url(to.settings.sites_url, org, site) if site.published else UNSET,
+            published=published,
+            login=f"{published}~login" if authenticates else UNSET,
+            logout=f"{published}~logout" if authenticates else UNSET,
         ),
         icon=_icon(site),
         default_level=site.default_level,

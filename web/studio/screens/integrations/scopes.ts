@@ -28,7 +28,7 @@ export const SCOPES: Record<Scope, { text: string; grave?: true }> = {
   "conversations:ingest": { text: t("submitConversations"), grave: true },
 };
 
-/** Return all permissions, the grave ones first. */
+/** Return all permissions, the most far-reaching ones first. */
 export function sayRights(
   integration: Pick<Integration, "scopes"> & Partial<Pick<Integration, "frameOrigins" | "blocks">>,
 ): { text: string; grave: boolean }[] {

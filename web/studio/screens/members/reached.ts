@@ -3,8 +3,8 @@ import { askAll, type Schemas } from "../../../shared/client.ts";
 import { t } from "../../../shared/words.ts";
 import { listSitesForOrganizationMember } from "../../api/sites.ts";
 import { getMemberInOrganizationById } from "../../api/organizations.ts";
-import type { Names } from "../../parts/why.ts";
-import { teamsOf } from "../../parts/why.ts";
+import type { Names } from "../../parts/roleText.ts";
+import { teamsOf } from "../../parts/roleText.ts";
 import { resource } from "../../state/resource.svelte.ts";
 import { collectionsOf } from "../../state/session.svelte.ts";
 

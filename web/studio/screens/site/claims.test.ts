@@ -18,7 +18,7 @@ const schema = {
   },
 };
 
-test("each claim that one field can hold has one", () => {
+test("each claim with a simple type has a field", () => {
   const fields = fieldsOf(schema);
   expect(fields.map((field) => [field.name, field.type])).toEqual([
     ["plan", "string"],
@@ -28,7 +28,7 @@ test("each claim that one field can hold has one", () => {
   expect(fields[0]!.words).toEqual(["free", "pro"]);
 });
 
-test("what is filled in has the type and the place of its claim, and what is not is left out", () => {
+test("filled-in fields have the type and path of their claim, and empty ones are omitted", () => {
   const fields = fieldsOf(schema);
   expect(madeOf(fields, { plan: "pro", seats: "4", "unsigned.beta": "false" })).toEqual({
     plan: "pro",

@@ -10,7 +10,7 @@ test("contrast is that of WCAG 2", () => {
   expect(contrast("#12345", "#fff")).toBeUndefined();
 });
 
-test("a site space overrides what it has otherwise, field by field", () => {
+test("a site space overrides differing settings, field by field", () => {
   const site = {
     title: "Docs",
     styling: { theme: "clean", tint: { color: "red" }, primaryColor: { light: "#111111", dark: "#eeeeee" } },
@@ -30,7 +30,7 @@ test("a site space overrides what it has otherwise, field by field", () => {
   });
 });
 
-test("a site space overrides the whole of what has no settings of its own", () => {
+test("a site space overrides a value without nested settings as a whole", () => {
   const theme = { light: "default-light", dark: "default-dark" };
   const site = { styling: { codeTheme: { default: theme, openapi: theme } }, favicon: { emoji: "1f4d8" } };
   const own = { ...site.styling.codeTheme, openapi: { light: "nord", dark: "nord" } };
@@ -40,7 +40,7 @@ test("a site space overrides the whole of what has no settings of its own", () =
   });
 });
 
-test("a setting starts with its value when it is offered", () => {
+test("a setting starts with its current value when it is shown", () => {
   const look = { header: { preset: "default", links: [] } } as unknown as Look;
   setAt(look, "header.preset", "custom");
   expect(valueAt(look, "header.backgroundColor")).toEqual({ light: "#ffffff", dark: "#111419" });
@@ -50,7 +50,7 @@ test("a setting starts with its value when it is offered", () => {
   expect(valueAt(look, "header.backgroundColor")).toEqual({ light: "#eeeeee", dark: "#222222" });
 });
 
-test("the name of a file says its weight", () => {
+test("the weight of a font is recognized in its file name", () => {
   const found = [
     "Acme-Regular.woff2",
     "Acme-SemiBold.woff2",

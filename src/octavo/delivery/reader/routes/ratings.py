@@ -39,7 +39,7 @@ def rate_page(view: View, visit: SpaceVisit) -> Later:
     location = location_of(visit, page)
     session = session_of(view.request, location)
     rated = PagePostFeedback(session=session, location=location, feedback=Rating(cast(PageRating, rating)))
-    # The page shows its thanks when this anchor is the target.
+    # The page shows a thank-you message when this anchor is the target.
     address = f"{visit.base}{quote(visit.view.tree.url_path(page))}#thanks"
 
     def answer() -> Answer:

@@ -31,7 +31,7 @@ def canvas_of(text: str) -> str:
             break
     else:
         return text
-    # Escaped for XML, and once more for the property that holds it.
+    # Escaped for XML, and once more for the property that contains it.
     inside = html.unescape(text[start:end])
     inside = html.unescape(inside) if "&lt;" in inside and "<" not in inside else inside
     told = _TITLED.search(text)
@@ -103,7 +103,7 @@ def _google(tree: Any) -> None:
             for tag in [tag for name in classes for tag in looks.get(name, ())]:
                 _wrap(element, tag)
     for bold in list(tree.iter("b")):
-        # All of a heading is bold.
+        # Headings are bold anyway.
         if _closest_ancestor(bold, ("h1", "h2", "h3", "h4", "h5", "h6")) is not None:
             bold.tag = "span"
     for link in list(tree.iter("a")):
@@ -124,7 +124,7 @@ def _closest_ancestor(element: Any, tags: tuple[str, ...]) -> Any | None:
 
 
 def _tags(style: str) -> list[str]:
-    """Return the elements that a style stands for."""
+    """Return the elements that a style represents."""
     given = {
         key.strip(): value.strip().lower()
         for key, _, value in (one.partition(":") for one in style.split(";"))

@@ -514,7 +514,7 @@ class _Document:
             self.place = _words(element).strip()[:80]
             tag = "h1" if role == "title" else f"h{min(int(role) + self.below, 6)}"
             attributes = f' id="{escape(self.ids[element])}"' if element in self.ids else ""
-            # All of a heading is bold.
+            # Headings are bold anyway.
             look = {}
         elif role == "subtitle":
             look = {"italic": True}

@@ -238,7 +238,7 @@ class Writer(ContainerWriter):
                     at += 1
                 continue
             if indent >= 4 and not in_list and self.jsx and (fence := FENCE.match(text)):
-                # MDX has no indented listings, so this one is fenced, whatever its indentation.
+                # MDX has no indented listings, so this one is fenced regardless of its indentation.
                 outdent(lines, at, fence["fence"], indent)
                 continue
             end, made = self.block(lines, at)

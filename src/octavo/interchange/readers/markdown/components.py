@@ -379,7 +379,7 @@ def _card_table(writer: Writer, cards: list[tuple[Attributes, list[Line], int]],
         image, paragraphs = first_text(given, "img"), paragraphs_of(body)
         if not image and paragraphs and (shown := _ONLY_IMAGE.match(paragraphs[0][0])):
             image, paragraphs = shown[1], paragraphs[1:]
-        # A cell holds inline content only, so other content of a card becomes text too.
+        # A cell contains only inline content, so other content of a card becomes text too.
         text = "<br>".join(as_html(writer.inline(words_of, n)) for words_of, n in paragraphs)
         text = text or as_html(first_text(given, "description"))
         title = as_html(words(writer.inline(first_text(given, "title"), line))) or as_html(words(href))
@@ -511,7 +511,7 @@ def _image(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
 
 
 def _table(writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
-    """Return a table whose cells hold Markdown."""
+    """Return a table whose cells contain Markdown."""
     joined = "\n".join(text for text, _ in inside)
     rows = [
         [cell[1] for cell in re.finditer(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", row[1], re.DOTALL)]

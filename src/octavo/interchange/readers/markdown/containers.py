@@ -1,4 +1,4 @@
-"""Conversion of blocks that hold others: callouts, tabs, quotes, and code."""
+"""Conversion of blocks that contain others: callouts, tabs, quotes, and code."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _definitions(lines: list[Line]) -> list[Line]:
 
 
 class ContainerWriter(InlineWriter, ABC):
-    """Writer of blocks that hold others."""
+    """Writer of blocks that contain others."""
 
     @abstractmethod
     def blocks(self, lines: list[Line]) -> list[Line]:

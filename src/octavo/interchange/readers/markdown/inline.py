@@ -205,10 +205,10 @@ class InlineWriter:
 
     def _spanning(self, text: str, found: re.Match[str], endless: set[str], line: int) -> tuple[str, int]:
         """Return the replacement of comments, formulas, and shortcodes, and where the text continues. ``endless``
-        collects the opening signs that have no end from here on."""
+        collects the opening signs without an end in the rest of the text."""
         sign, start = found[0], found.end() + (found[0] == "$$")
         if sign[0] == "\\" and not (self.dialect.dollars and self.dialect.indented):
-            return sign, start  # A literal sign.
+            return sign, start  # An escaped literal character.
         ends = [
             (end, len(close))
             for close in (_SPANS[sign] if sign not in endless else ())

@@ -261,7 +261,7 @@ class _Reader:
         value = self.value(called)
         if value is UNKNOWN or isinstance(value, str):
             # Configuration helpers return their argument unchanged, and a string is the name of a package, whose
-            # function this calls. The return values of methods are known only by running them.
+            # function this calls. The return values of methods can be determined only by running them.
             of = called.child_by_field_name("object")
             return given if of is None or self.value(of) is UNKNOWN else UNKNOWN
         if isinstance(value, dict) and isinstance(given, dict):

@@ -279,7 +279,7 @@ class _Pieces:
         return f"\ue0f0{len(self.made) - 1}\ue0f1"
 
     def count(self, html: str) -> int:
-        """Return the number of lines that the placeholders in HTML stand for."""
+        """Return the number of lines that the placeholders in HTML represent."""
         return sum(len(self.made[int(found[1])]) for found in _SIGN.finditer(html))
 
     def rendered(self, markdown: str, number: int) -> str:
@@ -521,7 +521,7 @@ def shortcode_inline(writer: Writer, text: str, start: int, end: int, line: int)
 def shortcodes_in_code(writer: Writer, text: str, line: int) -> str:
     """Fill in the shortcodes of a line of code, as Hugo does before it reads Markdown.
 
-    A shortcode that gives no plain text on one line stays as written, and is reported.
+    A shortcode that gives no plain text on one line remains as written, and is reported.
     """
 
     def filled(piece: re.Match[str]) -> str:
@@ -545,7 +545,7 @@ def _unescaped(written: str) -> str:
 
 
 def _plain_text(writer: Writer, found: re.Match[str], line: int) -> str | None:
-    """Return the plain text on one line that a shortcode stands for, or None if there is none."""
+    """Return the plain text on one line that a shortcode represents, or None if there is none."""
     named, given = _given(found["rest"])
     if found["close"]:
         return None

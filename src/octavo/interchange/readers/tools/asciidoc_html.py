@@ -59,10 +59,6 @@ def _child(element: Any, name: str) -> Any:
     return next((child for child in element if isinstance(child.tag, str) and _has(child, name)), None)
 
 
-def _drop(element: object) -> None:
-    drop(element)
-
-
 def _wrap(element: Any, tag: str) -> None:
     """Wrap the contents of an element in an element of another kind."""
     inner = etree.Element(tag)
@@ -111,7 +107,7 @@ def _listing(element: Any) -> None:
         return
     for sign in list(pre.iter("i")):
         if _has(sign, "conum"):
-            _drop(sign)
+            drop(sign)
     if title is None or _has(element, "literalblock"):
         return
     for child in list(element):

@@ -59,7 +59,7 @@ def read_yaml_file(files: Heads, path: str, problems: list[Problem]) -> JsonObje
     text = files.text(path)
     if text is None:
         return {}
-    # Tags for programs are read as the value after them.
+    # YAML tags for programs are dropped, so that only their values are read.
     text = re.sub(r"!!?(?:python/[\w.:/-]+|[A-Za-z][\w.-]*)(?=\s|$)", "", text)
     try:
         return mapping(read_yaml(text).value)

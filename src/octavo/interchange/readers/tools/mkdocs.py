@@ -224,7 +224,7 @@ def _mkdocs_nav(files: Heads, nav: Sequence[object], root: str, level: int, own:
             title, value = next(iter(one.items()))
         if isinstance(value, list):
             children = _mkdocs_nav(files, value, root, level + 1, own)
-            # The first page of a section is its own page, if it is the index of a folder.
+            # If the first page of a section is the index of a folder, it becomes the page of the section.
             first = children[0] if children and children[0].path and not children[0].children else None
             leads = (
                 first is not None and is_index(first.path or "") and (first.path or "") != f"{root}index.md"

@@ -455,22 +455,22 @@ def prepare(tree: Any) -> None:
         if _is_doxygen_title(element):
             # The title of the page, without its groups.
             for child in element.findall("div"):
-                _drop(child)
+                drop(child)
             element.tag = "h1"
         elif "dynheader" in (element.get("class") or "").split():
             for image in list(element.iter("img")):
-                _drop(image)
+                drop(image)
     prepare_asciidoc(tree)
     for footer in list(tree.iter("address", "hr")):
         if "footer" in (footer.get("class") or "").split():
-            _drop(footer)
+            drop(footer)
     for element in list(tree.iter("div", "p", "table", "td", "span", "a", "details")):
         if element.getparent() is None:
             continue
         classes = (element.get("class") or "").split()
         if element.tag == "p" and "admonition-title" in classes:
             if " ".join("".join(element.itertext()).split()).lower().rstrip("!") in _KINDS:
-                _drop(element)
+                drop(element)
             else:
                 _strong(element)
         elif (
@@ -484,7 +484,7 @@ def prepare(tree: Any) -> None:
         elif element.tag in ("td", "span") and {"linenos", "lineno", "line-numbers", "lnt", "ln"} & set(
             classes
         ):
-            _drop(element)
+            drop(element)
         elif element.tag == "table" and "memberdecls" in classes:
             _members(element)
         elif element.tag == "div" and "tabbed-set" in classes:
@@ -495,7 +495,7 @@ def prepare(tree: Any) -> None:
             and "summary" in classes
             and element.getparent().get("class") == "header"
         ):
-            _drop(element)
+            drop(element)
         elif element.tag == "span" and "filename" in classes and element.getnext() is not None:
             _code_with_file_name(element)
         elif element.tag == "a" and (element.get("title") or "").lower() in (
@@ -507,11 +507,7 @@ def prepare(tree: Any) -> None:
             "link to this definition",
             "permalink to this definition",
         ):
-            _drop(element)
-
-
-def _drop(element: object) -> None:
-    drop(element)
+            drop(element)
 
 
 def _strong(element: Any) -> None:
@@ -525,7 +521,7 @@ def _fragment(element: Any) -> None:
     """Rewrite a listing of Doxygen, which has one block for each line."""
     for line in element.findall("div"):
         for number in [one for one in line.iter("span") if "lineno" in (one.get("class") or "").split()]:
-            _drop(number)
+            drop(number)
     rows = ["".join(line.itertext()) for line in element.findall("div")]
     for child in list(element):
         element.remove(child)
@@ -554,14 +550,14 @@ def _members(table: Any) -> None:
         kinds = row.get("class") or ""
         heading = next(row.iter("h2"), None)
         if kinds.startswith("separator"):
-            _drop(row)
+            drop(row)
         elif heading is not None:
             heading.tail = None
             table.addprevious(heading)
-            _drop(row)
+            drop(row)
         elif kinds.startswith("inherit_header"):
             for image in list(row.iter("img")):
-                _drop(image)
+                drop(image)
 
 
 def _without_line_numbers(element: Any) -> None:

@@ -96,6 +96,7 @@ def _present_auth(tx: Transaction, call: Call, site: SiteAccess) -> wire.Publish
         private_key=visitor_auth.signing_key(call.context.signer, row),
         backend=visitor_auth.backend_of(row.settings.visitor_auth),
         fallback_url=row.settings.visitor_auth.login_url or UNSET,
+        logout_url=row.settings.visitor_auth.logout_url or UNSET,
         integration=other.name if other is not None else UNSET,
     )
 
@@ -113,9 +114,10 @@ def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
 @operation("updateSitePublishingAuthById", "PATCH", _AUTH, needs=Can.ADMIN, errors=(400,))
 def update_auth(call: Call, site: SiteAccess, body: wire.UpdatePublishingAuth) -> wire.PublishingAuth:
     """Update the URL to which visitors without a token are redirected: your own sign-in URL (`custom`), or
-    the one of an integration on the site, with your URL as a fallback (`integration`)."""
+    the one of an integration on the site, with your URL as a fallback (`integration`). Also update the URL to which
+    visitors are redirected after signing out."""
     with call.db.write() as tx:
-        visitor_auth.update_auth(tx, site, body.backend, body.fallback_url)
+        visitor_auth.update_auth(tx, site, body.backend, body.fallback_url, body.logout_url)
         return _present_auth(tx, call, site)
 
 

@@ -70,17 +70,27 @@ def signing_key(signer: Signer, site: SiteRow) -> str:
 
 
 def update_auth(
-    tx: Transaction, site: SiteAccess, backend: Backend, login_url: str | None | UnsetType
+    tx: Transaction,
+    site: SiteAccess,
+    backend: Backend,
+    login_url: str | None | UnsetType,
+    logout_url: str | None | UnsetType,
 ) -> None:
-    """Set the URL to which visitors without a token are redirected."""
+    """Set the URLs to which visitors without a token are redirected, and visitors who sign out. Unset ones stay
+    unchanged."""
     before = store.get_site(tx, site.site_id)
     was = before.settings.visitor_auth
     auth = replace(was, by_integration=backend == "integration")
     if login_url is not UNSET:
         auth = replace(auth, login_url=login_url)
+    if logout_url is not UNSET:
+        auth = replace(auth, logout_url=logout_url)
     store.update_site(tx, site.site_id, settings=replace(before.settings, visitor_auth=auth))
     target = ("site", site.site_id)
-    said, says = ({"backend": backend_of(each), "fallbackURL": each.login_url} for each in (was, auth))
+    said, says = (
+        {"backend": backend_of(each), "fallbackURL": each.login_url, "logoutURL": each.logout_url}
+        for each in (was, auth)
+    )
     audit(tx, site.actor, "site.visitorAuthUpdated", site.organization_id, target, before=said, after=says)
 
 

@@ -54,16 +54,19 @@ class PublishingAuth(Struct, rename="camel", tag_field="object", tag="publishing
     private_key: str
     backend: Backend = "custom"
     fallback_url: str | UnsetType = field(name="fallbackURL", default=UNSET)
+    logout_url: str | UnsetType = field(name="logoutURL", default=UNSET)
     integration: str | UnsetType = UNSET
 
 
 class UpdatePublishingAuth(Struct, rename="camel"):
     """Update of visitor authentication. ``fallbackURL``: the URL to which visitors without a token are
-    redirected; null removes it. ``backend``: with `custom`, the URL takes precedence over integrations; with
+    redirected; null removes it. ``logoutURL``: the URL to which they are redirected after signing out; null
+    removes it. ``backend``: with `custom`, the URL takes precedence over integrations; with
     `integration`, integrations take precedence."""
 
     backend: Backend
     fallback_url: HttpUrl | None | UnsetType = field(name="fallbackURL", default=UNSET)
+    logout_url: HttpUrl | None | UnsetType = field(name="logoutURL", default=UNSET)
 
 
 class PreviewQuery(Struct, rename="camel"):

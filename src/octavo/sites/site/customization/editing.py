@@ -167,9 +167,8 @@ def _apply(before: StoredCustomization, body: PutCustomization) -> StoredCustomi
 
 
 def _page_actions(before: Customization, body: PutCustomization) -> JsonObject:
-    """Resolve the switches of page actions and their list. Older clients set the switches, newer ones the
-    list; each sends back fields that it does not know unchanged. Raises BadRequest if both were changed and
-    disagree."""
+    """Resolve the switches of page actions and their list. Older clients set the switches, newer ones the list; each
+    sends back fields that it does not support unchanged. Raises BadRequest if both were changed and disagree."""
     listed = body.page_actions.items
 
     def on(name: str, given: bool | UnsetType, was: bool, default: bool, item: PageAction) -> bool:

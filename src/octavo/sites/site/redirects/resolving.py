@@ -69,7 +69,7 @@ def resolve_redirect(
         ):
             continue
         if not _is_left(outline, left):
-            # Another space has this path now, and nothing redirects to it for pages that it doesn't have.
+            # Another space now has this path. Redirect only to pages that it has.
             tree = _view_of(tx, outline, claims, shown).tree
             page = tree.find(below.removesuffix(".md")) if below else None
             if page is None or tree.first_document(page) is None:
@@ -216,6 +216,6 @@ def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
     if parts is None:
         return False
     host = spell_host(parts.host)
-    # Next to the path at which a proxy shows the site, the owner has other pages.
+    # The owner has other pages outside the path at which a proxy shows the site.
     below_proxy = f"{host}{parts.path}/".startswith(f"{site.proxy}/") if site.proxy else False
     return bool(host) and not below_proxy and host not in (site.hostname, own_address(sites_url).host)

@@ -1,6 +1,6 @@
 /** Stores unsaved text in this browser, where it survives crashes, lost connections, and expired sessions. */
 import { api, ask } from "../../shared/client.ts";
-import type { KeptPage } from "./kept.ts";
+import type { KeptPage } from "./storedpage.ts";
 import { newId } from "../state/ids.ts";
 import { session } from "../state/session.svelte.ts";
 
@@ -91,7 +91,7 @@ export async function moveDraft(draft: Draft, change: number): Promise<void> {
 export async function readDraft({ space, source, live, fields }: Draft): Promise<string> {
   if (source !== undefined) return source;
   if (!live) return Object.values(fields).join("\n\n");
-  const nodes = (await import("./kept.ts")).blocksOf(live);
+  const nodes = (await import("./storedpage.ts")).blocksOf(live);
   const body = { document: { object: "document", nodes } as never };
   return (await ask(api.POST("/spaces/{spaceId}/content/convert", {
     params: { path: { spaceId: space } },

@@ -3,7 +3,7 @@ import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { frame } from "../state/frame.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
-import type { Talk } from "../state/talk.ts";
+import type { Talk } from "../state/threads.ts";
 import { copyText } from "./copying.ts";
 import type { MenuEntry } from "./Menu.svelte";
 
@@ -17,7 +17,7 @@ interface About {
   edit: () => unknown;
 }
 
-export function talkMenu({ talk, thread, said, replies, edit }: About): MenuEntry[] {
+export function commentMenu({ talk, thread, said, replies, edit }: About): MenuEntry[] {
   const reply = said.id === thread ? undefined : said.id;
   const entries: MenuEntry[] = [
     {

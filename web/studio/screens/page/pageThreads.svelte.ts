@@ -3,7 +3,7 @@ import { untrack } from "svelte";
 import type { About, Base, PageHandle } from "../../editor/base.ts";
 import { notices } from "../../state/notices.svelte.ts";
 import { router } from "../../state/router.svelte.ts";
-import { type Comment, readWords, Talk } from "../../state/talk.ts";
+import { type Comment, readWords, Talk } from "../../state/threads.ts";
 
 interface Shown {
   space: string;

@@ -1,0 +1,76 @@
+/** Marks the text and blocks that have threads. A click opens the thread. Returns the current target of a comment. */
+import type { Node } from "prosemirror-model";
+import { type EditorState, NodeSelection, Plugin, PluginKey } from "prosemirror-state";
+import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
+import type { About, Remark } from "./base.ts";
+import { aboutBlock, aboutRange, markOf, placesOf, scrollTo } from "./quotes.ts";
+
+interface State {
+  remarks: Remark[];
+  active?: string;
+  marks: DecorationSet;
+}
+
+const key = new PluginKey<State>("remarks");
+
+function draw(doc: Node, remarks: Remark[], active?: string): DecorationSet {
+  return DecorationSet.create(
+    doc,
+    placesOf(doc, remarks).map((place) => {
+      const { from, to, whole } = place;
+      const attributes = markOf(place, active);
+      return whole ? Decoration.node(from, to, attributes) : Decoration.inline(from, to, attributes);
+    }),
+  );
+}
+
+/** Return the selection as the target of a comment. */
+export function chosen(state: EditorState): About | undefined {
+  const { selection } = state;
+  const node = selection instanceof NodeSelection ? selection.node : undefined;
+  return node?.attrs.key ? aboutBlock(node) : aboutRange(selection.$from, selection.$to);
+}
+
+/** Mark these threads in the text. Returns their ids in text order. */
+export function showRemarks(view: EditorView, remarks: Remark[], active?: string): string[] {
+  const before = key.getState(view.state);
+  if (before && (JSON.stringify([before.remarks, before.active]) !== JSON.stringify([remarks, active]))) {
+    view.dispatch(view.state.tr.setMeta(key, { remarks, active }));
+  }
+  return placesOf(view.state.doc, remarks).map(({ remark }) => remark.id);
+}
+
+/** Scroll to the target of a thread; false if it is no longer on the page. */
+export function showRemark(view: EditorView, remark: Remark): boolean {
+  const [found] = placesOf(view.state.doc, [remark]);
+  if (!found) return false;
+  const element = view.domAtPos(found.from + (found.whole ? 1 : 0)).node;
+  const target = element instanceof HTMLElement ? element : element.parentElement;
+  scrollTo(target);
+  return true;
+}
+
+/** Return the plugin that marks threads. `open`: called to open a thread. */
+export function remarks(open?: (id: string) => void): Plugin<State> {
+  return new Plugin<State>({
+    key,
+    state: {
+      init: () => ({ remarks: [], marks: DecorationSet.empty }),
+      apply(transaction, before, _, state) {
+        const told = transaction.getMeta(key) as Pick<State, "remarks" | "active"> | undefined;
+        if (told) return { ...told, marks: draw(state.doc, told.remarks, told.active) };
+        if (!transaction.docChanged || !before.remarks.length) return before;
+        // The target of a thread can come back with an undo.
+        return { ...before, marks: draw(state.doc, before.remarks, before.active) };
+      },
+    },
+    props: {
+      decorations: (state) => key.getState(state)?.marks,
+      handleClick(_view, _position, event) {
+        const id = (event.target as Element).closest?.("[data-remark]")?.getAttribute("data-remark");
+        if (id && !(event.target as Element).closest("a, button")) open?.(id);
+        return false;
+      },
+    },
+  });
+}
