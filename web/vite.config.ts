@@ -78,6 +78,9 @@ export default defineConfig({
     // everything that only pages need.
     rolldownOptions: {
       output: {
+        // The shell lists the names of all files, so long ones make it larger.
+        chunkFileNames: "assets/[name]-[hash:7].js",
+        assetFileNames: "assets/[name]-[hash:6][extname]",
         codeSplitting: {
           groups: [
             { name: "shell", tags: ["$initial"], priority: 2 },
