@@ -307,18 +307,13 @@ def test_an_editor_that_loads_late_keeps_the_focus_of_the_field_in_use(app):
     page = app.open(f"/s/{space}/reference")
     page.get_by_role("heading", name="Reference", level=1).wait_for()
     held = []
-
-    def hold(route):
-        held.append(route)
-
-    page.route(re.compile(r"/writing-[^/]*\.js$"), hold)
-    page.keyboard.press("e")
+    page.route(re.compile(r"/writing-[^/]*\.js$"), held.append)
+    with page.expect_request(re.compile(r"/writing-[^/]*\.js$")):
+        page.keyboard.press("e")
     page.wait_for_url(re.compile(r"/~/changes/1/reference$"))
     subject = page.get_by_role("textbox", name="Subject")
     expect(subject).to_have_value("Edit Reference")
     subject.focus()
-    while not held:
-        page.wait_for_timeout(50)
     for route in held:
         route.continue_()
     expect(page.get_by_role("textbox", name="Content")).to_have_attribute("contenteditable", "true")
