@@ -285,7 +285,7 @@ def test_invalid_exports_are_refused(world: World, tmp_path: Path) -> None:
             export_site(world.context, site, tmp_path / "new")
     world.call("admin", "PATCH", sites, json={"visibility": "public"})
     world.post("admin", f"{sites}/unpublish")
-    with pytest.raises(BadRequest, match="is not published"):
+    with pytest.raises(BadRequest, match="isn't published"):
         export_site(world.context, site, tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
