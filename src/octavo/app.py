@@ -267,7 +267,7 @@ def _save_live(context: Context) -> None:
 
 
 def freeze_loaded_objects() -> None:
-    """Exclude all loaded objects from garbage collection, which would otherwise scan them repeatedly."""
+    """Exclude all loaded objects from garbage collection, so that it doesn't scan them repeatedly."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)

@@ -61,12 +61,12 @@ def parse_headers(text: str) -> frozenset[str]:
     names = frozenset(part.strip().lower() for part in text.split(",") if part.strip())
     for name in names:
         if not re.fullmatch(r"[a-z0-9-]{1,100}", name) or name == "cookie":
-            raise ValueError(f"{name!r} is not a header name that can be forwarded")
+            raise ValueError(f"{name!r} isn't a header name that can be forwarded")
     return names
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """Settings. ``OCTAVO_<FIELD>`` in the environment, ``<field>`` in octavo.toml."""
+    """Settings of this server. ``OCTAVO_<FIELD>`` in the environment, ``<field>`` in octavo.toml."""
 
     data: Annotated[str, Meta(description="Data folder, with the embedded database and files")] = "data"
     database_url: Annotated[

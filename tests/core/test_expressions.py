@@ -62,7 +62,7 @@ CONTEXT = {
 )
 def test_expressions_return_values(expression, value):
     if value is ExpressionError:
-        with pytest.raises(ExpressionError, match="not defined"):
+        with pytest.raises(ExpressionError, match="isn't defined"):
             evaluate(expression, CONTEXT)
     else:
         found = evaluate(expression, CONTEXT)

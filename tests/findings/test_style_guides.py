@@ -100,17 +100,17 @@ def test_a_fix_changes_only_the_words_in_question() -> None:
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        ("extends: existence\nmessage: x\ntokens: ['(?=a)b']", "not supported"),
+        ("extends: existence\nmessage: x\ntokens: ['(?=a)b']", "n't supported"),
         ("extends: existence\nmessage: x\ntokens: ['a*']\nnonword: true", "matches empty text"),
         ("extends: existence\nmessage: x", "tokens: is required"),
         ("extends: substitution\nmessage: x", "swap: is required"),
         ("extends: spelling\nmessage: x", "extends"),
         ("extends: [", "invalid YAML"),
-        ("- a", "a rule is a mapping"),
+        ("- a", "a rule must be a mapping"),
         ("extends: existence\nmessage: &a x\ntokens: [*a]", "aliases"),
         ("extends: occurrence\nmessage: x\ntoken: a\nmax: -1", "max"),
         ("extends: capitalization\nmessage: x\nmatch: $camel", "match"),
-        ("extends: existence\nmessage: x\ntokens: ['" + "a{1000}" * 200 + "']", "not supported"),
+        ("extends: existence\nmessage: x\ntokens: ['" + "a{1000}" * 200 + "']", "n't supported"),
     ],
 )
 def test_invalid_rules_report_the_reason(source: str, reason: str) -> None:

@@ -167,7 +167,7 @@ PRIVATE = [
 
 @pytest.mark.parametrize("url", PRIVATE)
 def test_private_hosts_are_refused(url):
-    with pytest.raises(FetchError, match="not allowed|must be an http"):
+    with pytest.raises(FetchError, match="n't allowed|must be an http"):
         Fetcher().check_url(url)
 
 

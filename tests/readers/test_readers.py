@@ -1202,7 +1202,7 @@ def test_a_mintlify_configuration_in_several_files_is_read():
         "more.json was skipped, because it includes itself or there are too many files",
     ) in said
     (left,) = [message for code, message in said if code == "versions_left_out"]
-    assert left.startswith("versions (v1):")
+    assert left.startswith("other versions weren't imported into this space: v1.")
 
 
 def test_a_card_keeps_content_that_does_not_fit_in_a_cell():

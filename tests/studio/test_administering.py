@@ -92,7 +92,7 @@ def test_access_is_explained_and_previewed_as_a_person(app):
     expect(reasons.nth(1)).to_contain_text("applies")
     expect(reasons.nth(2)).to_contain_text("overridden")
     # The place itself is nearer than the collection; undone, the collection decides again.
-    panel.get_by_role("button", name="Change role here for Mei").click()
+    panel.get_by_role("button", name="Change role for Mei").click()
     page.get_by_role("menuitemradio", name="No access").click()
     expect(reasons.nth(0)).to_contain_text("No access for Mei")
     expect(reasons.nth(0)).to_contain_text("applies")
@@ -124,9 +124,7 @@ def test_server_administrators_see_contents_and_failures(app):
     )
     expect(page.get_by_role("heading", name="Octavo is working")).to_be_visible()
     page.get_by_role("button", name="Send me a test email").click()
-    expect(page.get_by_role("alert")).to_have_text(
-        "This server can't send email: OCTAVO_SMTP_URL is not set."
-    )
+    expect(page.get_by_role("alert")).to_have_text("This server can't send email: OCTAVO_SMTP_URL isn't set.")
     for card in ("Health", "Jobs", "Version", "Storage", "Last good backup", "Announcement"):
         expect(page.get_by_role("region", name=card, exact=True)).to_be_visible()
     page.get_by_role("tab", name="Organizations").click()

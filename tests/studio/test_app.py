@@ -45,7 +45,7 @@ def test_the_first_administrator_sets_up_their_account(app, tmp_path):
         expect(page.get_by_label("Password")).to_have_attribute("type", "text")
         page.get_by_role("button", name="Finish setup").click()
         expect(page.get_by_label("Password")).to_have_accessible_description(
-            re.compile("10 to 1000 characters")
+            re.compile("10 to 1,000 characters")
         )
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Finish setup").click()

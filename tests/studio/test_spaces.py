@@ -66,7 +66,7 @@ def test_a_role_is_granted_explained_and_revoked(app, space):
     say(page).get_by_role("button", name="Undo").last.click()
     expect(teams.get_by_role("listitem")).to_contain_text("Reviewer")
     page.get_by_role("button", name="Actions for Maintainers").click()
-    page.get_by_role("menuitem", name="Remove the role assigned here").click()
+    page.get_by_role("menuitem", name="Remove role").click()
     expect(teams).to_have_count(0)
     page.get_by_role("button", name="All members: Same as").click()
     page.get_by_role("menuitemradio", name="No access").click()

@@ -149,7 +149,7 @@ def test_blocks_are_edited_and_reverted_in_the_review_by_keyboard(app: App) -> N
     expect(first.locator("ins")).to_have_text(["transaction. Always"])
     # The suggestion was for the previous text of the block.
     outdated = writer.get_by_role("main").get_by_role("article", name=re.compile("^Thread by"))
-    expect(outdated).to_contain_text("This block was edited in the meantime")
+    expect(outdated).to_contain_text("This block has been edited since then")
     outdated.get_by_role("button", name="Accept").click()
     expect(writer.get_by_text("the two edits conflict")).to_be_visible()
     outdated.get_by_role("button", name="Decline").click()

@@ -253,14 +253,15 @@ def change_email(options: argparse.Namespace) -> int:
     option("--yes", action="store_true", help="merge the accounts permanently"),
 )
 def merge_accounts(options: argparse.Namespace) -> int:
-    """Merge two accounts of one person. The remaining account gets everything but the sign-in methods."""
+    """Merge two accounts of one person. Passwords, sessions, tokens, agents, and the inbox of the merged account are
+    deleted."""
     from octavo.operations.admin import credentials
 
     text = f"Nothing was changed. Use --yes to merge {options.email} into {options.into} and delete it."
     if options.yes:
         with opened(options) as context:
             credentials.merge_accounts(context, options.email, options.into)
-        text = f"{options.email} is now part of {options.into}. A job moves the authorship of its content."
+        text = f"{options.email} merged into {options.into}. A job moves the authorship of its content."
     show(options, {"merged": options.yes, "email": options.into}, text)
     return DONE
 

@@ -44,8 +44,9 @@ QUIET = option("--quiet", action="store_true", help="hide the progress bar")
 
 
 class Command(NamedTuple):
-    """Command. ``common``: the options that it shares with others; ``epilog``: the function that returns the
-    text at the end of the help; ``defaults``: the values of options that it does not have."""
+    """Command of the command line. ``common``: the options that it shares with others; ``epilog``: the
+    function that returns the text at the end of the help; ``defaults``: the values of options that it does
+    not have."""
 
     run: Run
     group: CommandGroup | None

@@ -74,7 +74,7 @@ def publish(options: argparse.Namespace) -> int:
     )
     show(options, done, text)
     for source in done.left_out:
-        warn(f"the redirect from {source} is not included: static files can't redirect whole paths")
+        warn(f"the redirect from {source} isn't included: static files can't redirect whole paths")
     for address in done.broken:
         warn(f"a page has a broken link to {address}")
     return DONE

@@ -240,7 +240,7 @@ class _DocsReader:
                 setattr(entry, name, given or None)
             elif given is not None:
                 self._complain(
-                    "bad_value", f"`{name}`: must be text of at most {most} characters", *way, name
+                    "bad_value", f"`{name}`: must be text of at most {most:,} characters", *way, name
                 )
         if "condition" in known and value.get("condition") and not _holds_expression(entry.condition):
             # An entry meant to be restricted is hidden from everyone if its condition is unreadable.
@@ -270,7 +270,7 @@ class _DocsReader:
             if is_language and isinstance(text, str) and text.strip() and len(text) <= most:
                 entry.localized.setdefault(of, {})[language] = text
             else:
-                message = f"`{name}`: must map language tags to texts of 1 to {most} characters"
+                message = f"`{name}`: must map language tags to texts of 1 to {most:,} characters"
                 self._complain("bad_value", message, *way, name, language)
 
     def _free_key(self, is_space: bool, wanted: str) -> str:

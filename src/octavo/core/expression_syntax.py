@@ -39,7 +39,7 @@ class Expression:
 def parse(expression: str) -> Expression:
     """Parse an expression, with a cache. Raises ``ExpressionError``."""
     if len(expression) > MAX_LENGTH:
-        raise ExpressionError(f"the expression is longer than {MAX_LENGTH} characters", MAX_LENGTH)
+        raise ExpressionError(f"the expression is longer than {MAX_LENGTH:,} characters", MAX_LENGTH)
     parser = _Parser(expression)
     node = parser.expression()
     if parser.kind != "end":
@@ -102,7 +102,7 @@ def _name(name: str, position: int) -> Code:
     def code(run: Evaluation, scope: Scope) -> object:
         run.step(1, position)
         if name not in scope:
-            raise ExpressionError(f"{name!r} is not defined", position)
+            raise ExpressionError(f"{name!r} isn't defined", position)
         return inward(scope[name])
 
     return code

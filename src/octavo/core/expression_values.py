@@ -164,7 +164,7 @@ class Evaluation:
 
     def bounded(self, text: str, position: int = 0) -> str:
         if len(text) > MAX_TEXT:
-            raise ExpressionError(f"the result is a text longer than {MAX_TEXT} characters", position)
+            raise ExpressionError(f"the result is longer than {MAX_TEXT:,} characters", position)
         # Building long texts costs steps in proportion to the time it takes.
         self.step(len(text) >> 7, position)
         return text
@@ -192,7 +192,7 @@ class Evaluation:
             part = "" if item is None or item is UNDEFINED else self.text(inward(item))
             length += len(part) + len(separator)
             if length > MAX_TEXT:
-                raise ExpressionError(f"the result is a text longer than {MAX_TEXT} characters", 0)
+                raise ExpressionError(f"the result is longer than {MAX_TEXT:,} characters", 0)
             parts.append(part)
         return self.bounded(separator.join(parts))
 

@@ -320,8 +320,7 @@ class TextCheck:
         self._add(path, line, code, f"{written} does not exist; nothing is shown in its place")
 
     def _is_missing(self, written: str, path: str) -> bool:
-        """Return whether a file to which the text of ``path`` refers is neither in the source nor
-        elsewhere."""
+        """Return whether the target of a reference in ``path`` is neither a file of the source nor a URL."""
         return resolve(written, self._lookup, path).kind not in ("file", "url")
 
     def _add(self, path: str, line: int, code: str, message: str) -> None:
@@ -404,7 +403,7 @@ class _Planner:
         root = self.config.root
         if root and not any(path.startswith(root) for path in self.paths):
             self.problem(
-                CONFIG_PATH, 0, "missing_root", f"the folder {root} does not exist; the whole source is read"
+                CONFIG_PATH, 0, "missing_root", f"the folder {root} doesn't exist; the whole source is read"
             )
             root = self.config.root = ""
         summary, summary_text = self.read_summary(root)
@@ -425,7 +424,7 @@ class _Planner:
                 root + self.config.readme,
                 0,
                 "no_readme",
-                "this file does not exist, so there is no home page at this path",
+                "this file doesn't exist, so there is no home page at this path",
             )
         self.place(summary.entries, None)
         # This includes nested folders, because files there use relative paths.
@@ -547,7 +546,7 @@ class _Planner:
             path = absent
         if path is None:
             self.problem(
-                self.summary_path, entry.line, "missing_file", f"{href} does not exist; the page is empty"
+                self.summary_path, entry.line, "missing_file", f"{href} doesn't exist; the page is empty"
             )
             page.slug = _slug_of_file(href, entry.title)
             # The page is placed where its file would be, so that the entry keeps its link.

@@ -19,7 +19,7 @@ class _Bits:
         for letter in text:
             value = _VALUES.get(letter)
             if value is None:
-                raise ValueError(f"the character {letter!r} does not belong to this encoding")
+                raise ValueError(f"the character {letter!r} doesn't belong to this encoding")
             for shift in range(5, -1, -1):
                 yield value >> shift & 1
 
@@ -69,11 +69,11 @@ def decompress(text: str, limit: int) -> str:
         elif code == len(known):
             entry = last + last[0]
         else:
-            raise ValueError("the text refers to a part that does not exist")
+            raise ValueError("the text refers to a part that doesn't exist")
         out.append(entry)
         size += len(entry)
         if size > limit:
-            raise ValueError(f"the text is longer than {limit} characters")
+            raise ValueError(f"the text is longer than {limit:,} characters")
         known.append(last + entry[0])
         last = entry
         room -= 1

@@ -54,8 +54,8 @@ def mask_secrets(text: str) -> str:
 
 
 def _hide_random(match: re.Match[str]) -> str:
-    """Mask a long run of digits and letters, which is a key; hyphenated words and lines of one repeated sign
-    are not masked."""
+    """Mask a long run of digits and letters, because it is probably a key; hyphenated words and lines of one
+    repeated sign are not masked."""
     found = match[0]
     mixed = sum(char.isdigit() for char in found) >= 4 and any(char.isalpha() for char in found)
     is_key = mixed and max(len(part) for part in re.split(r"[-_=+]", found)) >= 20
@@ -74,6 +74,6 @@ def _hide_number(match: re.Match[str]) -> str:
 
 
 def _is_card(digits: list[int]) -> bool:
-    """Return whether the digits pass the Luhn check, which nine of ten other numbers fail."""
+    """Return whether the digits pass the Luhn check. Nine of ten numbers that aren't card numbers fail it."""
     doubled = [digit * 2 - 9 if digit > 4 else digit * 2 for digit in digits[-2::-2]]
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0

@@ -269,7 +269,7 @@ def wire_name(name: str) -> str:
 
 
 def declare(body: JsonObject, types: Mapping[str, object], default: object = NODEFAULT) -> None:
-    """Declare fields in the body of a struct class, after the fields that are already declared there, which
+    """Declare fields in the body of a struct class, after the fields that are already declared there. These
     are skipped.
 
     ``body``: the ``vars()`` of the class. ``types``: the types by the names of the fields. The type checker

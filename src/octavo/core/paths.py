@@ -44,7 +44,7 @@ def unsafe_path(path: str) -> str | None:
     if len(parts) > MAX_FOLDERS:
         return f"the path has more than {MAX_FOLDERS} folders"
     if len(path.encode()) > MAX_PATH:
-        return f"the path is longer than {MAX_PATH} bytes"
+        return f"the path is longer than {MAX_PATH:,} bytes"
     if any(len(part.encode()) > MAX_NAME for part in parts):
         return f"a name in the path is longer than {MAX_NAME} bytes"
     return None
@@ -63,8 +63,8 @@ def spellings(path: str) -> tuple[str, ...]:
 
 
 def numbered_path(path: str, number: int) -> str:
-    """Return the path with a number after the stem of its name, which is shortened if the name would become too
-    long.
+    """Return the path with a number after the stem of its name. The stem is shortened if the name would become
+    too long.
 
     >>> numbered_path("a/b.md", 2)
     'a/b-2.md'

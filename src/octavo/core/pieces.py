@@ -213,7 +213,7 @@ class _Lines:
         return self._with_indented(last, 4)
 
     def _with_indented(self, last: int, width: int) -> int:
-        """Extend a piece by indented lines after a blank one, which may belong to it."""
+        """Extend a piece by the indented lines after a blank one, because they can belong to it."""
         while True:
             after = self.next_filled(last + 1)
             if after >= self.count or after == last + 1 or self.indent(after) < width:

@@ -102,7 +102,7 @@ def read_variables(
         elif not isinstance(value, (str, int, float)):
             message = f"{name!r} must be text, a number, true, or false"
         elif isinstance(value, str) and len(value) > MAX_VARIABLE:
-            message = f"{name!r} is longer than {MAX_VARIABLE} characters"
+            message = f"{name!r} is longer than {MAX_VARIABLE:,} characters"
         else:
             variables[name] = value
             continue
@@ -119,5 +119,5 @@ def _read_map(text: str, path: str, problems: list[Problem]) -> YamlText | None:
     if isinstance(found.value, dict):
         return found
     if found.value is not None:
-        problems.append(Problem(path, found.line(), "bad_value", "the file must be a map"))
+        problems.append(Problem(path, found.line(), "bad_value", "the file must contain a YAML mapping"))
     return None

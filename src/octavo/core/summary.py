@@ -201,7 +201,9 @@ class _Reader:
             return
         if level != 2:
             self.problem(
-                line, "heading_level", "groups must be level-2 headings; this heading was treated as one"
+                line,
+                "heading_level",
+                "the headings of groups must be level 2; this heading was read as a group",
             )
         slug = pin[1] or None if pin else None
         self.group = SummaryEntry(kind="group", title=title, slug=slug, line=line, end=self.at)
@@ -266,11 +268,11 @@ class _Reader:
             return entry
         name, _, anchor = target.partition("#")
         if not name:
-            self.problem(line, "anchor_only", f"{target!r} is not a file name; the link was kept as text")
+            self.problem(line, "anchor_only", f"{target!r} isn't a file name; the link was kept as text")
             return entry
         href = entry_path(unquote(name))
         if href is None:
-            self.problem(line, "bad_target", f"{target!r} is not a path within the space; kept as text")
+            self.problem(line, "bad_target", f"{target!r} isn't a path within the space; kept as text")
             return entry
         entry.href, entry.anchor = href, _tidy(unquote(anchor)) or None
         if href in self.listed:

@@ -20,7 +20,7 @@ _USUAL = {"http": 80, "https": 443}
 
 
 def fits(pattern: str, address: UrlParts) -> int | None:
-    """Return the number of literal characters of the pattern, which is higher for a closer match; None if it
+    """Return the number of literal characters of the pattern, a higher number for a closer match; None if it
     doesn't match.
 
     User information in a URL is ignored, and hosts are compared as a whole.

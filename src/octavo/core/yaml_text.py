@@ -121,11 +121,11 @@ class _Reading:
         self._values += 1
         if self._values > MAX_NODES:
             raise YamlError(
-                f"contains more than {MAX_NODES:,} values, counting those that aliases repeat", line
+                f"contains more than {MAX_NODES:,} values, including values repeated by aliases", line
             )
         if depth > MAX_DEPTH:
             raise YamlError(
-                f"nested more than {MAX_DEPTH} levels deep, counting values that aliases repeat", line
+                f"nested more than {MAX_DEPTH} levels deep, including values repeated by aliases", line
             )
         self._lines[way] = line
         if isinstance(node, yaml.MappingNode):

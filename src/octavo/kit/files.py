@@ -348,7 +348,7 @@ def store_errors() -> Iterator[None]:
         if getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(error):
             raise DiskFull from error
         raise TemporarilyUnavailable(
-            "The file store is not reachable right now. Try again in a moment."
+            "The file store isn't reachable right now. Try again in a moment."
         ) from error
 
 

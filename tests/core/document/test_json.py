@@ -169,7 +169,7 @@ def nested(depth: int) -> Any:
         (document({"object": "block", "type": "hint", "data": {}}), "document.nodes[0].data.style: missing"),
         (
             document({"object": "block", "type": "list-item", "nodes": []}),
-            "document.nodes[0].type: list-item is not allowed here",
+            "document.nodes[0].type: list-item isn't allowed here",
         ),
         (
             document({"object": "block", "type": "tabs", "nodes": [paragraph()]}),
@@ -191,7 +191,7 @@ def nested(depth: int) -> Any:
                 )
             ),
             (
-                "document.nodes[0].nodes[0].data.ref.url: this kind of URL is not allowed. Use http, "
+                "document.nodes[0].nodes[0].data.ref.url: this kind of URL isn't allowed. Use http, "
                 "https, mailto, tel, or a relative URL"
             ),
         ),
@@ -203,7 +203,7 @@ def nested(depth: int) -> Any:
             document(
                 {"object": "block", "type": "image", "data": {"ref": URL} if (URL := {"kind": "x"}) else {}}
             ),
-            "document.nodes[0].type: image is not allowed here",
+            "document.nodes[0].type: image isn't allowed here",
         ),
     ],
 )

@@ -29,7 +29,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 class AgentConversationRow(Struct, frozen=True):
-    """Conversation. ``questions``: its questions, oldest first."""
+    """Conversation of a person with the assistant. ``questions``: its questions, oldest first."""
 
     organization_id: str
     user_id: str

@@ -78,9 +78,9 @@ ENGLISH = AnswerWords(
 
 
 class ComposedAnswer(Struct, frozen=True):
-    """Answer. ``cited``: the passages it is based on. ``is_good``: whether it answers the question.
-    ``written``: the document that a model wrote, which refers to passages by their numbers in ``cited``,
-    starting at 1."""
+    """Answer composed from passages. ``cited``: the passages it is based on. ``is_good``: whether it answers
+    the question. ``written``: the document that a model wrote, which refers to passages by their numbers in
+    ``cited``, starting at 1."""
 
     document: Document
     cited: tuple[Passage, ...]

@@ -32,7 +32,8 @@ class Candidate(Struct, frozen=True):
 
 
 class Score(Struct, frozen=True):
-    """Score. ``covers``: the share of the question's words in a section and its titles, 0 to 1."""
+    """Relevance of a section to a question. ``covers``: the share of the question's words in a section and
+    its titles, 0 to 1."""
 
     worth: float
     covers: float

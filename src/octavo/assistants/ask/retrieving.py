@@ -93,7 +93,8 @@ def retrieve(
 
 
 def _search(tx: Transaction, material: AnswerMaterial, said: str) -> list[PageHit]:
-    """Search for the original words, which search can correct. The trailing space marks the last one as complete."""
+    """Search for the words as written; search can correct their spelling. The trailing space marks the last
+    one as complete."""
     words = list(dict.fromkeys(content_words(said)))[:_TERMS]
     found = search_pages(
         tx,

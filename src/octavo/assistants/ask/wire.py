@@ -21,8 +21,8 @@ Format = Literal["document", "markdown"]
 
 
 class Ask(Struct, rename="camel"):
-    """Question. ``conversation``: ID of one of the caller's conversations, whose questions it continues; an Octavo
-    extension."""
+    """Question to the assistant. ``conversation``: ID of one of the caller's conversations, whose questions
+    it continues; an Octavo extension."""
 
     query: Question
     previous_queries: Annotated[list[Annotated[str, Meta(max_length=2000)]], Meta(max_length=10)] = []
@@ -158,7 +158,7 @@ class MessageContext(Struct):
 
 
 class MessageInput(Struct):
-    """Message. ``content``: text, or a document as JSON."""
+    """Message of a conversation to continue. ``content``: text, or a document as JSON."""
 
     role: Literal["user"]
     content: Annotated[str, Meta(max_length=2048)] | dict[str, Any]

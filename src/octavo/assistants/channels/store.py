@@ -27,9 +27,9 @@ MAX_CHANNELS = 20
 
 
 class ChannelRow(Struct, frozen=True):
-    """Channel. ``patterns``: the channels, teams, or repositories where it answers; empty for all.
-    ``answers``: the number of answers given there. ``active``: whether an integration with its name is active
-    on the site."""
+    """Channel in which a site's assistant answers. ``patterns``: the channels, teams, or repositories where
+    it answers; empty for all. ``answers``: the number of answers given there. ``active``: whether an
+    integration with its name is active on the site."""
 
     id: str
     site_id: str

@@ -112,7 +112,7 @@ class Clustering:
         return max(meant, (meant + min(words, _ENOUGH)) / 2)
 
     def join(self, cluster_id: str, issue: Mapping[int, int], meaning: IssueMeaning | None = None) -> None:
-        """Add an issue to a cluster, which is created if its id is new."""
+        """Add an issue to a cluster. The cluster is created if its id is new."""
         if cluster_id not in self.vectors:
             self.add_cluster(cluster_id, 0, Counter())
         vector = self.vectors[cluster_id]

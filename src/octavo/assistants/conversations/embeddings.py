@@ -97,7 +97,8 @@ class ClusterMeanings:
         return self._sums.get(cluster_id)
 
     def find_nearest(self, meaning: IssueMeaning, count: int) -> list[str]:
-        """Return the clusters that seem closest, by the signs of their numbers, which takes one step for each."""
+        """Return the clusters that seem closest, by the signs of their numbers. This takes one step for each
+        cluster."""
         signs, wanted = self._signs, meaning.signs
         return nsmallest(count, signs, key=lambda each: ((signs[each] ^ wanted).bit_count(), each))
 

@@ -22,7 +22,8 @@ WEEK = 7 * 24 * 3_600_000
 
 
 class ConversationRow(Struct, frozen=True):
-    """Conversation. ``parts`` and ``attributes`` are JSON; times are in milliseconds."""
+    """Uploaded conversation with a customer. ``parts`` and ``attributes`` are JSON; times are in
+    milliseconds."""
 
     id: str
     organization_id: str
@@ -38,7 +39,7 @@ class ConversationRow(Struct, frozen=True):
 
 
 class IssueRow(Struct, frozen=True):
-    """Issue. ``is_clustered``: whether its cluster has other issues."""
+    """Issue found in a conversation. ``is_clustered``: whether its cluster has other issues."""
 
     id: str
     organization_id: str
@@ -52,7 +53,7 @@ class IssueRow(Struct, frozen=True):
 
 
 class ClusterRow(Struct, frozen=True):
-    """Cluster. ``vector`` is JSON."""
+    """Cluster of similar issues. ``vector`` is JSON."""
 
     id: str
     organization_id: str
@@ -72,7 +73,7 @@ class ClusterRow(Struct, frozen=True):
 
 
 class TaskRow(Struct, frozen=True):
-    """Task. ``instructions`` is JSON."""
+    """Task to improve the content for a cluster. ``instructions`` is JSON."""
 
     id: str
     organization_id: str
@@ -684,7 +685,7 @@ def list_tasks(
 
 
 class ConversationTotals(Struct, frozen=True):
-    """Totals. ``tasks``: the number of tasks by status."""
+    """Totals of an organization's conversations. ``tasks``: the number of tasks by status."""
 
     conversations: int
     issues: int

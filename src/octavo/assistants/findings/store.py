@@ -47,7 +47,7 @@ class Health(Struct, frozen=True):
 
 
 class ScanRow(Struct, frozen=True):
-    """Scan. ``low``, ``medium``, and ``high``: the numbers of findings that it created."""
+    """Scan of a site. ``low``, ``medium``, and ``high``: the numbers of findings that it created."""
 
     id: str
     site_id: str
@@ -64,8 +64,8 @@ class ScanRow(Struct, frozen=True):
 
 
 class FindingRow(Struct, frozen=True):
-    """Finding. ``pages``: the number of pages that it concerns. ``changes``: the number of change requests
-    created for it."""
+    """Finding of a site's scan. ``pages``: the number of pages that it concerns. ``changes``: the number of
+    change requests created for it."""
 
     id: str
     site_id: str
@@ -202,7 +202,7 @@ def encode_health(health: Health) -> str:
 
 
 def prune(tx: Transaction, site_id: str) -> None:
-    """Delete old scans, and findings that were done long ago."""
+    """Delete old scans, and findings that were resolved long ago."""
     tx.run(
         """DELETE FROM site_scans WHERE site_id = :site AND id NOT IN (
              SELECT id FROM site_scans WHERE site_id = :site ORDER BY id DESC LIMIT :most)""",

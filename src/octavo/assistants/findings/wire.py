@@ -38,7 +38,8 @@ class ScanFindings(Struct):
 
 
 class SiteScan(Struct, rename="camel", kw_only=True):
-    """Scan. ``findings``: the findings that it created. ``cause`` and ``score``: Octavo extensions."""
+    """Scan of a site. ``findings``: the findings that it created. ``cause`` and ``score``: Octavo
+    extensions."""
 
     id: str
     status: ScanStatus
@@ -63,7 +64,7 @@ class FindingEvidence(Struct, rename="camel", kw_only=True):
 
 
 class SiteFinding(Struct, rename="camel", kw_only=True):
-    """Finding. ``kind``, ``area``, ``space``, and ``evidence``: Octavo extensions."""
+    """Finding of a site's scan. ``kind``, ``area``, ``space``, and ``evidence``: Octavo extensions."""
 
     id: str
     scan: str

@@ -150,7 +150,7 @@ class ModelProvider(Struct, frozen=True):
             raise ModelFailed(self._clean(error.message), may_pass=True) from None
 
     def _events(self, chunks: Iterator[bytes], usage: TokenUsage) -> Iterator[str]:
-        """Yield the pieces of an event stream, which must end properly with a reason."""
+        """Yield the pieces of an event stream. The stream must end with a reason."""
         ended = False
         said = False
         for line in _split_lines(chunks):
@@ -205,9 +205,9 @@ class ModelProvider(Struct, frozen=True):
         try:
             found = msgspec.json.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise ModelFailed("the answer is not JSON", may_pass=True) from None
+            raise ModelFailed("the answer isn't JSON", may_pass=True) from None
         if not isinstance(found, dict):
-            raise ModelFailed("the answer is not a JSON object", may_pass=True)
+            raise ModelFailed("the answer isn't a JSON object", may_pass=True)
         if found.get("error"):
             raise ModelFailed(f"the provider returned an error: {self._clean(_explain(data))}", may_pass=True)
         counted = found.get("usage")
@@ -244,7 +244,7 @@ def _wait_after(error: ModelFailed, attempt: int, until: float) -> None:
 def _normalize_vector(given: object) -> list[float]:
     """Scale a provider's vector to length 1. Raises ModelFailed."""
     if not isinstance(given, list) or not 0 < len(given) <= MAX_DIMENSIONS:
-        raise ModelFailed(f"each vector must have 1 to {MAX_DIMENSIONS} numbers", may_pass=True)
+        raise ModelFailed(f"each vector must have 1 to {MAX_DIMENSIONS:,} numbers", may_pass=True)
     try:
         numbers = [float(each) if type(each) in (int, float) else math.nan for each in given]
     except OverflowError:

@@ -13,7 +13,7 @@ from octavo.kit.db.pagination import Slice, list_page
 
 
 class InstructionsRow(Struct, frozen=True):
-    """Instructions. ``instructions``: the JSON of a document."""
+    """Instructions for the language model. ``instructions``: the JSON of a document."""
 
     instructions: str
     updated_at: int

@@ -58,7 +58,9 @@ def update(tx: Transaction, org: OrgAccess, changes: Sequence[EntryChange]) -> N
         else:
             store.update_entry(tx, _require_entry(tx, org, number, id), translations)
     if store.count_entries(tx, org.organization_id) > MAX_ENTRIES:
-        raise BadRequest(f"operations: a glossary can have at most {MAX_ENTRIES} entries; delete some first")
+        raise BadRequest(
+            f"operations: a glossary can have at most {MAX_ENTRIES:,} entries; delete some first"
+        )
 
 
 def _require_entry(tx: Transaction, org: OrgAccess, number: int, entry_id: str) -> str:

@@ -37,8 +37,8 @@ class NewTranslation(NamedTuple):
 def get_translation(
     tx: Transaction, org: OrgAccess, translation_id: str, needs: Can = Can.VIEW
 ) -> tuple[TranslationRow, SpaceAccess]:
-    """Return a translation and the caller's access to its space, which determines the allowed actions. Raises
-    NotFound, Forbidden."""
+    """Return a translation and the caller's access to its space. The access determines the allowed actions.
+    Raises NotFound, Forbidden."""
     missing = f"There is no translation with the ID {translation_id!r} in this organization."
     found = store.find_translation(tx, org.organization_id, translation_id)
     if found is None:

@@ -132,7 +132,8 @@ def _outdated(
     after: Versions,
     texts: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return people's translations of former source texts, which stay, by the new source text."""
+    """Return people's translations of former source texts, by the new source text. These translations are
+    kept."""
     found: dict[str, str] = {}
     page, item = after.pages.get(part.part_id), after.items.get(part.part_id)
     body = page.body if page is not None else item.content if item is not None else None
@@ -177,16 +178,19 @@ def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
     name = _name(conflict.id, sides.main, sides.change)
     if conflict.kind == "deleted":
         said = (
-            "deleted from the source, but kept because people edited it"
+            "deleted from the source but kept, because people edited it"
             if conflict.theirs is None
-            else "deleted by people, but restored because the source has changed"
+            else "deleted by people but restored, because the source has changed"
         )
         return Problem(name, 0, "kept_by_people", said)
     if conflict.theirs is None:
         return Problem(
-            name, 0, "kept_by_people", f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source, but kept"
+            name,
+            0,
+            "kept_by_people",
+            f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source but kept, because people edited it",
         )
     if conflict.kept == "theirs":
-        said = f"“{str(conflict.theirs)[:SHOWN]}”: deleted by people, but restored because the source has changed"
+        said = f"“{str(conflict.theirs)[:SHOWN]}” was deleted by people but restored, because the source has changed"
         return Problem(name, 0, "kept_by_people", said)
     return _kept_problem(name, str(conflict.theirs))

@@ -27,7 +27,7 @@ MAX_PROBLEMS = 200
 
 
 class TranslationRow(Struct, frozen=True):
-    """Translation. ``space_id``: the space that follows the source. Durations are in milliseconds;
+    """Translation of a space. ``space_id``: the space that follows the source. Durations are in milliseconds;
     ``instructions`` and ``problems`` are JSON."""
 
     id: str
@@ -447,8 +447,8 @@ def list_similar(
 def store_memory(
     tx: Transaction, row: TranslationRow, texts: Mapping[str, str], origin: str, manners: Mapping[str, str]
 ) -> None:
-    """Store translations by their text. Only people can replace human translations. ``manners``: the style
-    hashes of the texts that have one."""
+    """Store translations by their text. Only people can replace human translations. ``manners``: the hashes
+    of the style instructions, by text, for texts that have them."""
     kept = "WHERE translation_memory.origin = 'machine'" if origin == "machine" else ""
     shared = {
         "org": row.organization_id,

@@ -202,5 +202,5 @@ def _read(said: str) -> JsonObject:
 
 
 def _is_unchanged(text: str, translated: str) -> bool:
-    """Return whether a longer text was returned unchanged, which isn't a translation."""
+    """Return whether a longer text was returned unchanged instead of translated."""
     return translated.strip() == text.strip() and len(content_words(strip_tags(text))) > 5

@@ -71,9 +71,9 @@ class TranslationLocation(Struct):
 
 
 class Translation(Struct, rename="camel", kw_only=True):
-    """Translation. Octavo's own fields: ``formality``; ``progress``; ``untranslated``, the number of texts still in
-    the source language; ``notice``, information about the last run; ``problems``, texts that could not be
-    translated."""
+    """Translation of a space. Octavo's own fields: ``formality``; ``progress``; ``untranslated``, the number
+    of texts still in the source language; ``notice``, information about the last run; ``problems``, texts
+    that could not be translated."""
 
     object: Literal["translation"] = "translation"
     id: str

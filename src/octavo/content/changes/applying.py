@@ -212,7 +212,7 @@ class BatchApplication:
         if target.get("kind") == "url" and isinstance(target.get("url"), str):
             url = safe_url(target["url"])
             if url is None:
-                raise BadRequest("target.url: this kind of URL is not allowed")
+                raise BadRequest("target.url: this kind of URL isn't allowed")
             target = {"kind": "url", "url": url}
         elif target.get("kind") in ("page", "anchor") and isinstance(target.get("page"), str):
             self.draft.get_page(target["page"], "target")
@@ -258,7 +258,7 @@ class BatchApplication:
         if change.block is not None:
             if old is None or page is None:
                 raise BadRequest(
-                    "block: the page does not exist in both revisions. Revert the whole page instead."
+                    "block: the page doesn't exist in both revisions. Revert the whole page instead."
                 )
             self.documents.with_blocks_of(page, old, change.block)
         elif old is None:
@@ -362,7 +362,7 @@ class BatchApplication:
             raise Conflict(f"tags: {path} is already used by a page or a file. Rename it first.")
         found, problems = read_tags(self.draft.text(item.content))
         if problems:
-            raise Conflict(f"tags: {path} is not a valid tag file. Fix it first: {problems[0].message}")
+            raise Conflict(f"tags: {path} isn't a valid tag file. Fix it first: {problems[0].message}")
         tags = {tag.tag: tag for tag in found}
         for slug, given in change.tags.items():
             if given is None:

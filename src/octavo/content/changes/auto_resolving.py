@@ -87,7 +87,7 @@ class _ConflictTracker:
 
 
 def _moved(old: str, new: str, at: int, kept: str) -> int | None:
-    """Return the position in ``new`` of the part ``kept``, which is at ``at`` in ``old``; None if it was
+    """Return the position in ``new`` of the part ``kept`` that is at ``at`` in ``old``; None if it was
     changed."""
     a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
     first = len(old[:at].splitlines()) - (not (at == 0 or old[at - 1] in "\r\n"))

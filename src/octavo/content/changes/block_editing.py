@@ -127,7 +127,7 @@ class _BlockEdit:
                 raise BadRequest(f"{field}.markdown: only nodes of the type {allowed.type} are allowed here.")
             document = read(given.markdown)
             if not document.whole:
-                raise TooLarge(f"{field}.markdown: a page can have at most {MAX_NODES} {PARTS}")
+                raise TooLarge(f"{field}.markdown: a page can have at most {MAX_NODES:,} {PARTS}")
             written_references = WrittenReferences()
             if allowed.depth > 1:
                 for node in document.nodes:

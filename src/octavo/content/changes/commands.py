@@ -40,7 +40,7 @@ class DocumentInput(Struct):
 
     def __post_init__(self) -> None:
         if (self.markdown is UNSET) == (self.document is UNSET):
-            raise ValueError("provide either `markdown` or `document`")
+            raise ValueError("provide exactly one of `markdown` and `document`")
 
 
 class GivenLayout(Struct, rename="camel", forbid_unknown_fields=True):
@@ -74,7 +74,7 @@ class CoverUrl(Struct, tag_field="kind", tag="url", forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if safe_url(self.url) is None:
-            raise ValueError("url: this kind of URL is not allowed")
+            raise ValueError("url: this kind of URL isn't allowed")
 
 
 class GivenCover(Struct, rename="camel", forbid_unknown_fields=True):
@@ -252,8 +252,8 @@ MediaType = Annotated[
 
 
 class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
-    """File. ``upload``: the key of an upload of the kind ``page_file``, for files up to 100 MB; an Octavo
-    extension."""
+    """File to add to a space. ``upload``: the key of an upload of the kind ``page_file``, for files up to 100
+    MB; an Octavo extension."""
 
     name: FileName
     url: Annotated[str, Meta(max_length=2048)] | None = None

@@ -124,7 +124,7 @@ def merge_into_main(
 
 
 def merge_into_change(tx: Transaction, sides: Sides, change: State, main: State) -> MergedContent:
-    """Merge main into a change request, which is then based on current main."""
+    """Merge main into a change request, so that the change request is based on current main."""
     found = _merge(tx, sides.base, sides.change, sides.main, change)
     pages = {**sides.base.pages, **sides.main.pages, **sides.change.pages}
     items = {**sides.base.items, **sides.main.items, **sides.change.items}

@@ -105,7 +105,7 @@ class _Copier:
             )
         into = self.material.into
         if into is not None and draft.get_page(into).kind not in ("document", "group"):
-            raise BadRequest(f"page: {into!r} cannot contain pages.")
+            raise BadRequest(f"page: {into!r} can't contain pages.")
         roots = draft.children(into)
         tops = sum(page.parent is None for page in self.material.pages)
         places = iter(ranks_between(roots[-1].rank if roots else None, None, tops))

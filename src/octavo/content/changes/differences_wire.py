@@ -52,8 +52,8 @@ class ChangedTag(Struct):
 
 
 class SemanticChange(Struct, rename="camel", kw_only=True):
-    """Change. ``type`` determines the other fields: ``page_created``, ``file_edited``, ``variables_edited``,
-    and so on."""
+    """Change of one object in a change request. ``type`` determines the other fields: ``page_created``,
+    ``file_edited``, ``variables_edited``, and so on."""
 
     type: str
     page: ChangedPage | UnsetType = UNSET

@@ -207,7 +207,8 @@ class BatchDocuments:
         return {"kind": "url", "url": url} if url else None
 
     def _settle_links(self, owner_id: str) -> None:
-        """Convert names used in this batch, and ids, to paths, which is how other files in the space link."""
+        """Convert names used in this batch, and ids, to paths, because files in a space link to each other by
+        path."""
         owner, given = self.draft.find_put(owner_id), self._given[owner_id]
         if owner is None or (
             isinstance(given, Index) and not self._open_refs[owner_id] & self._page_refs.keys()
@@ -328,7 +329,7 @@ class BatchDocuments:
         return self._with(page, given)
 
     def with_cover(self, page: Page, change: EditedPageFields) -> Page:
-        """Return a page, which has its path, with the given cover."""
+        """Return a page with the given cover. The page must already have its path."""
         given = getattr(change, "cover", UNSET)
         if given is UNSET:
             return page
@@ -390,4 +391,6 @@ class BatchDocuments:
 def _require_whole(source: str) -> None:
     """Raise TooLarge for a page that exceeds the limits of a document."""
     if may_be_cut(source) and not parse_source(body_hash(source), lambda: source).whole:
-        raise TooLarge(f"document: a page can have at most {MAX_NODES} {PARTS}. Split it into several pages.")
+        raise TooLarge(
+            f"document: a page can have at most {MAX_NODES:,} {PARTS}. Split it into several pages."
+        )

@@ -39,7 +39,7 @@ def filling_with_template(
 
 
 def filling_with_source(tx: Transaction, org: OrgAccess, source: ComputedSource) -> MakeEdit:
-    """Return the function that writes the placeholder page, which the pages of a source replace later. Raises
+    """Return the function that writes the placeholder page that the pages of a source replace later. Raises
     BadRequest naming the problem with the source."""
     try:
         compute_revision(tx, Requester("", org.organization_id, org.actor), source, "new")

@@ -45,9 +45,9 @@ class RollbackAnswer(Struct):
 
 
 class RevisionItem(Struct, rename="camel", kw_only=True):
-    """Revision. ``agent``: the agent that the author used. ``contributors``: everyone who edited the merged
-    change request, or who wrote in a page that was edited live, most recent first. ``pages``: the number of
-    pages that it created or changed, with the title of one of them."""
+    """Revision in the history of a space. ``agent``: the agent that the author used. ``contributors``:
+    everyone who edited the merged change request, or who wrote in a page that was edited live, most recent
+    first. ``pages``: the number of pages that it created or changed, with the title of one of them."""
 
     id: str
     parents: list[str]

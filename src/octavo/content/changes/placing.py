@@ -43,7 +43,7 @@ class PagePlacement:
             if into is not None and page.kind == "group":
                 raise BadRequest("into: page groups can only be at the top level.")
             if into is not None and (into == page.id or page.id in self.ancestor_ids(into)):
-                raise BadRequest("into: a page cannot be moved into itself or a page below it.")
+                raise BadRequest("into: a page can't be moved into itself or a page below it.")
         elif change.at is UNSET:
             return page
         siblings = self.draft.children(into)
@@ -58,7 +58,7 @@ class PagePlacement:
             return None
         parent = self.draft.get_page(parent_id, "into")
         if parent.kind not in ("document", "group"):
-            raise BadRequest(f"into: a {parent.kind} cannot contain pages.")
+            raise BadRequest(f"into: a {parent.kind} can't contain pages.")
         return parent
 
     def ancestor_ids(self, page_id: str) -> set[str]:

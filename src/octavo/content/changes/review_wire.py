@@ -68,7 +68,7 @@ class ReviewUrls(Struct):
 
 
 class Review(Struct, rename="camel", kw_only=True):
-    """Review. ``agent``: the agent that the reviewer used; an Octavo extension."""
+    """Review of a change request. ``agent``: the agent that the reviewer used; an Octavo extension."""
 
     id: str
     revision: str

@@ -60,9 +60,9 @@ def request_reviews(
     for user_id in dict.fromkeys((*user_ids, *_reviewers_in(tx, access, change, team_ids))):
         role = role_of_person(tx, access.organization_id, "space", access.space_id, user_id)
         if role is None:
-            raise NotFound(f"users: user {user_id!r} does not exist or cannot see this space.")
+            raise NotFound(f"users: user {user_id!r} doesn't exist or can't see this space.")
         if not at_least(role, SPACE[Can.REVIEW]):
-            raise BadRequest(f"users: {user_id!r} does not have permission to review in this space.")
+            raise BadRequest(f"users: {user_id!r} doesn't have permission to review in this space.")
         if (reason := _review_obstacle(tx, change, user_id)) is not None:
             raise BadRequest(f"users: {reason}")
         asked.append(store.put_reviewer(tx, change, user_id, access.user_id))
@@ -113,7 +113,7 @@ def read_review_body(
     if not comment:
         return None
     if not _comments:
-        raise Unavailable("comment: this server does not support comments.")
+        raise Unavailable("comment: this server doesn't support comments.")
     return _comments[0].read(to, tx, store.get_change(tx, access.change_id), comment)
 
 

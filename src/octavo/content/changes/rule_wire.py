@@ -73,7 +73,7 @@ class TryMergeRules(Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         if (self.change_request is UNSET) == (self.described is UNSET):
-            raise ValueError("changeRequest: provide either `changeRequest` or `described`")
+            raise ValueError("changeRequest: provide exactly one of `changeRequest` and `described`")
 
 
 class TryOrganizationMergeRules(TryMergeRules, rename="camel"):

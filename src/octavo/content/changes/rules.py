@@ -49,7 +49,7 @@ def require_rules(tx: Transaction, change: ChangeRow, actor_id: str) -> None:
     for checked in check_rules(tx, rules, ruled_change(tx, change), actor_id):
         if checked.reason is not None:
             raise PreconditionFailed(
-                f"The merge rule `{checked.rule.get('rule')}` does not pass: {checked.reason}"
+                f"The merge rule `{checked.rule.get('rule')}` doesn't pass: {checked.reason}"
             )
 
 

@@ -252,7 +252,7 @@ def revise_change(
     *,
     refuse_conflicts: bool = False,
 ) -> EditedChange:
-    """Write a revision of a change request with the result of ``make``, which is called again after a
+    """Write a revision of a change request with the result of ``make``. ``make`` is called again after a
     concurrent write. ``author``: the author of the content, if the caller only accepts it."""
 
     try_to_save_pending(context, access.change_id)

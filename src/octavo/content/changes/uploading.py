@@ -1,4 +1,4 @@
-"""Files in a batch of changes, which are fetched and stored before anything is read or locked."""
+"""Files in a batch of changes. They are fetched and stored before anything is read or locked."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def store_uploads(context: Context, space: SpaceAccess, changes: Iterable[Conten
     wanted = list(_inputs(changes))
     if len(wanted) > MAX_FILES:
         raise BadRequest(
-            f"changes: a batch can have at most {MAX_FILES} files, but this one has {len(wanted)}"
+            f"changes: a batch can have at most {MAX_FILES:,} files, but this one has {len(wanted)}"
         )
     urls = sum(given.url is not None for given, _ in wanted)
     if urls > MAX_URLS:

@@ -36,7 +36,7 @@ def make_mark(
     """Mark a page or item as viewed by the caller in a revision of the change request. Raises NotFound,
     BadRequest."""
     if object_id not in _changed(tx, change):
-        raise NotFound(f"This change request does not change {object_id!r}.")
+        raise NotFound(f"This change request doesn't change {object_id!r}.")
     try:
         seen = revision_state(tx, change.space_id, revision_id).layers[0]
     except NotFound:

@@ -32,12 +32,12 @@ class Discussion(InSpace, frozen=True):
         return at_least(self.space.role, SPACE[ability]) and can_write(self.space.actor, "comments")
 
     def may_edit(self, author: str) -> bool:
-        """Return whether the caller can edit a comment, which only its author can."""
+        """Return whether the caller can edit a comment. Only its author can."""
         return author == self.user_id and self.may(Can.COMMENT)
 
     def may_delete(self, author: str) -> bool:
-        """Return whether the caller can delete a comment, which its author and everyone who can edit the
-        content can."""
+        """Return whether the caller can delete a comment. Its author and everyone who can edit the content
+        can."""
         return self.may_edit(author) or self.may(Can.EDIT)
 
 

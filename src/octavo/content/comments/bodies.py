@@ -83,7 +83,7 @@ def source_of(parsed: Parsed, *, may_be_empty: bool = False) -> str:
 
 def _check_length(text: str) -> None:
     if len(text) > MAX_LENGTH:
-        raise BadRequest(f"body: must be at most {MAX_LENGTH} characters of Markdown.")
+        raise BadRequest(f"body: must be at most {MAX_LENGTH:,} characters of Markdown.")
 
 
 # --- mentions -----------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def resolve_mentions(tx: Transaction, space: SpaceAccess, document: Document, be
 def _user_name(tx: Transaction, space: SpaceAccess, user_id: str, known: bool) -> str:
     user = find_user(tx, user_id)
     if user is None or not (known or _sees(tx, space, user_id)):
-        raise NotFound(f"body: user {user_id!r} does not exist or cannot see this space.")
+        raise NotFound(f"body: user {user_id!r} doesn't exist or can't see this space.")
     return user.display_name
 
 
@@ -147,7 +147,7 @@ def _team_name(tx: Transaction, space: SpaceAccess, team_id: str, known: bool) -
     )
     members = tx.all("SELECT user_id FROM team_members WHERE team_id = :id ORDER BY user_id", id=team_id)
     if title is None or not (known or any(_sees(tx, space, user_id) for (user_id,) in members)):
-        raise NotFound(f"body: team {team_id!r} does not exist or cannot see this space.")
+        raise NotFound(f"body: team {team_id!r} doesn't exist or can't see this space.")
     return str(title)
 
 

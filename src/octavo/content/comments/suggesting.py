@@ -40,7 +40,7 @@ def read_suggestion(
         raise BadRequest("suggestion: requires `page` and `node`, which name the block to edit.")
     if about.cell is not None:
         raise BadRequest(
-            "tableCell: cannot be combined with `suggestion`. Suggest an edit of the whole table instead."
+            "tableCell: can't be combined with `suggestion`. Suggest an edit of the whole table instead."
         )
     with context.db.read() as tx:
         access = change_access(tx, discussion.space, discussion.change_id)
@@ -66,7 +66,7 @@ def settle_suggestion(
         comment = store.get_comment(tx, discussion, comment_id)
         kept = store.find_suggestion(tx, comment_id)
         if kept is None:
-            raise NotFound(f"The comment {comment_id!r} does not suggest an edit.")
+            raise NotFound(f"The comment {comment_id!r} doesn't suggest an edit.")
         require_editable(get_change(tx, access.change_id))
     if kept.status == status:
         return

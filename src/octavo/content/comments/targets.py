@@ -84,22 +84,22 @@ def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor
         return Anchor(state.revision_id, None, node_id, record, definition)
     page = find_page(tx, state, page_id)
     if page is None:
-        raise NotFound(f"page: page {page_id!r} does not exist.")
+        raise NotFound(f"page: page {page_id!r} doesn't exist.")
     if node_id is None and cell is None:
         return Anchor(state.revision_id, page_id)
     nodes = _nodes_of(tx, state, page)
     if node_id is None and cell is not None:
         node_id = next((key for key, spots in nodes.tables.items() if cell in spots), None)
         if node_id is None:
-            raise NotFound(f"tableCell: cell {cell[0]!r}, {cell[1]!r} does not exist on this page.")
+            raise NotFound(f"tableCell: cell {cell[0]!r}, {cell[1]!r} doesn't exist on this page.")
     assert node_id is not None
     if node_id not in nodes.keys:
-        raise NotFound(f"node: node {node_id!r} does not exist on this page.")
+        raise NotFound(f"node: node {node_id!r} doesn't exist on this page.")
     if cell is None:
         return Anchor(state.revision_id, page_id, node_id)
     spots = nodes.tables.get(node_id, {})
     if cell not in spots:
-        raise NotFound(f"tableCell: cell {cell[0]!r}, {cell[1]!r} does not exist in this node.")
+        raise NotFound(f"tableCell: cell {cell[0]!r}, {cell[1]!r} doesn't exist in this node.")
     return Anchor(state.revision_id, page_id, node_id, *cell, spots[cell])
 
 

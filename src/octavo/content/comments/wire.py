@@ -82,7 +82,7 @@ class CommentBody(Struct):
 
 
 class CommentReply(Struct, rename="camel", kw_only=True):
-    """Reply. ``agent``: the agent that the author used to write it; an Octavo extension."""
+    """Reply to a comment. ``agent``: the agent that the author used to write it; an Octavo extension."""
 
     id: str
     posted_by: User
@@ -112,7 +112,8 @@ class Suggestion(Struct, rename="camel", kw_only=True):
 
 
 class Comment(Struct, rename="camel", kw_only=True):
-    """Comment. ``agent``: the agent that the author used to write it; an Octavo extension."""
+    """Comment on a page or a change request. ``agent``: the agent that the author used to write it; an Octavo
+    extension."""
 
     id: str
     posted_by: User

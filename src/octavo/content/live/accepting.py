@@ -157,8 +157,8 @@ class _Turn:
         return row, page
 
     def _begin(self, branch: LiveBranch, key: PageKey, epoch: str) -> LiveRow:
-        """Start the epoch of a page at the revision that its first writer has, which may be an earlier
-        one."""
+        """Start the epoch of a page at the revision that its first writer has. It can be an earlier revision
+        than the current one."""
         tx, state = self.tx, branch.state
         if epoch != new_epoch(branch.revision):
             try:

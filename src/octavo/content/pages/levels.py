@@ -111,8 +111,8 @@ class Levels:
         return None
 
     def _whole(self, parent: Page | None) -> list[Page] | None:
-        """Return the entire level if it contains computed pages; otherwise None, because an index then reads
-        it in parts."""
+        """Return all pages of a level that contains computed pages. Return None for any other level, which is
+        read in parts by an index."""
         return self._expansion.children(self._tx, self._state, parent.id if parent else None)
 
     def _rows(

@@ -91,7 +91,7 @@ class GivenTag(Struct, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if self.icon and self.emoji:
-            raise ValueError("provide either `icon` or `emoji`")
+            raise ValueError("provide `icon` or `emoji`, not both")
 
     def tag(self, slug: str) -> Tag:
         color = None if self.color == "default" else self.color

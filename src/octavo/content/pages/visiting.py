@@ -1,4 +1,4 @@
-"""The content API for visitors of a site, which is limited to the content that pages show them.
+"""The content API for visitors of a site. It is limited to the content that pages show them.
 
 The pages are those of a view. Documents are returned as displayed, with expressions replaced by values and
 included content in place. Files are included if a page shows them. Names of variables and reusable content,

@@ -92,7 +92,7 @@ class WayQuery(Struct):
 
     def __post_init__(self) -> None:
         if self.to is not None and self.path is not None:
-            raise ValueError("provide either `to` or `path`, not both")
+            raise ValueError("provide `to` or `path`, not both")
 
 
 class WaysQuery(Struct):
@@ -352,7 +352,7 @@ class ConvertText(Struct):
 
     def __post_init__(self) -> None:
         if (self.markdown is UNSET) == (self.document is UNSET):
-            raise ValueError("provide either `markdown` or `document`")
+            raise ValueError("provide exactly one of `markdown` and `document`")
 
 
 class ConvertedText(Struct):
@@ -376,8 +376,8 @@ class FileVariant(Struct, rename={"download_url": "downloadURL"}):
 
 
 class File(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}, kw_only=True):
-    """File. ``dimensions``: the dimensions of an image as browsers display it, after rotation. ``variants``:
-    the variants of an image, from narrow to wide."""
+    """File of a space. ``dimensions``: the dimensions of an image as browsers display it, after rotation.
+    ``variants``: the variants of an image, from narrow to wide."""
 
     id: str
     name: str

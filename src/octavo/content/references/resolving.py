@@ -151,8 +151,8 @@ class Resolver:
     def resolve(
         self, owner: Owner, ref: JsonObject, type: str, space_id: str | None = None
     ) -> ResolvedReference:
-        """Resolve a reference of ``owner``, which is in the resolver's space or in ``space_id``. ``type``:
-        the type of the node that contains the reference."""
+        """Resolve a reference of ``owner``. The owner is in the resolver's space or in ``space_id``.
+        ``type``: the type of the node that contains the reference."""
         own = self.files(space_id) if space_id is not None else self._own
         assert own is not None
         written = ref.get("url")

@@ -31,7 +31,7 @@ _LEFT_OUT = "Not shown: the content included by this page exceeds the maximum le
 
 
 class DocumentView(Protocol):
-    """View required by documents (``SpaceView``)."""
+    """View of a space that rendering a document requires, such as ``SpaceView``."""
 
     state: State
 

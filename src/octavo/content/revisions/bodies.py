@@ -133,7 +133,7 @@ def list_oversized(tx: Transaction, digests: Iterable[str], most: int) -> list[t
 
 
 def get_body(tx: Transaction, digest: str) -> str:
-    """Return the source with this hash, which exists as long as other content refers to it."""
+    """Return the source with this hash. It exists as long as other content refers to it."""
     row = tx.one("SELECT data FROM bodies WHERE hash = :hash", hash=digest)
     if row is None:
         raise LookupError(f"text {digest} is missing from the database")

@@ -218,8 +218,8 @@ def is_still_true(
 
 
 def apply_derived(tx: Transaction, space_id: str, prepared: PreparedParts) -> None:
-    """Activate prepared data in the transaction of the revision, which has claimed the rows already
-    written."""
+    """Activate prepared data in the transaction of the revision. The transaction has
+    already claimed the written rows."""
     if prepared.staged is None:
         for derived, part in zip(prepared.derived, prepared.parts, strict=True):
             derived.apply(tx, space_id, part)

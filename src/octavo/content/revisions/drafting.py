@@ -1,4 +1,4 @@
-"""Drafts: a state with unsaved changes on top, which can be read like a state. Nothing is written."""
+"""Drafts: a state with unsaved changes on top. A draft can be read like a state. Nothing is written."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Draft:
         """Return a page. ``what``: the name of the field for the error. Raises NotFound."""
         page = self.find_page(page_id)
         if page is None:
-            raise NotFound(f"{what}: page {page_id!r} does not exist in this content.")
+            raise NotFound(f"{what}: page {page_id!r} doesn't exist in this content.")
         return page
 
     def page_before(self, page_id: str) -> Page | None:

@@ -76,7 +76,7 @@ def _require_number(
     more = sum(page is not None for page in changes.pages.values()) - pages_before
     if more > 0 and (count := count_pages(tx, state) + more) > MAX_PAGES:
         raise BadRequest(
-            f"pages: the space would have {count} pages, more than the limit of {MAX_PAGES}."
+            f"pages: the space would have {count:,} pages, more than the limit of {MAX_PAGES:,}."
             " Split it into several spaces"
         )
     for kind, most in MAX_ITEMS.items():
@@ -84,7 +84,7 @@ def _require_number(
         added -= sum(item.kind == kind for item in known.values())
         if added > 0 and (count := count_items(tx, state, kind) + added) > most:
             raise BadRequest(
-                f"{_NAMES[kind]}: the space would have {count} {_NAMES[kind]}, more than the limit of {most}"
+                f"{_NAMES[kind]}: the space would have {count:,} {_NAMES[kind]}, more than the limit of {most:,}"
             )
 
 

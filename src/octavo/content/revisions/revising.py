@@ -41,8 +41,8 @@ class RevisionWriter(Struct):
     _keys: Sequence[KeptKeys]
 
     def write(self, **about: object) -> State:
-        """Create the revision. ``about``: the same as for ``store.commit``. Raises BranchMoved if the branch
-        has changed in the meantime."""
+        """Create the revision. ``about``: the named arguments of ``store.commit``. Raises BranchMoved if the
+        branch has changed in the meantime."""
         made = self._write(**about)
         put_keys(self.tx, self._keys)
         return made
@@ -169,8 +169,8 @@ def prepare_branch(
 def commit(
     tx: Transaction, state: State, changes: Changes, prepared: PreparedCommit, **about: object
 ) -> State:
-    """Create the next revision of a change request. ``about``: the same as for ``store.commit``. Raises
-    BranchMoved, and BadRequest or TooLarge if the space would exceed a limit."""
+    """Create the next revision of a change request. ``about``: the named arguments of ``store.commit``.
+    Raises BranchMoved, and BadRequest or TooLarge if the space would exceed a limit."""
     if prepared.staged is None:
         put_bodies(tx, prepared.texts)
         require_limits(tx, state, changes, prepared.page_size)
@@ -223,8 +223,8 @@ def revise_main(
     **about: object,
 ) -> State:
     """Create the next revision of main. ``state``: its head, or an earlier head to which the changes apply in
-    the same way. ``live``: whether it is a save of a page that is edited live. ``about``: the same as for
-    ``store.commit``. Raises BranchMoved."""
+    the same way. ``live``: whether it is a save of a page that is edited live. ``about``: the named arguments
+    of ``store.commit``. Raises BranchMoved."""
     head = lock_main(tx, state, changes, prepared)
     made = _commit(tx, head, changes, prepared.staged, **about)
     apply_derived(tx, state.space_id, prepared)

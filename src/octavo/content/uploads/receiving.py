@@ -123,7 +123,7 @@ def get_upload(tx: Transaction, organization_id: str, user_id: str, kind: str, k
 
 
 def upload_route(context: Context, pool: SharedThreads) -> Route:
-    """Return the route ``/uploads/{token}``, which accepts bytes in pieces, up to the declared size.
+    """Return the route ``/uploads/{token}``. It accepts bytes in pieces, up to the declared size.
 
     ``PUT`` sends all bytes, ``PATCH`` the bytes after ``Upload-Offset``; ``GET`` and ``HEAD`` return the
     number of bytes that have arrived. ``pool``: the threads that store them.
@@ -269,14 +269,15 @@ def _store(context: Context, spool: Any, limit: int) -> str:
 
 
 def _save_part(context: Context, upload: UploadRow, start: int, spool: Any) -> None:
-    """Save the next bytes of a file. Raises Conflict if others arrived in the meantime."""
+    """Save the next bytes of an upload as a part. Raises Conflict if other bytes arrived in the meantime, and
+    TooManyRequests if the upload has too many parts."""
     size = spool.tell()
     if not size or start != _received(upload):
         return
     with context.db.read() as tx:
         if len(store.list_parts(tx, upload.id)) >= MAX_PARTS:
             raise TooManyRequests(
-                f"The file has more than {MAX_PARTS} parts. Request a new URL and send larger parts."
+                f"The file has more than {MAX_PARTS:,} parts. Request a new URL and send larger parts."
             )
     digest = _store(context, spool, size)
     with context.db.write() as tx:

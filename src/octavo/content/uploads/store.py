@@ -13,8 +13,8 @@ from octavo.kit.db.database import Transaction
 
 
 class UploadRow(Struct, frozen=True):
-    """Upload. ``hash``: the hash of the file; None until all bytes have arrived. ``received``: the number of
-    bytes so far."""
+    """Upload of a file in progress. ``hash``: the hash of the file; None until all bytes have arrived.
+    ``received``: the number of bytes so far."""
 
     id: str
     organization_id: str

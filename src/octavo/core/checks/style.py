@@ -123,14 +123,14 @@ def _read(source: str) -> _Given:
     try:
         # The safe loader builds aliases once, and the length of the text limits what they can build.
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(source, Loader=yaml.CSafeLoader)):
-            raise StyleRuleError("aliases are not supported")
+            raise StyleRuleError("aliases aren't supported")
         data = yaml.load(source, Loader=yaml.CSafeLoader)  # noqa: S506
     except yaml.YAMLError as error:
         raise StyleRuleError(f"invalid YAML: {getattr(error, 'problem', None) or error}") from None
     except (ValueError, RecursionError) as error:
         raise StyleRuleError(f"invalid YAML: {error}") from None
     if not isinstance(data, dict):
-        raise StyleRuleError("a rule is a mapping with `extends` and `message`")
+        raise StyleRuleError("a rule must be a mapping with `extends` and `message`")
     try:
         return msgspec.convert(data, _Given, strict=False)
     except msgspec.ValidationError as error:
@@ -162,7 +162,7 @@ def _compile(pattern: str, given: _Given, *, bounded: bool = True) -> re.Pattern
         compiled: re.Pattern[str] = re2.compile(f"{bounds}{pattern}{bounds}", options)
     except re2.error as error:
         reason = str(error.args[0], "utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
-        raise StyleRuleError(f"the pattern {shorten(pattern, 60)} is not supported: {reason}") from None
+        raise StyleRuleError(f"the pattern {shorten(pattern, 60)} isn't supported: {reason}") from None
     if compiled.search("") is not None:
         raise StyleRuleError(f"the pattern {shorten(pattern, 60)} matches empty text")
     return compiled

@@ -232,7 +232,7 @@ def place_ids(document: Document) -> dict[int, str]:
 
 
 def ids_in_flow(nodes: Iterable[tuple[Block | Inline, Standing]]) -> dict[int, str]:
-    """Return the ids for the output of ``flow``, like ``place_ids``."""
+    """Return the ids of the link targets in the output of ``flow``, by ``id(node)``."""
     found = [(node, place) for node, place in _places_of(nodes) if place.include is None]
     names = name_places([place for _, place in found])
     return {id(node): name for (node, _), name in zip(found, names, strict=True)}

@@ -553,7 +553,10 @@ class BlockEdits:
             field = "after" if place.after is not None else "before"
             found = self._find(place.after or place.before or "", field)
             if isinstance(found.node, Fragment):
-                raise EditError(field, "this is a part of a block. Use `into` to insert into it")
+                raise EditError(
+                    field,
+                    "this is part of a block, so nothing can be inserted next to it. Use `into` to insert into it",
+                )
             if found.parent is None:
                 return None
             return msgspec.structs.replace(found, at=found.at + (field == "after"))
@@ -654,7 +657,7 @@ class BlockEdits:
     def _remove(self, found: _Found, field: str) -> None:
         if isinstance(found.node, Fragment):
             raise EditError(
-                field, "this is a part of a block and can't be deleted. Replace its contents instead"
+                field, "this is part of a block and can't be deleted. Replace its content instead"
             )
         if found.parent is None:
             at = self._place_of(found.slot)

@@ -297,7 +297,7 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         return self._card(target, target.title or label or url or "", target.description)
 
     def reusable_content(self, block: Block) -> Pieces:
-        """Render included content, which is in the node that includes it."""
+        """Render included content. It is stored in the node that includes it."""
         return block.nodes
 
     # Blocks that contain blocks.
@@ -447,7 +447,7 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         )
 
     def integration(self, block: Block) -> Pieces:
-        """Render the fallback content of an integration's block, which scripts replace with that of the
+        """Render the fallback content of an integration's block. Scripts replace it with the content of the
         integration."""
         shown = self._without_integration(block)
         address = self.context.integration(block.data)

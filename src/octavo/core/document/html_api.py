@@ -90,7 +90,7 @@ class ApiRenderer(Renderer):
         return element("div", [*endpoint, *by, *copy, *block.nodes], class_="openapi-head")
 
     def openapi_block(self, block: Block) -> Pieces:
-        """Render an operation listed after others: a line with its method, URL, and title, which expands."""
+        """Render an operation listed after others: an expandable line with its method, URL, and title."""
         self.operations = self.together = True
         title, body = title_and_body(block)
         words, id = shown_words(block.fragments[0]), text_of(block.data, "id")
@@ -135,7 +135,8 @@ class ApiRenderer(Renderer):
         return [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
 
     def openapi_answer(self, block: Block) -> Pieces:
-        """Render a response of an operation: a row with its status, which expands if there are details."""
+        """Render a response of an operation: a row with its status. The row is expandable if there are
+        details."""
         title, body = title_and_body(block)
         words = element("span", only_paragraph(title))
         of = [n for f in block.fragments if f.fragment == "openapi-of" for n in f.nodes]

@@ -60,7 +60,7 @@ class CodeRenderer(Renderer):
         return self._listing(block, len(lines), lambda syntax, shown: self._lines(lines, syntax, shown))
 
     def openapi_listing(self, block: Block) -> Pieces:
-        """Render a listing with many lines of plain text, which are not nodes."""
+        """Render a listing whose many lines are plain text instead of nodes."""
         source = text_of(block.data, "source") or ""
 
         def body(syntax: str, shown: int) -> list[Piece]:

@@ -197,7 +197,7 @@ def url_ref(url: str) -> Data:
 
 def attributes(text: str) -> dict[str, str]:
     """Parse ``a="1" b='2' c`` as a dict. An attribute without a value is ""; if an attribute is repeated, the
-    first value counts. URLs that run scripts are omitted."""
+    first value is used. URLs that run scripts are omitted."""
     found: dict[str, str] = {}
     for name, double, single, bare in ATTRIBUTE.findall(text):
         found.setdefault(name, html.unescape(double or single or bare))

@@ -40,8 +40,8 @@ def to_json(document: Document) -> Data:
 
 
 def nodes_to_json(nodes: Iterable[Inner]) -> list[Data]:
-    """Return some nodes with keys in the form of their document, without the ids of link targets, which
-    depend on the whole document."""
+    """Return some nodes with keys in the form of their document, without the ids of link targets, because
+    these depend on the whole document."""
     return [_show(node, {}) for node in nodes]
 
 
@@ -167,7 +167,7 @@ class _Reader:
         if allowed not in ("blocks", kind.type):
             raise DocumentError(f"{path}.type: expected {allowed}, got {kind.type}")
         if allowed == "blocks" and kind.type in schema.NESTED_ONLY:
-            raise DocumentError(f"{path}.type: {kind.type} is not allowed here")
+            raise DocumentError(f"{path}.type: {kind.type} isn't allowed here")
         block = Block(kind.type, self.data(kind, value, path), key=self.key(value, path))
         if kind.children is not None:
             block.nodes = self.children(kind, value.get("nodes"), path, depth)
@@ -319,7 +319,7 @@ class _Reader:
             return value
         if field.kind == "int":
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**9:
-                raise DocumentError(f"{path}: expected a whole number below 1,000,000,000")
+                raise DocumentError(f"{path}: expected a whole number from 0 to 999,999,999")
             return value
         if field.kind == "number":
             return self.number(value, path)
@@ -329,7 +329,7 @@ class _Reader:
             if isinstance(value, dict):
                 unit = self.text(value.get("unit"), f"{path}.unit")
                 if not re.fullmatch(r"%|[a-z]{1,4}", unit):
-                    raise DocumentError(f"{path}.unit: expected % or a unit of length")
+                    raise DocumentError(f"{path}.unit: expected `%` or a CSS unit of length, such as `em`")
                 size = self.number(value.get("value"), f"{path}.value")
                 return size if unit == "px" else {"unit": unit, "value": size}
             return self.number(value, path)
@@ -360,7 +360,7 @@ class _Reader:
                 found[name] = self.text(value[name], f"{path}.{name}")
         if kind == "url" and not safe_url(found["url"]):
             raise DocumentError(
-                f"{path}.url: this kind of URL is not allowed. Use http, https, mailto, tel, or a relative URL"
+                f"{path}.url: this kind of URL isn't allowed. Use http, https, mailto, tel, or a relative URL"
             )
         return found
 
@@ -446,7 +446,7 @@ def _check_table(block: Block, path: str) -> None:
         for column_id, value in record["values"].items():
             if column_id in definition and not _fits(definition[column_id]["type"], value):
                 kind = definition[column_id]["type"]
-                raise DocumentError(f"{here}.values.{column_id}: does not fit a column of type {kind}")
+                raise DocumentError(f"{here}.values.{column_id}: doesn't fit a column of type {kind}")
 
 
 def _check_options(column: Data, path: str) -> None:

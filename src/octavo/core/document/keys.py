@@ -82,9 +82,9 @@ KeyedPairs = list[tuple[Block | Fragment, Block | Fragment]]
 
 
 def assign_keys(document: Document) -> Document:
-    """Assign every block and fragment without a key one derived from its content, in place. The same text
-    always produces the same keys, even if a later reader finds more in it. Equal nodes are distinguished by
-    their order; no two nodes share a key."""
+    """Assign a key derived from its content to every block and fragment without a key, in place. The same
+    text always produces the same keys, even if a later reader finds more in it. Equal nodes are distinguished
+    by their order; no two nodes share a key."""
     taken: set[str] = set()
     waiting: list[Block | Fragment] = []
     for node in keyed_nodes(document):

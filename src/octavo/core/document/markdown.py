@@ -297,7 +297,8 @@ def label_of(written: str) -> str:
 
 
 def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Parse a link definition; inside a container it leaves a token, because no gap keeps it there."""
+    """Parse a link definition into a token, so that definitions inside containers are kept too: only the gaps
+    between top-level blocks keep their text."""
     if not reference(state, line, end, silent):
         return False
     if not silent:

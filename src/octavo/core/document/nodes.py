@@ -68,8 +68,8 @@ class Fragment(Struct, gc=False, tag_field="object", tag="fragment"):
 
 
 class Block(Struct, gc=False, tag_field="object", tag="block"):
-    """Block. ``source``: the exact Markdown from which it was read; ``None`` after an edit or if it was sent
-    as JSON; only top-level blocks have it."""
+    """Block of a document. ``source``: the exact Markdown from which it was read; ``None`` after an edit or
+    if it was sent as JSON; only top-level blocks have it."""
 
     type: str
     data: Data = {}
@@ -80,10 +80,11 @@ class Block(Struct, gc=False, tag_field="object", tag="block"):
 
 
 class Document(Struct):
-    """Document. ``gaps[i]``: the exact text (blank lines, link definitions) before block ``i``; the last one
-    follows the last block. If no block was edited, gaps and sources joined are the Markdown that was read.
-    ``failed``: the lines, from 0, of blocks that could not be read and are kept as text. ``whole``: whether
-    all of it was read; otherwise the last block is the source beyond ``MAX_NODES``."""
+    """Document as a tree of nodes. ``gaps[i]``: the exact text (blank lines, link definitions) before block
+    ``i``; the last one follows the last block. If no block was edited, gaps and sources joined are the
+    Markdown that was read. ``failed``: the lines, from 0, of blocks that could not be read and are kept as
+    text. ``whole``: whether all of it was read; otherwise the last block is the source beyond
+    ``MAX_NODES``."""
 
     nodes: list[Block]
     gaps: list[str] = []

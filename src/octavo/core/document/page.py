@@ -152,7 +152,7 @@ def unread_conditions(source: str) -> list[HeadProblem]:
     if may_hold_guards(body):
         before = (front + heading).count("\n")
         found += [
-            HeadProblem(before + line, f"{guard} is not a valid condition, so no one can see this content")
+            HeadProblem(before + line, f"{guard} isn't a valid condition, so no one can see this content")
             for line, guard in find_unread(read(body))
         ]
     return found
@@ -169,7 +169,7 @@ def front_matter(front: str) -> tuple[JsonObject, list[HeadProblem]]:
         return {}, []
     text = match["yaml"].replace("\r\n", "\n").replace("\r", "\n")
     if len(text) > MAX_FRONT_MATTER:
-        return {}, [HeadProblem(1, f"the front matter is longer than {MAX_FRONT_MATTER} characters")]
+        return {}, [HeadProblem(1, f"the front matter is longer than {MAX_FRONT_MATTER:,} characters")]
     try:
         values = read_yaml(text).value
     except YamlError as error:

@@ -179,8 +179,8 @@ class _Reader:
         return self.stack[0].children
 
     def end_at(self, line: int) -> None:
-        """End the document with the source from this line on, which starts a block of the page. An open part
-        of it, such as a condition, would otherwise be read without its end."""
+        """End the document with the source from this line on. The line starts a block of the page. An open
+        part of it, such as a condition, would otherwise be read without its end."""
         del self.stack[1:]
         self.whole = False
         self.left = 1

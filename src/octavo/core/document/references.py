@@ -12,7 +12,7 @@ from .nodes import Block, Data, Document, Fragment, Inline, Text, is_plain
 
 
 class Reference(Struct, frozen=True):
-    """Reference. ``ref``: the ContentRef dict. ``key``: the key of its block; None before
+    """Reference in a document. ``ref``: the ContentRef dict. ``key``: the key of its block; None before
     ``keys.assign_keys``. ``type``: the type of the node that contains it. ``path``: its location, such as
     ``nodes[3].nodes[0].data.ref``."""
 

@@ -30,9 +30,9 @@ _TOKEN = re.compile(r"[^\W_]+|\s+|.", re.DOTALL)
 
 
 class Splicing:
-    """Edited blocks of a document. ``was``: the blocks from which they were edited, by key, with their
-    sources. ``gone``: other blocks that existed and may now be inside other blocks. ``definitions``: the
-    definitions between the blocks of the page."""
+    """Edited blocks of a document. ``was``: the blocks before the edits, by key, with their sources.
+    ``gone``: removed blocks, which edits may have moved into other blocks. ``definitions``: the definitions
+    between the blocks of the page."""
 
     def __init__(self, was: Mapping[str, Block], gone: Sequence[Block], definitions: str) -> None:
         self._was, self._gone, self._definitions = was, gone, definitions
@@ -95,8 +95,8 @@ class Splicing:
             yield write_block(block, Styled(source, kept))
 
     def _sources(self) -> dict[str, str]:
-        """Return the sources of blocks that may now be inside others, by their content, and of the blocks
-        inside them."""
+        """Return the sources of previous blocks and of the blocks nested in them, by the digest of their
+        content, because edits may have moved them into other blocks."""
         if self._known is None:
             self._known = {}
             olds = [old for old in (*self._was.values(), *self._gone) if len(old.source or "") <= MAX_SOURCE]
@@ -121,8 +121,8 @@ class Splicing:
         return self._definitions + "\n\n" if "[" in text and self._definitions else ""
 
     def _read(self, text: str) -> str | None:
-        """Return the content of a text read as one block of the page; None if it is not one block. The text
-        can end with blank lines with whitespace, which are read as such only before other text."""
+        """Return the digest of a text read as one block of the page; None if it isn't exactly one block.
+        Whitespace at the end of the text is ignored."""
         found = read(self._before(text) + text).nodes
         return (
             _digest(found) if len(found) == 1 and (found[0].source or "").rstrip() == text.rstrip() else None

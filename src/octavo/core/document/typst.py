@@ -480,7 +480,7 @@ class _Printer:
         return self._card(target, target.title or label or url or "", target.description or "")
 
     def reusable_content(self, block: Block) -> Pieces:
-        """Render included content, which is in the node that includes it."""
+        """Render included content. It is stored in the node that includes it."""
         return block.nodes
 
     # Blocks that contain blocks.

@@ -200,7 +200,7 @@ class _Reader:
 
 
 def _flattened(data: JsonObject) -> JsonObject:
-    """Return the data of a button with the texts of its action as separate fields, which the editor edits."""
+    """Return the data of a button with the texts of its action as separate fields that can be edited."""
     action = data.get("action")
     if not isinstance(action, dict):
         return data

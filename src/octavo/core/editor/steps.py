@@ -46,7 +46,7 @@ class StepError(Exception):
 
 
 class _MarkSetStep(Step):
-    """Several changes of marks as one step, which the library does not have yet."""
+    """Several changes of marks as one step. The library doesn't have such a step yet."""
 
     def __init__(self, steps: list[Step]) -> None:
         self.steps = steps
@@ -102,7 +102,7 @@ def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
         except Exception as error:  # The library raises any exception for JSON that is not a step.
             raise StepError(index, f"{type(error).__name__}: {error}"[:500]) from None
         if result.doc is None:
-            raise StepError(index, result.failed or "the step does not fit the document")
+            raise StepError(index, result.failed or "the step doesn't fit the document")
         doc = result.doc
         ranges.append(tuple(step.get_map().ranges))
     return Applied(doc, ranges)
@@ -161,7 +161,7 @@ saved."""
 
 
 def _require_valid(json: StepJson) -> None:
-    """Check attributes and depth, which the library does not check. Raises ValueError."""
+    """Check attributes and depth, because the library doesn't. Raises ValueError."""
     if json.get("stepType") == "attr":
         _require_attribute(json["attr"], json["value"])
     level: list[Any] = [json]
@@ -185,9 +185,9 @@ def _require_valid(json: StepJson) -> None:
 def _require_attribute(name: str, value: object) -> None:
     types = _ATTRIBUTES.get(name)
     if types is not None and not isinstance(value, types):
-        raise ValueError(f"the attribute {name} can't be {type(value).__name__}")
+        raise ValueError(f"the attribute `{name}` has a value of the wrong type")
     if name == "key" and isinstance(value, str) and not 0 < len(value) <= MAX_KEY:
-        raise ValueError(f"a key can have 1 to {MAX_KEY} characters")
+        raise ValueError(f"a key must have 1 to {MAX_KEY} characters")
     if name == "json" and isinstance(value, dict) and not isinstance(value.get("key"), _OPTIONAL_TEXT):
         raise ValueError("a key must be a string")
 

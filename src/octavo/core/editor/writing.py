@@ -81,7 +81,7 @@ def _write_blocks(parent: Node) -> list[JsonObject]:
 
 
 def _write_filled(parent: Node) -> list[JsonObject]:
-    """Return the blocks of an item or a cell, which has an empty paragraph if it has no other content."""
+    """Return the blocks of an item or a cell: an empty paragraph if it has no other content."""
     return _write_blocks(parent) or [write_block(parent.child(0))]
 
 

@@ -233,7 +233,7 @@ def decoded_path(request: Request) -> str:
 
 
 def private_answer(admission: Admission, answer: Answer) -> Answer:
-    """Return a response of a restricted site, which only the visitor's own browser can store."""
+    """Return a response of a restricted site. Only the visitor's own browser can store it."""
     if not admission.personal and not admission.key:
         return answer
     headers = dict(answer.headers)
@@ -243,7 +243,7 @@ def private_answer(admission: Admission, answer: Answer) -> Answer:
 
 
 def is_json(request: Request) -> bool:
-    """Return whether the body is declared as JSON, which HTML forms can't do."""
+    """Return whether the body is declared as JSON. HTML forms can't declare that."""
     return request.header(b"content-type").partition(";")[0].strip().lower() == "application/json"
 
 
@@ -261,5 +261,5 @@ def read_query(view: View) -> str:
     """Return the query ``q`` of a search or question. Raises BadRequest if it is too long."""
     query = parse_qs(view.request.query_string.decode("latin-1")).get("q", [""])[0].replace("\0", "")
     if len(query) > MAX_SEARCH:
-        raise BadRequest(f"q: must be at most {MAX_SEARCH} characters")
+        raise BadRequest(f"q: must be at most {MAX_SEARCH:,} characters")
     return query

@@ -1,4 +1,4 @@
-"""Application of the reader, which responds to every URL of published sites.
+"""Application that responds to every URL of published sites.
 
 Responses are cached until the next commit (the database reports commits). After a commit, a response is still
 used if its dependencies are unchanged: the site and the revisions of its spaces. A cached page view therefore
@@ -378,7 +378,7 @@ class Sites:
         return file_answer(self._context, grant, None)
 
     def read_picture(self, request: Request) -> Answer:
-        """Return a logo or icon of a site, which is public."""
+        """Return a logo or icon of a site. These images are public."""
         require_shared_host(self._context, request.header(b"host"))
         with self._context.db.read() as tx:
             found = find_picture(tx, request.parameters["picture"])

@@ -200,7 +200,7 @@ def draw_output(
     # The output of a completed component hasn't been checked.
     given = output["element"] if output.get("type") == "element" else None
     if given is None or given["type"] != root:
-        raise CannotBeDrawn(f"the element is not a {root}")
+        raise CannotBeDrawn(f"the element isn't a {root}")
     reader = _Reader(output["state"], labels, new_tab, sign is not None, frames)
     element = reader.element(given)
     offer = sign(reader.actions, reader.fields) if sign is not None and reader.actions else None

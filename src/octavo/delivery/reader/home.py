@@ -25,8 +25,8 @@ _MOST = 100
 
 
 def answer_missing(context: Context, request: Request, error: NotFound) -> Answer:
-    """Return the response for a URL without a site, or without a page of a restricted site, which is the same
-    for both."""
+    """Return the response for a URL without a site, or without a page of a restricted site. The response is
+    the same for both."""
     if not accepts_page(request.headers):
         return text_error(error)
     frame = own_frame(context.settings.name, "/", "/")

@@ -123,7 +123,7 @@ class _Part(NamedTuple):
 
 
 def _parts(chapters: Sequence[IndexChapter]) -> list[_Part]:
-    """Return the lists of chapters in texts of at most ``_MAX_INDEX`` characters, split between pages."""
+    """Return the lists of pages as parts of at most ``_MAX_INDEX`` characters, split between pages."""
     found: list[_Part] = []
     lines: list[str] = []
     names: list[str] = []

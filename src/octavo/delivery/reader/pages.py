@@ -92,8 +92,8 @@ _closed: WeakKeyDictionary[PageTree, tuple[str, dict[str, NavItem]]] = WeakKeyDi
 
 
 def _closed_entries(tree: PageTree, base: str) -> dict[str, NavItem]:
-    """Return the entries of pages that aren't open, which are the same on every page of a large tree. They
-    are cached for the base that was requested last."""
+    """Return the entries of pages that aren't open. They are the same on every page of a large tree. They are
+    cached for the base that was requested last."""
     kept = _closed.get(tree)
     if kept is None or kept[0] != base:
         kept = _closed[tree] = (base, {})
@@ -510,8 +510,8 @@ class PageBuilder:
         )
 
     def _elided_entry(self, pages: list[Page]) -> tuple[NavItem, ...]:
-        """Return an entry in place of omitted pages of a long list: a link to the nearest of them, which is shown
-        with the pages around it."""
+        """Return an entry in place of omitted pages of a long list: a link to the nearest of them. That page
+        is then shown with the pages around it."""
         nearest = next(
             (found for page in pages if (found := self._tree.first_document(page)) is not None), None
         )

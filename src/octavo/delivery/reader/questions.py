@@ -55,7 +55,7 @@ def read_question(form: bytes) -> Question:
     asked, before = fields.get("q", [""])[0], fields.get("before", [])
     for name, text in (("q", asked), *(("before", one) for one in before)):
         if len(text) > MAX_QUESTION or "\0" in text:
-            raise BadRequest(f"{name}: must be text of at most {MAX_QUESTION} characters")
+            raise BadRequest(f"{name}: must be text of at most {MAX_QUESTION:,} characters")
     if not asked.strip():
         raise BadRequest("q: must not be empty")
     return Question(asked.strip(), tuple(before[-_BEFORE:]))
@@ -179,7 +179,7 @@ def check_question(asked: str, goal: str) -> Question:
     question. Raises BadRequest."""
     for name, text in (("ask", asked), ("goal", goal)):
         if len(text) > MAX_QUESTION or "\0" in text:
-            raise BadRequest(f"{name}: must be text of at most {MAX_QUESTION} characters")
+            raise BadRequest(f"{name}: must be text of at most {MAX_QUESTION:,} characters")
     if not asked.strip():
         raise BadRequest("ask: must not be empty")
     return Question(asked.strip(), (goal.strip(),) if goal.strip() else ())

@@ -377,8 +377,8 @@ class LayoutView(Struct, frozen=True, kw_only=True):
 
 
 class CoverView(Struct, frozen=True, kw_only=True):
-    """Cover. ``hero``: whether it spans the whole width; otherwise it is as wide as the text. The height is
-    in pixels. ``focus``: the vertical position of the image in percent."""
+    """Cover image of a page. ``hero``: whether it spans the whole width; otherwise it is as wide as the text.
+    The height is in pixels. ``focus``: the vertical position of the image in percent."""
 
     light: Asset
     dark: Asset | None = None
@@ -387,7 +387,7 @@ class CoverView(Struct, frozen=True, kw_only=True):
     focus: int = 50
 
     def sizes(self, image: Asset) -> str:
-        """Return the displayed width of an image, which fills the screen at the cover's height."""
+        """Return the displayed width of an image that fills the screen at the cover's height."""
         high = -(-self.height * image.width // image.height) if image.width and image.height else 0
         return f"max(100vw, {high}px)"
 
@@ -594,8 +594,8 @@ class SourceView(Struct, frozen=True, kw_only=True):
 
 
 class AnsweredView(Struct, frozen=True, kw_only=True):
-    """Question with its answer, which may be incomplete. ``before``: the questions so far, including this
-    one. ``written``: whether a model wrote the answer, based on ``sources``."""
+    """Question with its answer. The answer can be incomplete. ``before``: the questions so far, including
+    this one. ``written``: whether a model wrote the answer, based on ``sources``."""
 
     question: str
     before: tuple[str, ...]

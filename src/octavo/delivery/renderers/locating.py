@@ -39,8 +39,8 @@ _MISSING = "No site is published at this URL."
 
 
 class Redirection(Struct):
-    """Redirect. ``content``: whether the target is another URL of a site. ``external``: whether it is any
-    other URL."""
+    """Redirect to another URL. ``content``: whether the target is another URL of a site. ``external``:
+    whether it is any other URL."""
 
     target: Literal["application", "content", "external"]
     redirect: str

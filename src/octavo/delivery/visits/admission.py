@@ -119,7 +119,7 @@ class Admission(Struct, frozen=True):
 
     @property
     def audience(self) -> str:
-        """Return a key for everyone who sees the same content, which is part of every cache key."""
+        """Return a key shared by everyone who sees the same content. It is part of every cache key."""
         if self.personal:
             key = f"{self.key} drafts" if self.drafts else self.key
             return f"{key} {msgspec.json.encode(self.claims, order='sorted').decode()}"

@@ -89,7 +89,7 @@ class ResponseDependencies(Struct):
 
 
 class SiteVisit(Struct, frozen=True):
-    """Visit at a site. ``path``: the requested path, decoded. ``rest``: the decoded part of it after the
+    """Visit to a site. ``path``: the requested path, decoded. ``rest``: the decoded part of it after the
     base. ``base``: the site's path with slashes at both ends, escaped for use in URLs. All three match the
     visitor's browser. ``published``: the public URL of the site's start.
 

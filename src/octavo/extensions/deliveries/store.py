@@ -134,7 +134,7 @@ def insert_done(
     error: str | None,
     logs: list[LogLine],
 ) -> None:
-    """Insert an event with an immediate response, which was never in a queue. ``error``: the reason for a
+    """Insert an event that got an immediate response and was never in a queue. ``error``: the reason for a
     failure."""
     insert(
         tx,

@@ -141,7 +141,7 @@ class _Question:
         try:
             text = answer.body.decode()
         except UnicodeDecodeError:
-            raise BadRequest("source.type: the integration did not return JSON.") from None
+            raise BadRequest("source.type: the integration didn't return JSON.") from None
         self._read(text)
         return AnswerRow(self.made_of, _hash(text), text)
 
@@ -193,7 +193,7 @@ def _answer(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
     found = question.find(tx)
     if found is None:
         raise NotFetchedYet(
-            "source.type: the content has not been computed yet. Try again later.", question.fetch
+            "source.type: the content hasn't been computed yet. Try again later.", question.fetch
         )
     return found.answer
 

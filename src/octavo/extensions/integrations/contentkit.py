@@ -65,7 +65,7 @@ def read_output(data: bytes) -> JsonObject:
     try:
         output = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise BadOutput("the output is not JSON, or is nested too deeply") from None
+        raise BadOutput("the output isn't JSON, or is nested too deeply") from None
     if not isinstance(output, dict):
         raise BadOutput("the output must be an object")
     if output.get("type") == "complete":

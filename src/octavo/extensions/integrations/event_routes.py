@@ -50,8 +50,8 @@ def _recipient(integration: IntegrationAccess) -> DeliveryRecipient:
 
 
 def _organization_shown(integration: IntegrationAccess) -> str | None:
-    """Return the organization whose events people see, which is their own; None for the integration itself,
-    which sees all events."""
+    """Return the organization whose events the caller sees: a person's own. Return None for the integration
+    itself, which sees all events."""
     return None if integration.by_script else integration.row.organization_id
 
 

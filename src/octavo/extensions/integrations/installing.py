@@ -258,7 +258,7 @@ def require_place(access: PlaceAccess) -> PlaceRow:
 
 
 def _not_there(access: PlaceAccess) -> NotFound:
-    return NotFound(f"This integration is not installed on the {kind_of(access)} {access.place_id!r}.")
+    return NotFound(f"This integration isn't installed on the {kind_of(access)} {access.place_id!r}.")
 
 
 def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Mapping[str, Any]) -> PlaceRow:

@@ -225,7 +225,7 @@ def fetch_for(api_url: str, allowed: str) -> Fetch:
         except FetchError as error:
             raise FetchRefused(error.message) from None
         if wanted.redirect == "error" and got.status in _REDIRECTS and "location" in got.headers:
-            raise FetchRefused(f"returned a redirect ({got.status}), which the request does not allow")
+            raise FetchRefused(f"returned a redirect ({got.status}), which the request doesn't allow")
         headers = [(name, value) for name, value in got.headers.multi_items() if name not in _DROPPED]
         return HostResponse(got.url, got.status, headers, got.body)
 

@@ -53,8 +53,8 @@ class BlockMarkdown(Struct):
 
 @schema_name("Block")
 class IntegrationBlock(Struct, rename={"url_unfurl": "urlUnfurl"}, omit_defaults=True):
-    """Block. ``url_unfurl``: the patterns of URLs that become this block when they are pasted into a page; see
-    ``core.url_patterns``."""
+    """Block that an integration provides. ``url_unfurl``: the patterns of URLs that become this block when
+    they are pasted into a page; see ``core.url_patterns``."""
 
     id: Id
     title: PartTitle

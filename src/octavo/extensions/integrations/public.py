@@ -192,8 +192,8 @@ def _missing() -> NotFound:
 
 
 def find_subject_at(tx: Transaction, path: list[str]) -> tuple[Subject, list[str]]:
-    """Return the most specific installation that a path names and the rest of the path, which starts with the
-    integration's name.
+    """Return the most specific installation that a path names and the rest of the path. The rest starts with
+    the integration's name.
 
     Raises NotFound.
     """

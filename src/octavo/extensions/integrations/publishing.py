@@ -91,8 +91,8 @@ def publish(context: Context, actor: Actor, name: str, given: PublishIntegration
 def move_to_copy(
     context: Context, name: str, given: PublishIntegration, installation: InstallationRow
 ) -> None:
-    """Move an installation to the integration ``name`` of its own organization, which is published first if
-    it is new.
+    """Move an installation to the integration ``name`` of its own organization. The integration is published
+    first if it is new.
 
     Events that are queued for the former script are dropped; only the copy gets events from then on.
     """
@@ -161,7 +161,7 @@ def _require_publisher(
     named = find_organization_by_hostname(tx, organization)
     org = organization_access(tx, actor, Can.ADMIN, named.id if named else organization)
     if store.find_owner_of_name(tx, name) not in (None, org.organization_id):
-        raise NotFound(f"The name {name!r} is not available. Choose another name.")
+        raise NotFound(f"The name {name!r} isn't available. Choose another name.")
     return org.organization_id, store.find_integration(tx, name)
 
 

@@ -318,7 +318,7 @@ def get_status(call: Call, org: OrgAccess, integration_name: str) -> Integration
         row = store.find_integration(tx, integration_name)
         found = store.find_installation_in(tx, row.id, org.organization_id) if row else None
     if found is None:
-        raise NotFound(f"{integration_name!r} is not installed in this organization.")
+        raise NotFound(f"{integration_name!r} isn't installed in this organization.")
     return IntegrationStatus(found.status)  # type: ignore[arg-type]
 
 

@@ -30,7 +30,7 @@ SCRIPT, ICON = "script", "icon"
 
 
 class IntegrationRow(Struct, frozen=True):
-    """Integration. ``secrets`` and ``signing_secret`` are encrypted."""
+    """Integration with its current version. ``secrets`` and ``signing_secret`` are encrypted."""
 
     id: str
     name: str
@@ -50,8 +50,8 @@ class IntegrationRow(Struct, frozen=True):
 
 
 class InstallationRow(Struct, frozen=True):
-    """Installation. ``configuration``: the encrypted configuration. ``scopes``: the scopes that the
-    organization agreed to."""
+    """Installation of an integration in an organization. ``configuration``: the encrypted configuration.
+    ``scopes``: the scopes that the organization agreed to."""
 
     id: str
     integration_id: str

@@ -44,7 +44,8 @@ class RotateSecret(Struct):
 
 
 class Webhook(Struct, rename="camel", kw_only=True):
-    """Webhook. ``overlapUntil``: the time until which messages are signed with two secrets."""
+    """Webhook of an organization. ``overlapUntil``: the time until which messages are signed with two
+    secrets."""
 
     object: Literal["webhook"] = "webhook"
     id: str
@@ -68,9 +69,9 @@ class DeliveriesQuery(PageQuery):
 
 
 class WebhookDelivery(Struct, rename="camel", kw_only=True):
-    """Delivery. ``id``: the `webhook-id` of the message. ``answered``: the status code of the response to the
-    last attempt. ``nextAttemptAt``: the time of the next attempt, only while pending. ``error``: the reason
-    why the last attempt failed."""
+    """Delivery of a webhook message. ``id``: the `webhook-id` of the message. ``answered``: the status code
+    of the response to the last attempt. ``nextAttemptAt``: the time of the next attempt, only while pending.
+    ``error``: the reason why the last attempt failed."""
 
     object: Literal["webhook-delivery"] = "webhook-delivery"
     id: str

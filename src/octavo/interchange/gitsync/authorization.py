@@ -69,7 +69,8 @@ def sync_access(tx: Transaction, actor: Actor, needs: Can, kind: OwnerKind, obje
 
 @enters(SyncAccess, "installationId")
 def enter_git_installation(call: Call, needs: Can, installation_id: str) -> SyncAccess:
-    """Authorize the caller for the space or site that an installation syncs, which has the same ID."""
+    """Authorize the caller for the space or site that an installation syncs. The space or site has the
+    installation's ID."""
     missing = NotFound(f"There is no installation {installation_id!r}.")
     actor = require_actor(call)
     with call.db.read() as tx:

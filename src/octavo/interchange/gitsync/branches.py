@@ -423,7 +423,8 @@ class _BranchFollower:
         self._report_status(change, head)
 
     def _contributed(self, tx: Transaction, change_id: str, writers: set[CommitPerson]) -> None:
-        """Record the authors of pushed commits as contributors, who can't review the change request."""
+        """Record the authors of pushed commits as contributors. Contributors can't review the change
+        request."""
         organization = self.sync.space.organization_id
         for user_id in find_writers(tx, organization, writers) - {self.sync.space.user_id}:
             add_contribution(tx, change_id, user_id, "edit")

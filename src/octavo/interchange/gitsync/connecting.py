@@ -52,7 +52,7 @@ def get(tx: Transaction, at: SyncAccess) -> Connected:
     """Return the sync. Raises NotFound if there is none."""
     found = store.find(tx, at.rows, at.id)
     if found is None:
-        raise NotFound(f"This {at.kind} is not synced with a Git repository.")
+        raise NotFound(f"This {at.kind} isn't synced with a Git repository.")
     return found
 
 
@@ -60,7 +60,7 @@ def get_space_sync(tx: Transaction, space_id: str) -> SyncRow:
     """Return the sync of a space. Raises NotFound if there is none."""
     found = store.find(tx, SyncRow, space_id)
     if found is None:
-        raise NotFound("This space is not synced with a Git repository.")
+        raise NotFound("This space isn't synced with a Git repository.")
     return found
 
 
@@ -105,7 +105,7 @@ def connect(
 def new_row(
     tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedSync
 ) -> tuple[Connected, str]:
-    """Return the row, which is not stored yet, and its webhook secret. Raises BadRequest, Conflict, and
+    """Return a new row that isn't stored yet, and its webhook secret. Raises BadRequest, Conflict, and
     Forbidden if the caller can't see all the content that would be synced."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)

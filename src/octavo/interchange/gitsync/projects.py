@@ -49,7 +49,8 @@ class CommittedFolder(Protocol):
         ...
 
     def is_moved(self, old: str, new: str, since: str | None) -> bool:
-        """Return whether the folder ``new`` is the folder ``old`` of the commit ``since``, which no longer exists."""
+        """Return whether the folder ``new`` is the folder ``old`` of the commit ``since``, and ``old`` no
+        longer exists."""
         ...
 
 

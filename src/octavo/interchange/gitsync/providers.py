@@ -28,8 +28,8 @@ _STATES = {
 
 
 class CommitStatus(Struct, frozen=True):
-    """Status of a commit. ``name``: the name that distinguishes the statuses of several spaces. ``key``: the
-    same for machines. ``url``: the page with details."""
+    """Status of a commit. ``name``: the name that distinguishes the statuses of several spaces. ``key``: a
+    short identifier with the same purpose, for providers that require one. ``url``: the page with details."""
 
     commit: str
     state: Literal["success", "failure"]

@@ -66,8 +66,8 @@ def name_of(thing: Page | Item | PlannedPage) -> tuple[str, str]:
 
 
 class ReadContent(Struct):
-    """State of all content that the commits of a repository changed (None: deleted). ``oids``: Git's names of
-    the texts and bytes that were read."""
+    """State of all content that the commits of a repository changed (None: deleted). ``oids``: the Git object
+    IDs of the texts and bytes that were read."""
 
     versions: Versions
     problems: list[Problem]

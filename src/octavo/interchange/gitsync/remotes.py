@@ -272,7 +272,7 @@ class RemoteConnection:
         except NotGitRepository:
             raise Stopped(
                 Reason.UNREACHABLE,
-                f"{where} is not a Git repository, or this credential has no access to it. Check both.",
+                f"{where} isn't a Git repository, or this credential has no access to it. Check both.",
             ) from None
         except HTTPUnauthorized:
             raise Stopped(

@@ -76,7 +76,7 @@ class CommitText(Struct, frozen=True):
 
 
 class _Objects:
-    """Objects that are read one by one when they are written somewhere."""
+    """Sequence of Git objects, each of which is read only when the sequence is iterated."""
 
     def __init__(self, find: Callable[[bytes], Any], oids: Sequence[bytes]) -> None:
         self._find, self._oids = find, oids
@@ -147,7 +147,7 @@ class Repository:
     def commit(self, commit_id: str) -> Commit:
         found = self._find(commit_id.encode())
         if not isinstance(found, Commit) or found.tree is None:
-            raise Stopped(Reason.DAMAGED, f"{commit_id[:12]} is not a commit")
+            raise Stopped(Reason.DAMAGED, f"{commit_id[:12]} isn't a commit")
         return found
 
     def _find(self, oid: bytes) -> object:

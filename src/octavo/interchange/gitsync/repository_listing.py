@@ -35,7 +35,7 @@ class ProviderAccount(Struct, frozen=True):
 
 
 class ListedRepository(Struct, frozen=True):
-    """Repository. ``path``: the provider's name of the repository, with its owner."""
+    """Repository at a Git provider. ``path``: the provider's name of the repository, with its owner."""
 
     id: int
     path: str

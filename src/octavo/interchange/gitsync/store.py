@@ -520,7 +520,7 @@ def put_blobs(tx: Transaction, space_id: str, oids: Mapping[str, str]) -> None:
 
 
 def find_blobs(tx: Transaction, space_id: str, contents: Iterable[str]) -> dict[str, str]:
-    """Return Git's names of these texts and bytes, if they were synced."""
+    """Return the Git object IDs of these texts and bytes that were synced, by their content hashes."""
     wanted = list(contents)
     found: dict[str, str] = {}
     for start in range(0, len(wanted), 500):
@@ -606,7 +606,7 @@ def count_ahead(tx: Transaction, space_id: str) -> int:
 
 
 def find_names(tx: Transaction, space_id: str) -> GitNames | None:
-    """Return Git's names of a space's content; None if it is not synced."""
+    """Return the Git object IDs of a space's content; None if it is not synced."""
     found = tx.one("SELECT commit_id FROM git_syncs WHERE space_id = :space", space=space_id)
     if found is None:
         return None

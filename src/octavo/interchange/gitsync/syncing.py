@@ -480,8 +480,9 @@ class Sync(SyncRun[SyncRow]):
     def entries(
         self, copy: Repository, commit: str | None, files: Mapping[str, FileContent | None]
     ) -> tuple[dict[str, CommittedFile | None], dict[str, str]]:
-        """Return the files that a commit on top of ``commit`` changes, and Git's names of all texts and
-        bytes. Files tracked by Git LFS are uploaded to its server; files that it rejects stay unchanged."""
+        """Return the files that a commit on top of ``commit`` changes, and the Git object IDs of all texts
+        and bytes. Files tracked by Git LFS are uploaded to its server; files that it rejects stay
+        unchanged."""
         found: dict[str, CommittedFile | None] = {}
         oids: dict[str, str] = {}
         tree, is_tracked = copy.tree_of(commit), Tracked(copy, commit)
@@ -527,7 +528,8 @@ class Sync(SyncRun[SyncRow]):
         return copy.holds(oid) and (copy.size(oid) > MOST_POINTER or read_pointer(copy.read(oid)) is None)
 
     def _send_large(self, copy: Repository, files: Mapping[str, FileContent]) -> dict[str, str]:
-        """Return Git's names of the pointers to these files, except files that Git LFS rejects."""
+        """Upload these files to the Git LFS server, and return the Git object IDs of their pointers by path,
+        except files that the server rejects."""
         pointers: dict[str, bytes] = {}
         sizes: dict[str, int] = {}
         for path, file in files.items():
@@ -572,7 +574,7 @@ class Sync(SyncRun[SyncRow]):
 
 
 def _oids(tx: Transaction, state: State, entries: Mapping[str, CommittedFile]) -> dict[str, str]:
-    """Return Git's names of the texts and bytes of a state, by Octavo's names."""
+    """Return the Git object IDs of the texts and bytes of a state, by their content hashes."""
     pairs: list[tuple[str | None, str | None]] = [
         (page.file_path, page.body) for page in list_pages(tx, state)
     ]

@@ -72,7 +72,7 @@ def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> 
 
     @cache
     def others() -> list[_Other]:
-        """Return the other variants, which are laid out only when a link points to none of the imported
+        """Return the other variants. They are laid out only when a link points to none of the imported
         pages."""
         return [
             _Other(one, _Gathering(files, one.lay_out(), project, add, tick), False)
@@ -292,7 +292,7 @@ class _Gathering:
         return path
 
     def _add_unlisted(self) -> None:
-        """Add pages that no navigation lists, which are reachable only by links."""
+        """Add pages that no navigation lists and that are reachable only by links."""
         for path in self.layout.addresses:
             if path not in self.pages and path in self.files.known:
                 self.hidden.add(path)

@@ -139,7 +139,7 @@ def _read_netlify(text: str) -> Iterator[GivenRedirect]:
         if not rest:
             yield _wrong(number, source, "has no destination")
         elif conditions:
-            yield _wrong(number, source, f"conditions such as {conditions[0]} are not supported")
+            yield _wrong(number, source, f"conditions such as {conditions[0]} aren't supported")
         else:
             yield _given(number, source, rest[0], rest[1] if len(rest) > 1 else "301")
 
@@ -226,7 +226,8 @@ def _read_value(found: object) -> Iterator[GivenRedirect]:
 
 
 def _of_plugin(plugin: object) -> Iterator[object]:
-    """Yield the redirects in the settings of a plugin, which follow its name in a list or are its value in a map."""
+    """Yield the redirects in the settings of a plugin. The settings follow its name in a list or are its
+    value in a map."""
     if isinstance(plugin, list) and len(plugin) > 1 and "redirects" in str(plugin[0]):
         yield mapping(plugin[1]).get("redirects")
     named = mapping(mapping(plugin).get("redirects")) if isinstance(plugin, dict) else {}
@@ -254,7 +255,7 @@ def _read_list(found: list[object], default: str) -> Iterator[GivenRedirect]:
         for source in given if isinstance(given, list) else [given]:
             number += 1
             if limits:
-                yield _wrong(number, text_of(source), f"`{limits[0]}` is not supported")
+                yield _wrong(number, text_of(source), f"`{limits[0]}` isn't supported")
             else:
                 yield _given(number, text_of(source), target, status)
 
@@ -270,7 +271,7 @@ def _given(row: int, source: str, destination: str, status: str) -> GivenRedirec
     """Return a redirect as other platforms write it. ``status``: empty if the file doesn't specify it."""
     code = status.removesuffix("!")
     if code and (not code.isdigit() or int(code) not in (*_PERMANENT, *_TEMPORARY)):
-        return _wrong(row, source, f"the status {status} is not supported: use 301, 302, 303, 307, or 308")
+        return _wrong(row, source, f"the status {status} isn't supported: use 301, 302, 303, 307, or 308")
     path = re.sub(r"\A/?\^", "", source).removesuffix("$")
     path = _FILE_END.sub("", path) if not path.startswith(("http://", "https://")) else path
     path = f"/{path.lstrip('/')}"
@@ -285,7 +286,7 @@ def _given(row: int, source: str, destination: str, status: str) -> GivenRedirec
     if not is_elsewhere:
         target = f"/{_FILE_END.sub('', target).lstrip('/')}"
     if carried is not None and is_below is None or re.search(r"[:(\[$]|\*(?!$)", path):
-        return _wrong(row, source, "patterns other than a `*` at the end are not supported")
+        return _wrong(row, source, "patterns other than a `*` at the end aren't supported")
     return GivenRedirect(
         row=row,
         source=_plain(path),

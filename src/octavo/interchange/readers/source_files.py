@@ -26,7 +26,7 @@ _FENCED = re.compile(r"^([`~]{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 
 
 class Heads:
-    """Heads of pages. ``paths``: all files in order. ``known``: the same files as a set."""
+    """Heads of pages. ``paths``: all files in order. ``known``: the paths as a set."""
 
     def __init__(self, source: Source) -> None:
         self.source = source

@@ -61,8 +61,8 @@ def left_out(path: str, what: str, names: Iterable[str]) -> Problem:
         0,
         f"{what}_left_out",
         (
-            f"{what} ({said}): not imported into a single space; import all versions and languages to "
-            f"get a site with all of them"
+            f"other {what} weren't imported into this space: {said}. Import all versions and languages to "
+            f"get a site with all of them."
         ),
     )
 

@@ -158,7 +158,8 @@ def _place(url: str) -> str:
 
 
 def _seconds(said: str | None) -> float:
-    """Return the number of seconds in ``Retry-After``, which contains a number of seconds or a date."""
+    """Return the seconds to wait according to ``Retry-After``. The header contains a number of seconds or a
+    date."""
     if said is None:
         return 0.0
     try:

@@ -197,7 +197,7 @@ def stage_files(
     progress: Progress = lambda done, total: None,
     is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
-    """Read a source and store its texts and bytes, which nothing refers to yet. ``is_space``: the function
+    """Read a source and store its texts and bytes. Nothing refers to them yet. ``is_space``: the function
     that returns whether a link to a space with this id refers to a space that the source's space may link
     to."""
     plan = plan_import(source, unread_in(source, context.settings.page_size))

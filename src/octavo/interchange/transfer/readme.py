@@ -35,7 +35,7 @@ _IMAGE = re.compile(r"https://files\.readme\.io/[^\s\"'()<>\[\]\\?#]{1,400}")
 
 
 class Project(Struct, frozen=True):
-    """Project. ``id``: its ID. ``sites``: the URLs of its sites."""
+    """Project at ReadMe. ``id``: its ID. ``sites``: the URLs of its sites."""
 
     id: str
     name: str

@@ -125,7 +125,7 @@ def _read_commit(name: str, repository: Repo, commit_id: bytes, folder: str) -> 
             break
         found = _object(repository, found.object[1])
     if not isinstance(found, Commit):
-        raise SourceError("the reference isn't a commit")
+        raise SourceError("the reference doesn't point to a commit. Choose a branch, a tag, or a commit")
     files = SourceFiles(name)
     read_tree(files, repository, found.tree)
     if folder:

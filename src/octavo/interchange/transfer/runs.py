@@ -251,7 +251,7 @@ def _place(
             if base is None:
                 raise SourceError(
                     "The pages of the earlier import aren't in the target: its change request isn't merged, or it "
-                    "ran before Octavo recorded imported pages."
+                    "ran before Octavo recorded imported pages. Merge the change request, or start a new import."
                 )
             brought = update(tx, base, state, staged, in_change=run.change_id is not None)
             return brought.edited

@@ -279,8 +279,8 @@ def end_run(
     folder: str | None = None,
     changes: object = None,
 ) -> bool:
-    """End a run that isn't over. Return False if it is already over. ``folder`` and ``changes``: the same as
-    in ``ImportRunRow``. Problems beyond ``MAX_PROBLEMS`` are only counted."""
+    """End a run that isn't over. Return False if it is already over. ``folder`` and ``changes``: the values
+    of these fields of ``ImportRunRow``. Problems beyond ``MAX_PROBLEMS`` are only counted."""
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
         more = len(problems) - len(kept)
@@ -390,6 +390,6 @@ def list_parts(tx: Transaction, run_id: str) -> list[PartRow]:
 
 
 def forget_parts(tx: Transaction, run_ids: Sequence[str]) -> None:
-    """Delete the recorded results of these runs, which are no longer compared."""
+    """Delete the recorded results of these runs, because they are no longer compared."""
     if run_ids:
         tx.run("DELETE FROM imported_parts WHERE run_id IN :runs", runs=list(run_ids))

@@ -84,7 +84,7 @@ def unpack_parts(
 
 
 def _open(place: Path, name: str, stack: ExitStack, whole: bool = False) -> Source:
-    """Open an archive, which messages call by its name."""
+    """Open an archive. Messages refer to it by its name."""
     try:
         return open_archive(str(place), stack, whole)
     except SourceError as error:

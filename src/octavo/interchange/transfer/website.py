@@ -92,7 +92,7 @@ class _Crawl:
         self.deadline = time.monotonic() + limits.seconds
         address = read_address(start)
         if address is None:
-            raise SourceError("the URL isn't valid")
+            raise SourceError("the URL isn't valid. Enter an http or https URL")
         self.source = SourceFiles(address.host or "website")
         self.bytes = 0
         self.origin = ""
@@ -112,13 +112,15 @@ class _Crawl:
         except FetchError as error:
             raise SourceError(error.message) from None
         if first.status != 200:
-            raise SourceError(f"the server responded with status {first.status}")
+            raise SourceError(
+                f"the server responded with status {first.status} instead of 200. Check that the page is public"
+            )
         self._set_scope(first.url)
         self._read_robots()
         if not self._allowed(first.url):
             raise SourceError("the robots.txt of the site disallows this URL. Allow it there and try again")
         if not _is_html(first):
-            raise SourceError("the URL isn't an HTML page")
+            raise SourceError("the URL isn't an HTML page. Enter the URL of a page of the website")
         self._walk(first)
         self._name_files()
         for page in self.pages.values():
@@ -135,7 +137,7 @@ class _Crawl:
         """Set the origin to the URL that the first URL redirected to, and the scope to its folder."""
         parts = read_address(url)
         if parts is None:
-            raise SourceError("the URL isn't valid")
+            raise SourceError("the URL isn't valid. Enter an http or https URL")
         self.origin, path = parts.origin, parts.path
         if posixpath.splitext(path)[1]:
             path = posixpath.dirname(path)
@@ -150,7 +152,10 @@ class _Crawl:
             raise SourceError(f"robots.txt: {error.message}") from None
         if answer.status >= 500:
             # As RFC 9309 requires: unreachable rules disallow everything.
-            raise SourceError(f"robots.txt: the server responded with status {answer.status}")
+            raise SourceError(
+                f"the robots.txt of the site can't be read, so no page may be imported: the server responded with "
+                f"status {answer.status}. Try again once {self.origin}/robots.txt responds"
+            )
         text = answer.body.decode("utf-8", "replace") if answer.status == 200 else ""
         self.robots = Protego.parse(text)
         self.delay = min(float(self.robots.crawl_delay(AGENT) or 0), _LONGEST_DELAY)

@@ -117,7 +117,7 @@ MEMORY = Memory(384 * 1024 * 1024, entry=400)
 
 
 class ByteCache(Generic[T]):
-    """Cache of values with their sizes in bytes, which drops the least recently used ones first. Thread-safe.
+    """Cache of values with their sizes in bytes. It drops the least recently used values first. Thread-safe.
 
     It is for immutable values (keyed by a content hash or a revision), so nothing is ever invalidated.
     """

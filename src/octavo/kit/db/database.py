@@ -1,4 +1,4 @@
-"""Transactions on SQLite and PostgreSQL, which are started only with ``db.read()`` and ``db.write()``.
+"""Transactions on SQLite and PostgreSQL. They are started only with ``db.read()`` and ``db.write()``.
 
 SQL is written once, with ``:name`` parameters; a list parameter written ``IN :ids`` is expanded. Rows are
 returned as tuples. All differences between the engines are in this file, except for search.

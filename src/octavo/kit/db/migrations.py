@@ -61,7 +61,7 @@ class Migration(NamedTuple):
 
     @property
     def checksum(self) -> str:
-        """Return the checksum of the statements without comments, which can be improved later."""
+        """Return the checksum of the statements without comments, so that comments can be improved later."""
         bare = " ".join(re.sub(r"--(?! only: | end$).*", "", self.sql, flags=re.M).split())
         return hashlib.sha256(bare.encode()).hexdigest()
 

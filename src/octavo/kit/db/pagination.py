@@ -136,7 +136,7 @@ def list_page(
 def slice_items(
     items: Iterable[T], limit: int, page: str | None, key: Callable[[T], str], *, descending: bool = False
 ) -> Slice[T]:
-    """Return one page of ``items`` in memory, sorted by their ``key``, which is unique."""
+    """Return one page of ``items`` in memory, sorted by their unique ``key``."""
     after = decode_token(page, str)
     ordered = sorted(items, key=key, reverse=descending)
     rest = ordered

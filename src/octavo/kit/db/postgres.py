@@ -113,7 +113,7 @@ def _statement(sql: str) -> str:
 
 
 def _measured(connection: Connection) -> Callable[[str, Mapping[str, object]], Cursor]:
-    """Return the function that executes statements, which measures them if traces or the log need it."""
+    """Return the function that executes statements. It measures them if traces or the log need it."""
     return timed(watched(connection.execute, partial(_explain, connection)))
 
 
@@ -170,12 +170,12 @@ def _is_pooled(connection: Connection) -> bool:
 
 
 def _last_completed(snapshot: str) -> int:
-    """Return a number that increases as transactions end."""
+    """Return the end (``xmax``) of a snapshot, which increases as transactions complete."""
     return int(snapshot.split(":")[1])
 
 
 class _Rows:
-    """Rows in the form of the driver's cursors."""
+    """Fetched rows with the interface of the driver's cursors."""
 
     __slots__ = ("_rows",)
 
@@ -342,8 +342,8 @@ class PostgresDatabase(Database):
             raise Unavailable(f"OCTAVO_DATABASE_URL: {in_one_line(error)}") from None
 
     def _require_heard(self, connection: Connection) -> None:
-        """Check that notices on this connection are received at the direct URL, which must point to the same
-        database and to the server itself."""
+        """Check that notices on this connection are received at the direct URL. That URL must point to the
+        same database and to the server itself."""
         name = "OCTAVO_DATABASE_DIRECT_URL"
         try:
             with connect(self._direct_url) as direct:

@@ -64,12 +64,12 @@ class Connection(psycopg.Connection[Row]):
                 raise
             self.pgconn.finish()
             raise psycopg.OperationalError(
-                f"the server did not respond for {self.patience:.0f} seconds"
+                f"the server didn't respond for {self.patience:.0f} seconds"
             ) from None
 
     def send(self, statements: str) -> PGresult:
-        """Run statements without parameters, which can fail only because of the server, and return the last
-        result.
+        """Run statements without parameters and return the last result. They can fail only because of the
+        server.
 
         Bypasses the driver's cursors, which take longer than the server here. Raises OperationalError.
         """
@@ -80,7 +80,7 @@ class Connection(psycopg.Connection[Row]):
         return result
 
     def begin(self, begin: str, seconds: float, more: str = "") -> PGresult:
-        """Start a transaction, and return the result of the last statement, which can be ``more``. The time
+        """Start a transaction, and return the result of the last statement: ``more`` if it is given. The time
         limit in seconds applies to the start and to each of its statements."""
         self.patience = seconds
         most = statement_seconds()
@@ -177,8 +177,8 @@ class Pool:
 
 
 def make_pool(name: str, url: str, size: int, *, pooled: bool = False) -> Pool:
-    """Return a pool that is not open yet. ``name``: the same as for ``Shares``. ``pooled``: whether
-    connections go through a pooler."""
+    """Return a pool that is not open yet. ``name``: its name in messages, as for ``Shares``. ``pooled``:
+    whether connections go through a pooler."""
     return Pool(
         name,
         ConnectionPool(

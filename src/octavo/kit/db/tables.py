@@ -113,12 +113,13 @@ class Table(Struct, frozen=True, kw_only=True):
 
     @property
     def rows_of_organization(self) -> str:
-        """SQL condition with ``:org``; empty if no rows belong to an organization."""
+        """SQL condition for the rows of the organization ``:org``; empty if no rows belong to an
+        organization."""
         return self.of_organization or self.of_space.format(spaces=_SPACES_OF_ORGANIZATION)
 
     @property
     def rows_of_space(self) -> str:
-        """SQL condition with ``:space``; empty if no rows belong to a space."""
+        """SQL condition for the rows of the space ``:space``; empty if no rows belong to a space."""
         return self.of_space.format(spaces="(:space)")
 
     @property

@@ -362,7 +362,7 @@ class Dispatcher:
         return True
 
     def _check_sender(self, call: Call) -> None:
-        """Check the sender of a large body, who needs a token unless the operation is public. Raises
+        """Check the sender of a large body. The sender needs a token unless the operation is public. Raises
         Unauthorized."""
         self._authenticate(call)
         if call.authenticated is None and call.operation.needs is not PUBLIC:
@@ -406,7 +406,7 @@ class Dispatcher:
         raise AssertionError("unreachable")
 
     def _reading(self, call: Call, kept: bool) -> AbstractContextManager[Transaction | None]:
-        """Return the single read of a call that only reads.
+        """Return the read transaction in which a call runs, or None for a call that can write.
 
         ``kept``: whether it can use cached rows, and so may have to start again. Not for public operations,
         because signing in consumes codes that are valid once.
@@ -482,12 +482,12 @@ class Dispatcher:
                 raise BadRequest("query: must be UTF-8 text of name=value pairs") from None
             for name, value in pairs:
                 if "\0" in value:
-                    raise BadRequest(f"{name}: NUL characters are not allowed")
+                    raise BadRequest(f"{name}: NUL characters aren't allowed")
                 if not value and name not in operation.query_required:
                     continue  # `?page=` means the same as no `page`.
                 if name not in operation.query_names:
                     if name in newer:
-                        raise UnknownField(f"{name}: this version of Octavo does not support this parameter.")
+                        raise UnknownField(f"{name}: this version of Octavo doesn't support this parameter.")
                 elif name in operation.query_lists:
                     values.setdefault(name, []).append(value)
                 else:
@@ -501,7 +501,7 @@ class Dispatcher:
         for name, value in values.items():
             # A text parameter can have this value; for all other types it is a mistake.
             if str(value).lower() == "null" and msgspec.to_builtins(query).get(name) is None:
-                raise BadRequest(f"{name}: `{value}` is not a valid value")
+                raise BadRequest(f"{name}: `{value}` isn't a valid value")
         return query
 
     def _body(self, call: Call, decoder: BodyDecoder) -> object:
@@ -536,7 +536,7 @@ class Dispatcher:
         except RecursionError:
             raise BadRequest("body: nested too deeply") from None
         if b"\\u0000" in call.body and _NUL.search(call.body):
-            raise BadRequest("body: NUL characters are not allowed")
+            raise BadRequest("body: NUL characters aren't allowed")
         newer = NEWER.get(operation.id, NewerFields()).body
         keys: list[str] = []
         for key, given in unread_keys(shape, value):
@@ -545,7 +545,7 @@ class Dispatcher:
                     f"{key}: this operation has no such field. Remove it or check its spelling."
                 )
             if without_numbers(key) in newer:
-                raise UnknownField(f"{key}: this version of Octavo does not support this field.")
+                raise UnknownField(f"{key}: this version of Octavo doesn't support this field.")
             if len(keys) <= MOST_NAMED:
                 keys.append(key)
         if not keys:

@@ -159,7 +159,7 @@ def text_error(error: OctavoError) -> Answer:
 
 
 class Request:
-    """Request. The body is not read before a handler requests it.
+    """HTTP request. The body is not read before a handler requests it.
 
     ``path``: the pattern of the route. ``parameters``: its decoded values. ``segments``: the decoded path.
     ``method``: the method; GET for a HEAD request, with ``is_head`` set. ``name``: identifies the request in
@@ -228,7 +228,7 @@ class Request:
 
     @property
     def owner(self) -> Owner:
-        """Owner whose turn the request uses, which is determined when it first has to wait, and then
+        """Owner whose turn the request uses. It is determined when the request first has to wait, and then
         fixed."""
         if self._owner is None:
             self._owner = self._owner_of(self) if self._owner_of else ("", address_key(self.client))

@@ -46,7 +46,7 @@ class ToolText(NamedTuple):
 
 
 class Tool(NamedTuple):
-    """Tool.
+    """Tool of an MCP server.
 
     ``use``: the function that gets the server's object and the arguments, of type ``takes``, and returns text
     or raises ``RefusedTool``. ``reads``: whether it makes no changes. ``destroys``: whether its effects are
@@ -75,7 +75,7 @@ class Resource(NamedTuple):
 
 
 class Resources(NamedTuple):
-    """Resources.
+    """Resources of an MCP server.
 
     ``list_from``: the function that gets the server's object and the number of resources to skip, and returns
     the following ones and whether there are more. ``read``: the function that returns the media type and text
@@ -330,7 +330,7 @@ def _check_single(method: str, named: object, meta: object, headers: Headers) ->
         ("Mcp-Name", "" if headers.name.startswith("=?") else headers.name, named or ""),
     ):
         if given != said and not (header == "Mcp-Name" and headers.name.startswith("=?")):
-            raise _Wrong(_MISMATCH, f"{header}: the header does not match the message")
+            raise _Wrong(_MISMATCH, f"{header}: the header doesn't match the message")
     if meta[_VERSION_KEY] != _SINGLE:
         message = f"{_VERSION_KEY}: must be {_SINGLE}"
         raise _Wrong(_UNSUPPORTED, message, supported=VERSIONS, requested=meta[_VERSION_KEY])

@@ -50,7 +50,7 @@ on_failure(report_failed_blocks)
 
 
 class Metrics:
-    """Metrics of a process, which are thread-safe."""
+    """Metrics of a process. They are thread-safe."""
 
     def __init__(self) -> None:
         self._queues: _Queues | None = None
@@ -158,7 +158,7 @@ class Metrics:
         return RequestMeter(self._requests, self._seconds, operation)
 
     def watch(self, database: Database) -> None:
-        """Report the jobs and events in the database, which are read when metrics are requested."""
+        """Report the jobs and events in the database. They are read when metrics are requested."""
         if self._database is not None:
             return
         self._database = database
@@ -244,7 +244,7 @@ def _is_running(pid: int) -> bool:
 
 
 class _Queues:
-    """Number of waiting, running, and parked jobs and events, which is the same in every process."""
+    """Number of waiting, running, and parked jobs and events. It is the same in every process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -388,7 +388,7 @@ class Area(Struct, frozen=True):
                 elif _camel(name) in in_path:
                     path_parameters[name] = _camel(name)
                 else:
-                    raise DeclarationError(f"{id}: the parameter {name!r} is not in the path")
+                    raise DeclarationError(f"{id}: the parameter {name!r} isn't in the path")
             answer = _read_answer(id, method, hints.get("return"), returns)
             if needs is None:
                 raise DeclarationError(f"{id}: `needs` is missing")
@@ -504,13 +504,13 @@ class Script(Struct, frozen=True):
 
 
 class Visitor(Struct, frozen=True):
-    """Visitor of a published site, who is not a member of its organization; their renderer makes the call.
+    """Visitor of a published site who isn't a member of its organization; their renderer makes the call.
 
-    ``claims``: the ``visitor`` value of conditions. ``spaces``: the ids of the spaces that the site shows them.
-    ``visibility``: the visibility of the site. ``base``: the site's URL for them. ``preview``: the token of the preview
-    they use, whether or not the site is published. ``drafted``: the change request that the preview shows. ``drafts``:
-    whether it shows drafts of the structure. ``named``: additional objects of the request, if a page they can see
-    refers to them: ``user`` and an id, ``openapi`` and a slug.
+    ``claims``: the ``visitor`` value of conditions. ``spaces``: the ids of the spaces that the site shows
+    them. ``visibility``: the visibility of the site. ``base``: the site's URL for them. ``preview``: the
+    token of the preview they use, whether or not the site is published. ``drafted``: the change request that
+    the preview shows. ``drafts``: whether it shows drafts of the structure. ``named``: additional objects of
+    the request, if a page they can see refers to them: ``user`` and an id, ``openapi`` and a slug.
     """
 
     site_id: str

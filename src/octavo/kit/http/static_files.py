@@ -1,4 +1,4 @@
-"""Folders of built files, which are read once, named by their content, and compressed before the first
+"""Folders of built files. The files are read once, named by their content, and compressed before the first
 request."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def content_type(name: str) -> str:
 
 
 def read_built(path: Path, headers: Mapping[str, str]) -> Answer:
-    """Return the response with this file and its compressed forms, which are in the same folder. Raises
+    """Return the response with this file and its compressed forms from the same folder. Raises
     FileNotFoundError."""
     body = path.read_bytes()
     forms = {coding: path.with_name(path.name + ending) for coding, ending in _CODINGS.items()}

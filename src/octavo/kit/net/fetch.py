@@ -141,7 +141,7 @@ class Fetcher:
         if scheme not in _PORTS or not host:
             raise FetchError(f"{url[:200]!r}: must be an http or https URL")
         if parsed.userinfo:
-            raise FetchError(f"{host}: URLs with a user name or password are not allowed")
+            raise FetchError(f"{host}: URLs with a user name or password aren't allowed")
         port = port or _PORTS[scheme]
         name = host.strip("[]")
         trusted = f"{host}:{port}" in self._allowed or f"{name}:{port}" in self._allowed
@@ -149,7 +149,7 @@ class Fetcher:
             _refuse_odd_numbers(name)
         addresses = _resolve(name, port, deadlines.remaining(seconds))
         if not trusted and not all(map(_is_public, addresses)):
-            raise FetchError(f"{host}: hosts in private networks are not allowed")
+            raise FetchError(f"{host}: hosts in private networks aren't allowed")
         return CheckedUrl(str(parsed), scheme, name, port, addresses, trusted)
 
     def fetch(
@@ -332,7 +332,7 @@ def _refuse_odd_numbers(host: str) -> None:
             ipaddress.IPv4Address(host)
         except ValueError:
             raise FetchError(
-                f"{host}: IP addresses in this form are not allowed. Use a hostname, or an address such as 192.0.2.1"
+                f"{host}: IP addresses in this form aren't allowed. Use a hostname, or an address such as 192.0.2.1"
             ) from None
 
 
@@ -376,7 +376,7 @@ def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         yield from chunks
         return
     if encoding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
-        raise FetchError(f"responses in encoding {encoding!r} are not supported")
+        raise FetchError(f"responses in encoding {encoding!r} aren't supported")
     unpack = zlib.decompressobj(wbits=47)
     for chunk in chunks:
         while chunk:

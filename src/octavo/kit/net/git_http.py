@@ -14,6 +14,7 @@ from typing import Any
 import urllib3
 
 from octavo.core.url_parts import write_authority
+from octavo.errors import format_size
 from octavo.kit.scheduling import deadlines
 from octavo.kit.tls import outgoing_tls
 
@@ -51,7 +52,7 @@ class GuardedPool(urllib3.PoolManager):
             except GitRefused:
                 raise
             except ValueError as error:
-                raise GitRefused(f"fetching from {host} is not allowed: {error}") from error
+                raise GitRefused(f"fetching from {host} isn't allowed: {error}") from error
             try:
                 return socket.create_connection((address, connection.port), timeout=CONNECT_SECONDS)
             except OSError as error:
@@ -89,7 +90,7 @@ class GuardedPool(urllib3.PoolManager):
             piece = read(*sizes, **named)
             self.received += len(piece)
             if self.received > self.most:
-                raise GitRefused("the repository is too large")
+                raise GitRefused(f"the repository is larger than the limit of {format_size(self.most)}")
             return piece
 
         response.read = counted  # type: ignore[method-assign]

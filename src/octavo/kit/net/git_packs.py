@@ -27,6 +27,7 @@ from dulwich.objects import ObjectID, RawObjectID, hex_to_sha, sha_to_hex
 from dulwich.pack import UnresolvedDeltas
 from dulwich.repo import Repo
 
+from octavo.errors import format_size
 from octavo.kit.scheduling import deadlines
 
 from .git_http import GitRefused
@@ -74,7 +75,7 @@ def fetch(
             nonlocal received
             received += len(data)
             if most is not None and received > most:
-                raise GitRefused("the repository is too large")
+                raise GitRefused(f"the repository is larger than the limit of {format_size(most)}")
             return pack.write(data)
 
         result = client.fetch_pack(
@@ -179,7 +180,7 @@ def _require_packed(path: str, offset: int) -> ObjectID | None:
             if kind != _OFFSET_DELTA:
                 return sha_to_hex(RawObjectID(named)) if named is not None else None
             if not 0 < base < offset:
-                raise GitRefused("the repository has a damaged pack")
+                raise GitRefused("the repository sent damaged data. Check it with `git fsck`")
             offset -= base
 
 
@@ -189,7 +190,7 @@ def _require_size(size: int) -> None:
 
 
 def _delta_result(beginning: bytes) -> int:
-    """Return the size of the object that a delta produces, which is the second number in it."""
+    """Return the size of the object that a delta produces: the second number in the delta."""
     place, number = 0, 0
     for _ in range(2):
         number, shift = 0, 0

@@ -150,7 +150,7 @@ class Directory(Struct, frozen=True):
                 )
                 entries = list(islice(_search(connection, self.groups, condition, _GROUP), MAX_GROUPS + 1))
                 if len(entries) > MAX_GROUPS:
-                    raise DirectoryUnavailable(f"{person.dn} is in more than {MAX_GROUPS} groups")
+                    raise DirectoryUnavailable(f"{person.dn} is in more than {MAX_GROUPS:,} groups")
                 groups = [group for entry in entries if (group := _group(entry)) is not None]
                 found[person.subject] = sorted(groups, key=lambda group: group.subject)
         return found

@@ -83,7 +83,7 @@ def _send(parts: UrlParts, tls: ssl.SSLContext, message: EmailMessage, *, requir
             connection.starttls(context=tls)
         elif parts.scheme == "smtp" and require_tls:
             raise smtplib.SMTPNotSupportedError(
-                "the server does not offer STARTTLS, which OCTAVO_SMTP_REQUIRE_TLS requires"
+                "the server doesn't offer STARTTLS, which OCTAVO_SMTP_REQUIRE_TLS requires"
             )
         if parts.username:
             connection.login(unquote(parts.username), unquote(parts.password or ""))

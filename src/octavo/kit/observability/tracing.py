@@ -160,7 +160,7 @@ def find_collector() -> tuple[str, int] | None:
     if not _is_installed():
         raise Unavailable(
             f"{endpoint[0] if endpoint else 'OTEL_TRACES_EXPORTER'}: sending traces needs packages that"
-            f" are not installed. Install {_PACKAGES}, or set OTEL_SDK_DISABLED=true."
+            f" aren't installed. Install {_PACKAGES}, or set OTEL_SDK_DISABLED=true."
         )
     return address.host, address.port or {"http": 80, "https": 443}[address.scheme]
 
@@ -234,7 +234,7 @@ def start(
     causes: Sequence[str | None] = (),
     began: float | None = None,
 ) -> Span | None:
-    """Start a span that the caller ends; return None without traces.
+    """Start a span that the caller must end. Return None if tracing is off.
 
     ``parent``: the span that it is part of, or the headers of the caller. ``causes``: its causes, as returned
     by ``cause``. ``began``: its start, by ``time.perf_counter``.

@@ -47,8 +47,8 @@ class _Wanted(Struct, array_like=True):
 
 
 class _Found(Struct, array_like=True):
-    """Result. ``tokens``: the tokens; None if the language is unknown or the time limit was reached.
-    ``seconds``: the time it took, or the whole time limit if that was reached."""
+    """Result of highlighting a listing. ``tokens``: the tokens; None if the language is unknown or the time
+    limit was reached. ``seconds``: the time it took, or the whole time limit if that was reached."""
 
     tokens: list[Token] | None
     seconds: float
@@ -83,7 +83,7 @@ def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) 
 
 
 class Highlighter:
-    """Highlighter of code in a separate process, which is started on first use. Thread-safe."""
+    """Highlighter of code in a separate process. The process is started on first use. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -91,7 +91,7 @@ class Highlighter:
         atexit.register(self.close)
 
     def for_page(self) -> Callable[[str, str], list[Token] | None]:
-        """Return ``highlight`` for the code blocks of one page, which share ``PAGE_SECONDS``."""
+        """Return ``highlight`` for the code blocks of one page. The blocks share ``PAGE_SECONDS``."""
         left = PAGE_SECONDS
 
         def highlight_next(code: str, syntax: str) -> list[Token] | None:

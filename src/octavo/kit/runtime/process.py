@@ -75,7 +75,8 @@ class ScriptAnswer(Struct, frozen=True):
 
 
 class HostRequest(Struct, frozen=True):
-    """Request of a script to another host. ``redirect``: the same as in the fetch standard."""
+    """Request of a script to another host. ``redirect``: the redirect mode of the fetch standard: ``follow``,
+    ``error``, or ``manual``."""
 
     url: str
     method: str
@@ -145,7 +146,7 @@ def find_deno() -> str:
         return str(find_deno_bin())
     except (ImportError, FileNotFoundError):
         raise Unavailable(
-            "Deno, which runs scripts of integrations, is not installed on this server."
+            "Deno, which runs scripts of integrations, isn't installed on this server."
         ) from None
 
 
@@ -176,8 +177,8 @@ def command() -> list[str]:
 
 
 class ScriptEvent(Struct, frozen=True):
-    """Event. ``event`` and ``environment``: JSON. ``body``: the body of the request that a `fetch` event is
-    about."""
+    """Event for an integration's script. ``event`` and ``environment``: JSON. ``body``: the body of the
+    request that a `fetch` event is about."""
 
     event: str
     environment: str
@@ -185,7 +186,7 @@ class ScriptEvent(Struct, frozen=True):
 
 
 class ScriptProcess:
-    """Process with one script, which handles one event at a time. It has no script before ``load``."""
+    """Process with one script. It handles one event at a time. It has no script before ``load``."""
 
     def __init__(self) -> None:
         """Start the process and wait until it runs. Raises Unavailable if it does not: on a busy machine, a
@@ -218,7 +219,7 @@ class ScriptProcess:
         except ScriptFailed:
             self.kill()
             raise Unavailable(
-                "The process for the integration's script did not start in time. Try again in a moment."
+                "The process for the integration's script didn't start in time. Try again in a moment."
             ) from None
 
     def load(self, script: str) -> None:
@@ -254,7 +255,7 @@ class ScriptProcess:
         with self._sending:
             while data:
                 if not select.select([], [self._in], [], max(0, deadline - time.monotonic()))[1]:
-                    raise ScriptFailed("the script does not read its input")
+                    raise ScriptFailed("the script doesn't read its input")
                 try:
                     data = data[os.write(self._in, data[:65536]) :]
                 except BlockingIOError:
@@ -273,7 +274,7 @@ class ScriptProcess:
             left = deadline - time.monotonic()
             try:
                 if left <= 0 or not select.select([self._out], [], [], left)[0]:
-                    raise ScriptFailed("the script did not respond in time")
+                    raise ScriptFailed("the script didn't respond in time")
                 data = os.read(self._out, _READ)
             except BlockingIOError:
                 continue

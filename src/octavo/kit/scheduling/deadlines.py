@@ -16,8 +16,8 @@ from .permits import pause
 
 
 class Deadline:
-    """Time limit for some work, which ends ``seconds`` from now on the monotonic clock. Work that continues
-    in parts renews it with each part."""
+    """Time limit for some work. It ends ``seconds`` from now on the monotonic clock. Work that continues in
+    parts renews it with each part."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds

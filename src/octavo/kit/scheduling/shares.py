@@ -199,7 +199,7 @@ class SharedThreads(Shares):
             _inside.reset(token)
 
     def is_mine(self) -> bool:
-        """Return whether this runs in one of the threads, which therefore needs no other slot."""
+        """Return whether the caller runs in one of the threads, and so needs no other slot."""
         return self in _inside.get()
 
     def close(self) -> None:
@@ -212,7 +212,7 @@ def _for(owner: Owner, function: Callable[..., T], *arguments: object) -> T:
 
 
 class _Placed(PendingCall[T]):
-    """Call that waits for a slot in threads, and runs there."""
+    """Call that waits for a free thread of a pool, and then runs in it."""
 
     __slots__ = ("_owner", "_pool", "_ticket")
 

@@ -56,7 +56,7 @@ class Sealer:
         """Decrypt a text of this row and column. Raises Unavailable without its key, or if it was changed."""
         used = key_of(sealed)
         if used is None:
-            raise Unavailable(f"secrets: {place} is not encrypted")
+            raise Unavailable(f"secrets: {place} isn't encrypted")
         cipher = self._ciphers.get(used)
         if cipher is None:
             raise Unavailable(missing_key(used, self.known))
@@ -77,7 +77,7 @@ def missing_key(needed: str, known: Sequence[str]) -> str:
 
 
 def key_id(key: bytes) -> str:
-    """Return the id of a key, which does not reveal it."""
+    """Return the id of a key. The id doesn't reveal the key."""
     return hmac.digest(key, b"octavo: id of a key", "sha256").hex()[:8]
 
 

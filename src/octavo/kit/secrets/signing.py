@@ -55,7 +55,7 @@ class Signer:
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < 32:
-            raise ValueError("a signing secret has at least 32 bytes")
+            raise ValueError("a signing secret must have at least 32 bytes")
         self._secret = secret
 
     def sign(self, purpose: str, payload: str, expires: int | None = None) -> str:

@@ -80,7 +80,8 @@ class MessageSource(Protocol):
     """Source of messages, of which each hub has its own. Called in the hub's thread, within a read."""
 
     def messages_about(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[HubMessage]:
-        """Return messages about an event for listeners of these topics, which are all topics with listeners."""
+        """Return messages about an event for listeners of these topics. ``topics`` are all topics with
+        listeners."""
         ...
 
     def other_messages(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:

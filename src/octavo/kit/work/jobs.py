@@ -79,8 +79,8 @@ class Schedule(NamedTuple):
 
 
 class JobRow(NamedTuple):
-    """Job. ``organization_id``: the organization; empty for the server's own. ``error``: the error of the
-    last attempt, which ends with the problem. Times are in milliseconds."""
+    """Background job. ``organization_id``: the organization; empty for the server's own. ``error``: the error
+    of the last attempt, which ends with the problem. Times are in milliseconds."""
 
     id: str
     kind: str

@@ -36,8 +36,8 @@ log = logging.getLogger(__name__)
 
 
 class Event(NamedTuple):
-    """Event. ``payload``: ids and a version number. ``created_at``: the time in milliseconds. ``trace``: its
-    cause."""
+    """Event in the outbox. ``payload``: ids and a version number. ``created_at``: the time in milliseconds.
+    ``trace``: its cause."""
 
     id: int
     type: str

@@ -1,8 +1,9 @@
-"""Merge two accounts of one person: one of them gets everything that the other one has, which is then deleted.
+"""Merge two accounts of one person: one of them gets everything that the other one has. The other account is
+then deleted.
 
-Memberships, permissions, teams, and the sign-in with other services move in the transaction that deletes the account. A
-job then moves the authorship of content, which may be large. Secrets such as passwords, tokens, and agents never move:
-they would otherwise get the permissions of both accounts.
+Memberships, permissions, teams, and the sign-in with other services move in the transaction that deletes the
+account. A job then moves the authorship of content, which may be large. Secrets such as passwords, tokens,
+and agents never move: they would otherwise get the permissions of both accounts.
 """
 
 from __future__ import annotations

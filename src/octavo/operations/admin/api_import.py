@@ -338,7 +338,7 @@ class _ApiImport:
         for page in pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages")):
             path = text_of(page, "path").strip("/")
             if page.get("type", "document") in ("document", "group") and path not in here:
-                yield Problem(path, 0, "missing_page", "this page was not imported")
+                yield Problem(path, 0, "missing_page", "this page wasn't imported")
 
     # --- change requests ------------------------------------------------------------------------------
 
@@ -510,7 +510,7 @@ class _ApiImport:
                 self._paired[space] = self._pairs(space)
             if found := self._paired[space].get(page):
                 return found
-        raise NotFound("its target page was not imported")
+        raise NotFound("its target page wasn't imported")
 
 
 class _Edits:
@@ -536,7 +536,7 @@ class _Edits:
                         "",
                         0,
                         "left_out",
-                        f"{kind}: changes of files, variables, and reusable content are not imported",
+                        f"{kind}: changes of files, variables, and reusable content aren't imported",
                     )
                 )
         if not changed:
@@ -568,7 +568,7 @@ class _Edits:
         id, path = text_of(page, "id"), text_of(page, "path")
         if page.get("type", "document") != "document":
             self.problems.append(
-                Problem(path, 0, "left_out", "groups and links in change requests are not imported")
+                Problem(path, 0, "left_out", "groups and links in change requests aren't imported")
             )
             return
         try:

@@ -126,7 +126,7 @@ def _check_text(line: Line, table: Table, schema: Schema, column: str, value: ob
         raise line.refuse(column, f"must be text, got {value!r}")
     most = _LONG if column in table.json or column in table.long else _SHORT
     if len(value) > most:
-        raise line.refuse(column, f"must be at most {most} characters, got {len(value)}")
+        raise line.refuse(column, f"must be at most {most:,} characters, got {len(value):,}")
     if "\0" in value:
         raise line.refuse(column, "must not contain NUL characters")
     if column == "id" and not _ID.fullmatch(value):
@@ -240,4 +240,4 @@ def _check_name(line: Line, column: Column, value: str, rows: Rows, named: dict[
         if value in named[name]:
             return
     what = " or ".join(name.partition(".")[0] for name in column.names)
-    raise line.refuse(column.name, f"{value!r} is not among the {what} of this archive")
+    raise line.refuse(column.name, f"{value!r} isn't among the {what} of this archive")

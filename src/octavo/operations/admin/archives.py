@@ -362,7 +362,12 @@ def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str,
                 )
             made.add(line.row["id"])
         elif here[1] != line.row.get("kind", "person"):
-            raise line.refuse("kind", f"{line.row['email']!r} is a {here[1]} on this server")
+            raise line.refuse(
+                "kind",
+                f"{line.row['email']!r} belongs to an account of the kind {line.row.get('kind', 'person')!r} in the "
+                f"archive, but of the kind {here[1]!r} on this server. Change the email address of the account on "
+                "this server, then import again",
+            )
         found[line.row["id"]] = here[0] if here else line.row["id"]
     return found, made
 

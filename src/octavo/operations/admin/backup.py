@@ -246,7 +246,7 @@ def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
         if not manifest.tables.keys() >= _NEEDED:
             raise ValueError("tables are missing")
     except _UNREADABLE:
-        raise BadRequest("this is not a complete backup: its manifest is missing or damaged") from None
+        raise BadRequest("this isn't a complete backup: its manifest is missing or damaged") from None
     if (manifest.format, manifest.version) != (FORMAT, VERSION):
         raise BadRequest(f"the format must be {FORMAT} {VERSION}, got {manifest.format} {manifest.version}")
     return manifest

@@ -125,7 +125,7 @@ class BackupPlace:
 
 
 def _whole_if_small(pieces: Iterable[bytes]) -> bytes | Iterator[bytes]:
-    """Join small content, which a bucket accepts in one request; larger content is sent in parts."""
+    """Join content that is small enough for one request to a bucket; larger content is sent in parts."""
     rest, begin = iter(pieces), b""
     for piece in rest:
         begin += piece

@@ -267,7 +267,7 @@ def _rebuild(
                     base = head
                 else:
                     if last is not None and head.before != last.end:
-                        raise BadRequest(f"{entry.name}: does not follow the previous entry")
+                        raise BadRequest(f"{entry.name}: doesn't follow the previous entry")
                     spool.seek(0)
                     try:
                         write_pages(out, spool, head.page_size, head.size)

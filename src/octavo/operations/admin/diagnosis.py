@@ -316,7 +316,7 @@ def _backup(context: Context) -> Finding:
 
 
 def _maintenance(context: Context) -> list[Finding]:
-    """Report maintenance mode, which is a problem once it should have ended."""
+    """Report maintenance mode. It is a problem once it should have ended."""
     with context.db.read() as tx:
         notice = find_maintenance(tx)
     if notice is None:

@@ -202,7 +202,7 @@ def _find_site(
     if found is None and same:
         ids = ", ".join(one.id for one in same)
         raise BadRequest(
-            f"The organization already has a site {title!r} ({ids}), which was not created from this source."
+            f"The organization already has a site {title!r} ({ids}), which wasn't created from this source."
             " Nothing was changed. Use --site with its ID to import into it, or --new-site to create another"
             " one."
         )

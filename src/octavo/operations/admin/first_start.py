@@ -45,7 +45,7 @@ ORGANIZATION_TITLE = "Octavo"
 
 
 def _person(tx: Transaction, email: str, *, hand_over: bool) -> str:
-    """Return the id of the person with this email address, who is created if unknown.
+    """Return the id of the person with this email address. The person is created if unknown.
 
     ``hand_over``: whether to give them an account whose address was never verified, without its password,
     sessions, tokens, and agents.
@@ -71,7 +71,7 @@ def token_for(
     lifetime: int | None = None,
     hand_over: bool = False,
 ) -> str:
-    """Create a token of the person with this email address, who is created if unknown.
+    """Create a token of the person with this email address. The person is created if unknown.
 
     ``organization_id``: the organization of which they become a member with ``role`` (by default ``read``);
     existing members keep their role unless one is given. ``lifetime``: the lifetime in milliseconds.

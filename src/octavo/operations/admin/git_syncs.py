@@ -28,7 +28,7 @@ def _find(context: Context, named: Named) -> Connected:
     with context.db.read() as tx:
         row = find(tx, _rows(named), named.id)
     if row is None:
-        raise NotFound(f"the {named.kind} {named.id} is not synced with a Git repository")
+        raise NotFound(f"the {named.kind} {named.id} isn't synced with a Git repository")
     return row
 
 

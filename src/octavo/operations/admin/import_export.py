@@ -198,7 +198,7 @@ def check_known(context: Context, organization_id: str, known: Mapping[str, str]
         for name, space_id in known.items():
             if not is_space_of(tx, space_id, organization_id):
                 raise BadRequest(
-                    f"map: {name} is mapped to {space_id!r}, which is not a space of the organization"
+                    f"map: {name} is mapped to {space_id!r}, which isn't a space of the organization"
                 )
 
 

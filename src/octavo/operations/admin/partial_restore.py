@@ -204,5 +204,5 @@ def _organization_of(context: Context, copy: Context, kind: Kind, id: str) -> st
         owner: str = tx.value(f"SELECT organization_id FROM {kind}s WHERE id = :id", id=id)
     with context.db.read() as tx:
         if not tx.one("SELECT 1 FROM organizations WHERE id = :id", id=owner):
-            raise BadRequest(f"--org: its organization {owner!r} is not on this server. Choose another one.")
+            raise BadRequest(f"--org: its organization {owner!r} isn't on this server. Choose another one.")
     return owner

@@ -143,7 +143,7 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
             mail.allow(tx, settings, user.email)
     try:
         if not settings.smtp_url:
-            raise Unavailable("This server can't send email: OCTAVO_SMTP_URL is not set.")
+            raise Unavailable("This server can't send email: OCTAVO_SMTP_URL isn't set.")
         mail.send(
             settings,
             to=user.email,

@@ -53,8 +53,8 @@ _NOT_FOR_PROGRAMS = frozenset({401, 403, 405, 429, 999})
 
 
 class CheckLimits(Struct, frozen=True, kw_only=True):
-    """Limits. ``addresses``: the maximum number of URLs of the site. ``size``: the maximum total size in
-    bytes of all responses. ``external``: the maximum number of URLs of other sites."""
+    """Limits of a site check. ``addresses``: the maximum number of URLs of the site. ``size``: the maximum
+    total size in bytes of all responses. ``external``: the maximum number of URLs of other sites."""
 
     addresses: int = 5_000
     size: int = 500_000_000
@@ -63,8 +63,8 @@ class CheckLimits(Struct, frozen=True, kw_only=True):
 
 
 class SiteProblem(Struct, frozen=True):
-    """Problem. ``rule``: link, anchor, image, alternative-text, external, markdown, accept, llms, sitemap, or
-    bound; or the kind of a finding."""
+    """Problem found on a site. ``rule``: link, anchor, image, alternative-text, external, markdown, accept,
+    llms, sitemap, or bound; or the kind of a finding."""
 
     rule: str
     text: str
@@ -97,7 +97,8 @@ class _Ask(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True):
-    """Response. ``status``: the status; 0 if there was no response. ``reason``: the reason for that."""
+    """Response to a request of the check. ``status``: the status; 0 if there was no response. ``reason``: the
+    reason for that."""
 
     status: int
     headers: Mapping[str, str]
@@ -132,7 +133,8 @@ _AskAll = Callable[[list[_Ask]], list[_Answer]]
 def check_site(
     context: Context, site_id: str, bounds: CheckLimits, progress: Progress = lambda done, total: None
 ) -> Report:
-    """Check a public site of this server. Raises NotFound, and BadRequest for a site that is not public."""
+    """Check a public site of this server. Raises NotFound for an unknown site, and BadRequest for a site that
+    isn't public."""
     with context.db.read() as tx:
         site = get_site(tx, site_id)
         require_public(site)
@@ -291,9 +293,7 @@ class _Check:
         )
         if reached:
             left = len(self._waiting)
-            self._tell(
-                self._start, "bound", f"stopped after {reached}; at least {left} more were not checked"
-            )
+            self._tell(self._start, "bound", f"stopped after {reached}; at least {left} more weren't checked")
         return reached != ""
 
     def _tell(self, page: str, rule: str, text: str) -> None:
@@ -302,10 +302,10 @@ class _Check:
     # --- requests --------------------------------------------------------------------------------------
 
     def _use(self, page: str, rule: str, url: str, accept: str = "*/*") -> None:
-        """Record that a page uses a URL, which is requested if it belongs to this site."""
+        """Record that a page uses a URL. The URL is requested if it belongs to this site."""
         parts = read_address(url)
         if parts is None:
-            self._tell(page, rule, f"{url} is not a valid URL")
+            self._tell(page, rule, f"{url} isn't a valid URL")
             return
         if not parts.is_web:
             return
@@ -368,7 +368,7 @@ class _Check:
         self._take_images(url, document, named)
         if len(named) > _MAX_LINKS:
             self._tell(
-                url, "bound", f"{len(named)} links and images: only the first {_MAX_LINKS} were checked"
+                url, "bound", f"{len(named):,} links and images: only the first {_MAX_LINKS:,} were checked"
             )
         for rule, href in list(named)[:_MAX_LINKS]:
             self._use(url, rule, join_address(base, href) or href)

@@ -130,11 +130,11 @@ def export_site(
 def require_public(site: SiteRow) -> None:
     if not site.published:
         raise BadRequest(
-            f"{site.title} is not published. Publish it first: only public sites can be exported or checked."
+            f"{site.title} isn't published. Publish it first: only public sites can be exported or checked."
         )
     if site.visibility != "public":
         raise BadRequest(
-            f"{site.title} is not public (its visibility is {site.visibility}). Static files can't authenticate"
+            f"{site.title} isn't public (its visibility is {site.visibility}). Static files can't authenticate"
             " visitors, so only public sites can be exported or checked."
         )
 
@@ -143,7 +143,7 @@ def require_public(site: SiteRow) -> None:
 
 
 def _may_be_base(given: UrlParts) -> bool:
-    """Return whether an export can be served below a URL, which must have a host or be a path alone."""
+    """Return whether an export can be served below a URL. The URL must have a host or be a path alone."""
     if given.query or given.fragment or not re.fullmatch(r"/[\w.~%/-]*|", given.path, re.ASCII):
         return False
     return given.is_web or (given.path != "" and not given.scheme and not given.authority)
@@ -504,7 +504,7 @@ class _Folder:
         if path.is_file():
             if name not in self._former:
                 raise BadRequest(
-                    f"{path} exists and was not written by an earlier export. Nothing was changed. Move it away,"
+                    f"{path} exists and wasn't written by an earlier export. Nothing was changed. Move it away,"
                     " or export to another folder."
                 )
             if path.stat().st_size == len(content) and path.read_bytes() == content:

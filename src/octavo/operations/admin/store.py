@@ -24,8 +24,8 @@ class OrganizationRow(Struct, frozen=True):
 
 
 class PersonRow(Struct, frozen=True):
-    """Person. ``last_seen_at``: the time of their last activity in any organization. ``is_first``: whether
-    the first start created the account."""
+    """Person on this server. ``last_seen_at``: the time of their last activity in any organization.
+    ``is_first``: whether the first start created the account."""
 
     user: UserRow
     verified: bool

@@ -54,8 +54,8 @@ class InstallationFiles(Struct):
 
 
 class InstallationMail(Struct):
-    """Email. ``server``: the mail server without its password; omitted if none is configured and no email can
-    be sent."""
+    """Email settings of this server. ``server``: the mail server without its password; omitted if none is
+    configured and no email can be sent."""
 
     sender: str
     server: str | UnsetType = UNSET

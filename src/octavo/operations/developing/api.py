@@ -59,7 +59,7 @@ class ApiClient:
         try:
             given = answer.json() if answer.content else None
         except ValueError:
-            raise Unavailable(f"{self.url} did not respond like the Octavo API. Check --url.") from None
+            raise Unavailable(f"{self.url} didn't respond like the Octavo API. Check --url.") from None
         if not answer.is_success:
             raise RefusedCall(
                 _message(given) or f"{self.url} returned status {answer.status_code}", answer.status_code

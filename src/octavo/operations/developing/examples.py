@@ -31,7 +31,7 @@ def builtin_folder() -> Path:
     for folder in (package / "builtin_integrations", package.parent.parent / "integrations"):
         if (folder / "package.json").is_file():
             return folder
-    raise NotFound("This Octavo server does not include the built-in integrations.")
+    raise NotFound("This Octavo server doesn't include the built-in integrations.")
 
 
 def list_builtin() -> list[str]:

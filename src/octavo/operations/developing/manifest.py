@@ -144,7 +144,7 @@ def _fill_secrets(path: Path, secrets: Mapping[str, str], variables: Mapping[str
         if kind != "env" or not variable:
             raise BadRequest(f"{path}: secrets.{name}: must be ${{{{ env.NAME }}}}, got {reference!r}")
         if not variables.get(variable):
-            raise BadRequest(f"{path}: secrets.{name}: the environment variable {variable} is not set")
+            raise BadRequest(f"{path}: secrets.{name}: the environment variable {variable} isn't set")
         return variables[variable]
 
     return {

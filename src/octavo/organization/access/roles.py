@@ -38,8 +38,8 @@ def highest(roles: Iterable[str | None]) -> str | None:
 
 
 class Can(Enum):
-    """Ability. Its value is the key in ``permissions`` objects. Abilities over the caller's own account are
-    in ``ACCOUNT``."""
+    """Permission to do something. Its value is the key in ``permissions`` objects. Abilities over the
+    caller's own account are in ``ACCOUNT``."""
 
     SIGN_IN = "signedIn"
     OWN_ACCOUNT = "ownAccount"

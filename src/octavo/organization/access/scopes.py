@@ -221,6 +221,6 @@ def require_scope(actor: Actor, operation: Operation) -> None:
 
 
 def is_within_scopes(wanted: Iterable[str] | None, own: frozenset[str] | None) -> bool:
-    """Return whether a token with ``own`` scopes can grant ``wanted`` to a new one, which must not exceed its
-    own."""
+    """Return whether a token with ``own`` scopes can grant ``wanted`` to a new token. The new token's scopes
+    must not exceed its own."""
     return own is None or "admin" in own or (wanted is not None and set(wanted) <= own)

@@ -24,7 +24,7 @@ def on_team_removed(hook: Removed) -> Removed:
 
 
 class TeamRow(Struct, frozen=True):
-    """Team. ``spaces``: the number of spaces granted to it."""
+    """Team of an organization. ``spaces``: the number of spaces granted to it."""
 
     id: str
     organization_id: str

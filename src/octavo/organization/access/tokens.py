@@ -154,8 +154,8 @@ def create_integration_token(
 
 
 class LastUse:
-    """Collector of the times at which tokens and sessions were last used, which it saves periodically,
-    outside of requests."""
+    """Collector of the times at which tokens and sessions were last used. It saves them periodically, outside
+    of requests."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -52,8 +52,8 @@ Viewer = OrgAccess | OtherMember
 
 class VisibleRows(NamedTuple):
     """SQL fragments that list what a person can see. ``FROM source WHERE where`` returns each row of the
-    table under its one-letter alias. ``height``: the viewer's role height there. ``visible``: the same as
-    a table of IDs and heights. ``total``: an expression for the number of rows. All of them follow
+    table under its one-letter alias. ``height``: the rank of the viewer's role there. ``visible``: a table of
+    their IDs and the ranks of the roles. ``total``: an expression for the number of rows. All of them follow
     ``prefix``."""
 
     prefix: str
@@ -120,7 +120,7 @@ def select_visible_sites(org: Viewer, where: str, **parameters: object) -> Visib
 
 
 def _select_opened(org: Viewer, table: str, opened: str, parameters: Mapping[str, object]) -> VisibleRows:
-    """Return the IDs and heights of the objects that are open to a guest."""
+    """Return the objects that are open to a guest, with the rank of the guest's role at each."""
     prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({opened})"
     source, total = f"visible v JOIN {table} ON {table[-1]}.id = v.id", "(SELECT count(*) FROM visible)"
     return VisibleRows(

@@ -126,7 +126,8 @@ class AuditTarget(Struct):
 
 
 class AuditActor(Struct):
-    """Actor. ``system``: the server itself, or a person that it does not know; ``label``: the current name."""
+    """Actor of an entry in the audit log. ``system``: the server itself, or a person that it does not know;
+    ``label``: the current name."""
 
     type: Literal["user", "installation", "system"]
     id: str

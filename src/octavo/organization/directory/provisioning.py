@@ -143,8 +143,8 @@ def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUse
 
 
 def _default_role(tx: Transaction, organization_id: str) -> str | None:
-    """Return the organization's default role, and serialize changes by a directory, which may send a user twice at the
-    same time."""
+    """Return the organization's default role, and serialize changes by a directory, because a directory can
+    send a user twice at the same time."""
     found = tx.value(
         f"SELECT default_role FROM organizations WHERE id = :id{tx.for_update}", id=organization_id
     )

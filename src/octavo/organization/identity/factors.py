@@ -54,7 +54,7 @@ def status(tx: Transaction, user_id: str) -> int | None:
 
 
 def start(tx: Transaction, sealer: Sealer, user_id: str) -> str:
-    """Create a secret, which takes effect once ``confirm`` accepts a code. Raises Conflict if two-factor
+    """Create a secret. It takes effect once ``confirm`` accepts a code. Raises Conflict if two-factor
     authentication is already on."""
     if needs_code(tx, user_id):
         raise Conflict("Two-factor authentication is already on. Turn it off before setting it up again.")
@@ -80,7 +80,7 @@ def provisioning_uri(secret: str, email: str, installation: str) -> str:
 
 
 def confirm(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> list[str]:
-    """Turn on two-factor authentication and return the recovery codes, which can't be shown again. Raises
+    """Turn on two-factor authentication and return the recovery codes. They can't be shown again. Raises
     BadRequest and Conflict."""
     factor = find_factor(tx, sealer, user_id)
     if factor is None or factor.confirmed:

@@ -19,8 +19,8 @@ _PAYLOAD = sealed_column("one_time_secrets", "payload", "hash")
 def issue(
     tx: Transaction, sealer: Sealer, purpose: str, payload: msgspec.Struct, lifetime: int, secret: str = ""
 ) -> str:
-    """Store a payload under a secret and return the secret, which is new by default. ``lifetime``: the time
-    in milliseconds during which it is valid."""
+    """Store a payload under a secret and return the secret. By default, the secret is new. ``lifetime``: the
+    time in milliseconds during which it is valid."""
     secret = secret or secrets.token_urlsafe(32)
     hashed = hash_token(secret)
     tx.run(

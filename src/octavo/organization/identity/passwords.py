@@ -42,7 +42,7 @@ def _dummy_hash() -> str:
 def require_acceptable_password(password: str, email: str) -> None:
     """Raise BadRequest if the password is too short, too long, too simple, or equal to the email address."""
     if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
-        raise BadRequest(f"password: must be {MIN_LENGTH} to {MAX_LENGTH} characters")
+        raise BadRequest(f"password: must be {MIN_LENGTH} to {MAX_LENGTH:,} characters")
     if password.strip().lower() in (email, email.partition("@")[0]) or len(set(password)) < 4:
         raise BadRequest(
             "password: too easy to guess. Use more different characters, and don't use your email address"

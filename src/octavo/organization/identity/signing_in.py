@@ -270,7 +270,7 @@ def issue_first_link(tx: Transaction, sealer: Sealer, user_id: str) -> str | Non
 
 
 def with_link(context: Context, browser: Browser, secret: str, code: str | None) -> Outcome:
-    """Sign in with a link's secret, which can be used once. Raises Unauthorized."""
+    """Sign in with a link's secret. The secret can be used once. Raises Unauthorized."""
     with context.db.write() as tx:
         link = one_time.redeem(tx, context.sealer, "link", secret, _Link)
         user = find_user(tx, link.user_id) if link is not None else None

@@ -121,7 +121,7 @@ class CreateInvite(Struct):
     def __post_init__(self) -> None:
         content = [self.space is not UNSET, self.collection is not UNSET]
         if sum(content) > 1:
-            raise ValueError("provide either `space` or `collection`, not both")
+            raise ValueError("provide `space` or `collection`, not both")
         if any(content) and (self.level is UNSET or self.role is not UNSET):
             raise ValueError("with `space` or `collection`, provide `level` instead of `role`")
         if not any(content) and (self.role is UNSET or self.level is not UNSET):
@@ -137,7 +137,7 @@ class UpdateInvite(Struct):
 
     def __post_init__(self) -> None:
         if (self.role is UNSET) == (self.level is UNSET):
-            raise ValueError("provide either `role` or `level`")
+            raise ValueError("provide exactly one of `role` and `level`")
 
 
 class InviteLink(Struct, kw_only=True):

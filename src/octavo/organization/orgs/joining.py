@@ -37,7 +37,7 @@ def join_by_domain(tx: Transaction, actor: Actor, user_id: str, organization_id:
     if domain is None:
         raise BadRequest("Your email address isn't verified. Sign in once with an emailed link to verify it.")
     missing = NotFound(
-        f"Organization {organization_id!r} does not exist or is not open to people with a {domain} address."
+        f"Organization {organization_id!r} doesn't exist or isn't open to people with a {domain} address."
     )
     try:
         org = store.get_organization(tx, organization_id)

@@ -38,7 +38,7 @@ class DomainProof(Struct, frozen=True):
 
 
 class OrgRow(Struct, frozen=True):
-    """Organization. ``proved``: the verified domains among ``email_domains``."""
+    """Organization with its settings. ``proved``: the verified domains among ``email_domains``."""
 
     id: str
     title: str
@@ -210,7 +210,7 @@ def update_organization(tx: Transaction, organization_id: str, columns: Mapping[
 
 
 def forget_default_site(tx: Transaction, organization_id: str, site_id: str) -> None:
-    """Clear the organization's default content if it is this site, which is being deleted."""
+    """Clear the organization's default content if it is this site, because the site is being deleted."""
     settings = get_organization(tx, organization_id).settings
     if settings.default_content is not None and settings.default_content.get("site") == site_id:
         settings = msgspec.structs.replace(settings, default_content=None)

@@ -1,4 +1,4 @@
-"""Remove unused texts and files, which are stored once by hash for all spaces.
+"""Remove unused texts and files. Each is stored once, by its hash, for all spaces.
 
 Texts and files of a purged space may be used elsewhere, or be used again a moment later by an import that
 found them. So they are recorded as released, and removed a day later unless something refers to them by then.

@@ -1,4 +1,4 @@
-"""Order of spaces and collections, which are mixed within a collection or at the top level of the
+"""Order of spaces and collections. The two are mixed within a collection or at the top level of the
 organization."""
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def require_depth(tx: Transaction, parent_id: str | None, height: int) -> None:
 
 
 def lock_order(tx: Transaction, organization_id: str) -> None:
-    """Lock the order of the organization until this transaction ends."""
+    """Lock the order of the spaces and collections of an organization until this transaction ends."""
     tx.one(f"SELECT id FROM organizations WHERE id = :id{tx.for_update}", id=organization_id)
 
 

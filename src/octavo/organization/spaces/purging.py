@@ -41,7 +41,8 @@ def _purgeable(before: int) -> dict[str, int]:
 
 
 def purge_space(db: Database, space_id: str, before: int) -> bool:
-    """Delete a space that was deleted before a time, and everything that belongs only to it.
+    """Delete a space that was deleted before the time ``before`` (milliseconds), and everything that belongs
+    only to it.
 
     This runs several short transactions; after the first one, the space can't be restored. If one of them
     fails, the next call continues. Call this outside any transaction.

@@ -28,7 +28,8 @@ from .types import SpaceType
 
 
 class SpaceRow(Struct, frozen=True):
-    """Space. ``rank``: its position among the spaces and collections with the same parent."""
+    """Space with its settings. ``rank``: its position among the spaces and collections with the same
+    parent."""
 
     id: str
     organization_id: str
@@ -386,7 +387,7 @@ _COUNTED = {"draft": "changes_draft", "open": "changes_open"}
 
 
 def count_new_draft(tx: Transaction, space_id: str) -> int:
-    """Count a new draft and return its number, which is the total number of change requests of the space."""
+    """Count a new draft and return its number: the total number of change requests of the space."""
     number: int = tx.value(
         """UPDATE spaces SET changes_total = changes_total + 1, changes_draft = changes_draft + 1
            WHERE id = :space RETURNING changes_total""",

@@ -73,8 +73,8 @@ class GitSyncState(Struct, rename="camel", kw_only=True):
 
 
 class Space(Struct, rename="camel", kw_only=True):
-    """Space. ``rank``: the position among the spaces and collections with the same parent; an Octavo
-    extension. Ranks compare as text, byte by byte, and may change when another item moves."""
+    """Space of an organization. ``rank``: the position among the spaces and collections with the same parent;
+    an Octavo extension. Ranks compare as text, byte by byte, and may change when another item moves."""
 
     id: str
     title: str
@@ -213,7 +213,8 @@ class CollectionUrls(Struct):
 
 
 class Collection(Struct, rename="camel", kw_only=True):
-    """Collection. ``rank``: the same as for a space."""
+    """Collection of spaces. ``rank``: the position among the spaces and collections with the same parent, as
+    for a space."""
 
     id: str
     title: str

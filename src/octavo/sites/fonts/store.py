@@ -21,7 +21,7 @@ class FontFaceRow(Struct, frozen=True):
 
 
 class FontRow(Struct, frozen=True):
-    """Font. ``faces``: its faces, lightest first."""
+    """Custom font of an organization. ``faces``: its faces, lightest first."""
 
     id: str
     family: str

@@ -1,4 +1,4 @@
-"""Events of a site that a caller can see, which are those in visible spaces."""
+"""Events of a site that a caller can see: those in visible spaces."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class _Drawing:
             yield _expandable(title, [self._links(whole[_LISTED:])])
 
     def _operation(self, operation: str, changes: list[ApiChange]) -> Block:
-        """Return an operation's changes as a summary line, which unfolds to show the old and new state of
+        """Return an operation's changes as a summary line. The line unfolds to show the old and new state of
         each place."""
         title = self._release.titles.get(operation, "")
         first = changes[0]

@@ -148,8 +148,8 @@ class _Comparing:
     def _schemas(
         self, name: str, place: str, old: object, new: object, direction: Direction, depth: int = 0
     ) -> Iterator[ApiChange]:
-        """Yield the changes between two schemas, which can be recursive. A named schema is compared once in
-        each body, response, and parameter."""
+        """Yield the changes between two schemas. The schemas can be recursive. A named schema is compared
+        once in each body, response, and parameter."""
         if not depth:
             self._compared.clear()
         named = (ApiDescription.name_of(old), ApiDescription.name_of(new), direction)

@@ -397,7 +397,7 @@ def _name_in(reference: str) -> str:
 
 
 def tags_of(operation: DescribedOperation) -> list[str]:
-    """Return the tag that an operation belongs to, which is the first one it names."""
+    """Return the tag that an operation belongs to: the first one it names."""
     names = [name for name in list_of(operation.data.get("tags")) if isinstance(name, str) and name]
     return names[:1] or [UNTAGGED]
 

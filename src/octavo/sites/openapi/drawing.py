@@ -1,4 +1,5 @@
-"""Render operations, webhooks, and schemas as document blocks, which all document views support. Pure.
+"""Render operations, webhooks, and schemas as document blocks, because all document views support these.
+Pure.
 
 Pages for people are folded: nested properties are collapsed, and samples are next to the text. For Markdown,
 search, and print, everything is in sequence, and the text is shorter.
@@ -229,8 +230,8 @@ class ApiReferenceRenderer(OperationRenderer):
         return blocks
 
     def _with_scheme(self, name: str) -> list[Block]:
-        """Return a request authenticated by a scheme, of an operation that requires the scheme and preferably
-        only reads."""
+        """Return an example request of an operation that requires a security scheme, preferably one that only
+        reads."""
         wanted = [
             (each.method != "get", len(way), number, each, way)
             for number, each in enumerate(self._description.operations.values())

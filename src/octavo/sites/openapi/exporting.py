@@ -72,8 +72,8 @@ def _in_query(part: Part) -> Part:
 
 
 def _variables(parts: Sequence[Part]) -> str:
-    """Return secrets as variables of Postman and HTTP files, which have the same syntax. A name and a
-    password are written next to each other, because clients encode them."""
+    """Return secrets as variables of Postman and HTTP files. Both have the same syntax. A name and a password
+    are written next to each other, because clients encode them."""
 
     def written(part: Part) -> str:
         if isinstance(part, Basic):

@@ -36,9 +36,9 @@ _END = re.compile(r"(?<=[.!?])\s")
 
 
 class ApiModel(Struct, frozen=True):
-    """Model. ``kind``: its type in one word (``object``, ``enum``). ``about``: the first sentence of its
-    description. ``fields``: the names of its own and ``allOf`` fields. ``uses``: the operations that send or
-    return it directly."""
+    """Model in an API reference. ``kind``: its type in one word (``object``, ``enum``). ``about``: the first
+    sentence of its description. ``fields``: the names of its own and ``allOf`` fields. ``uses``: the
+    operations that send or return it directly."""
 
     name: str
     letter: str

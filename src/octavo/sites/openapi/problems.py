@@ -19,8 +19,8 @@ ASYNCAPI = (
 
 
 class Complaint(Struct, frozen=True, omit_defaults=True):
-    """Problem. ``pointer``: a JSON pointer, such as ``#/paths/~1pets/get``. ``line``: the line number, from
-    1; 0 if unknown. ``file``: the path of the file; empty for the first one."""
+    """Problem of an API specification. ``pointer``: a JSON pointer, such as ``#/paths/~1pets/get``. ``line``:
+    the line number, from 1; 0 if unknown. ``file``: the path of the file; empty for the first one."""
 
     message: str
     code: str

@@ -69,12 +69,12 @@ def create(tx: Transaction, actor: Actor, organization_id: str, slug: str, sourc
 def put(
     tx: Transaction, actor: Actor, organization_id: str, slug: str, source: GivenSource
 ) -> tuple[SpecRow, bool]:
-    """Set the source of a specification, which a job processes, and return whether the specification is new.
-    Raises BadRequest."""
+    """Set the source of a specification, and return whether the specification is new. A job processes the
+    source. Raises BadRequest."""
     if not re.fullmatch(SLUG, slug) or len(slug) > 100:
         raise BadRequest("specSlug: must be 1 to 100 letters and digits, with single hyphens between them")
     if (source.url is None) == (source.text is None):
-        raise BadRequest("source: provide either `url` or `text`")
+        raise BadRequest("source: provide exactly one of `url` and `text`")
     if source.text is not None and len(source.text.encode(errors="replace")) > MAX_BYTES:
         raise BadRequest(f"source.text: must be at most {format_size(MAX_BYTES)}")
     before = store.find_spec(tx, organization_id, slug)
@@ -82,7 +82,7 @@ def put(
         listed = store.list_specs(tx, organization_id, 0, None)
         if listed.count >= MAX_SPECS:
             raise BadRequest(
-                f"slug: an organization can have at most {MAX_SPECS} API specifications. Delete one first"
+                f"slug: an organization can have at most {MAX_SPECS:,} API specifications. Delete one first"
             )
     spec_id = before.id if before is not None else store.insert_spec(tx, organization_id, slug)
     pending = put_bodies(tx, [source.text])[0] if source.text is not None else None

@@ -108,7 +108,7 @@ def _read_json(text: str, name: str) -> SourceFile:
     except msgspec.DecodeError as error:
         at = re.search(r"byte (\d+)", str(error))
         wrong = text.encode()[: int(at[1])].count(b"\n") + 1 if at else 0
-        raise _refused(f"The text is not valid JSON: {error}.", "INVALID_JSON", name, wrong) from None
+        raise _refused(f"The text isn't valid JSON: {error}.", "INVALID_JSON", name, wrong) from None
     _count(value, name)
     found: list[Any] = []
 
@@ -153,9 +153,9 @@ def _read_yaml(text: str, name: str) -> SourceFile:
         mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
         line = mark.line + 1 if mark else 0
-        raise _refused(f"The text is not valid YAML: {what}.", "INVALID_YAML", name, line) from None
+        raise _refused(f"The text isn't valid YAML: {what}.", "INVALID_YAML", name, line) from None
     except (RecursionError, UnicodeEncodeError):
-        raise _refused("The text is not valid YAML.", "INVALID_YAML", name) from None
+        raise _refused("The text isn't valid YAML.", "INVALID_YAML", name) from None
     return SourceFile(text, value, lambda way: _line(node, way))
 
 

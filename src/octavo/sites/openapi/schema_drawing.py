@@ -179,7 +179,7 @@ class SchemaRenderer:
 
     @contextmanager
     def _within(self, *names: str) -> Iterator[None]:
-        """Render content within a part of this name."""
+        """Add these names to the path of the current part while its content is rendered."""
         self._at += names
         yield
         del self._at[len(self._at) - len(names) :]
@@ -501,7 +501,8 @@ class SchemaRenderer:
         return [draw_paragraph(self._label(word, name=str(count)))] if count > 0 else []
 
     def schema(self, value: object, above: tuple[str, ...] = ()) -> list[Block]:
-        """Return the content of a schema without its description, which the caller shows."""
+        """Return the content of a schema without its description, because the caller shows the
+        description."""
         name = self._description.name_of(value)
         if name and name in above:
             return [draw_paragraph(self._label("same", name=name))]

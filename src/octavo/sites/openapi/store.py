@@ -24,9 +24,9 @@ STATES, VISIBILITIES, ERROR_CODES = get_args(State), get_args(Visibility), get_a
 
 
 class SpecRow(Struct, frozen=True):
-    """Specification. ``pending``: the hash of a text to process. ``generation``: the number of the newest
-    request to process it. ``errors``: the first problems found by the latest processing, as JSON.
-    ``error_count``: the number of all problems. Times are in milliseconds."""
+    """API specification of an organization. ``pending``: the hash of a text to process. ``generation``: the
+    number of the newest request to process it. ``errors``: the first problems found by the latest processing,
+    as JSON. ``error_count``: the number of all problems. Times are in milliseconds."""
 
     id: str
     organization_id: str
@@ -52,9 +52,9 @@ class SpecRow(Struct, frozen=True):
 
 
 class VersionRow(Struct, frozen=True):
-    """Version. ``digest``: the hash of all files. ``document``: the hash of the text of the whole
-    specification as OpenAPI 3. ``file``: the hash of the same text as a file. ``size``: the size of that file
-    in bytes."""
+    """Version of an API specification. ``digest``: the hash of all files. ``document``: the hash of the text
+    of the whole specification as OpenAPI 3. ``file``: the hash of the same text as a file. ``size``: the size
+    of that file in bytes."""
 
     id: str
     spec_id: str

@@ -142,10 +142,10 @@ class Scheme(Struct, omit_defaults=True):
 
 
 class Form(Struct, omit_defaults=True):
-    """Form. ``security``: the ways to authenticate, one of which is selected. ``proxy``: whether Octavo's
-    server forwards requests. ``answers``: the schemas to validate responses, by status and media type.
-    ``schemas``: the schemas that any of these refer to. ``signed_in``: the URL to which providers redirect
-    readers after sign-in; empty if sign-in isn't possible."""
+    """Form to send a request of an operation. ``security``: the ways to authenticate, one of which is
+    selected. ``proxy``: whether Octavo's server forwards requests. ``answers``: the schemas to validate
+    responses, by status and media type. ``schemas``: the schemas that any of these refer to. ``signed_in``:
+    the URL to which providers redirect readers after sign-in; empty if sign-in isn't possible."""
 
     method: str
     path: str
@@ -642,7 +642,7 @@ def _address(description: ApiDescription, operation: DescribedOperation, wanted:
         if given != variable.value and given not in variable.values:
             in_host = "{" + variable.name + "}" in _authority(template)
             if not variable.free or given in (".", "..") or (in_host and not _LABEL.fullmatch(given)):
-                raise BadRequest(f"variables.{variable.name[:100]}: this value is not allowed")
+                raise BadRequest(f"variables.{variable.name[:100]}: this value isn't allowed")
             given = given if in_host else quote(given, safe="")
         url = url.replace("{" + variable.name + "}", given)
     path = operation.path
@@ -654,7 +654,7 @@ def _address(description: ApiDescription, operation: DescribedOperation, wanted:
     for name, value in wanted.path.items():
         # Values joined by the browser can contain escapes, which servers decode.
         if (unquote(value) if name in several else value) in (".", ".."):
-            raise BadRequest(f"path.{name[:100]}: this value is not allowed")
+            raise BadRequest(f"path.{name[:100]}: this value isn't allowed")
         # Values joined by the browser are already encoded in the specified style, each by itself.
         written = quote(value, safe="%" + several[name]) if name in several else quote(value, safe="")
         path = path.replace("{" + name + "}", written)

@@ -107,7 +107,7 @@ def _validator(version: Version) -> Any:
 
 
 def _refuse(uri: str) -> Any:
-    raise ValueError(f"{uri}: remote references are not fetched")
+    raise ValueError(f"{uri}: remote references aren't fetched")
 
 
 def _complaint(file: SourceFile, error: Any) -> Complaint:

@@ -71,7 +71,7 @@ def _element(xml: Data, name: str) -> Element:
 
 def _named(name: str) -> str:
     if _NAME.fullmatch(name) is None:
-        raise ValueError(f"{name!r} is not a valid XML name")
+        raise ValueError(f"{name!r} isn't a valid XML name")
     return name
 
 

@@ -97,9 +97,10 @@ def make_print(context: Context, print_id: str) -> None:
 
 
 def compile_order(order: PrintOrder, folder: Path) -> PrintResult:
-    """Write ``print.pdf`` to the folder, which contains the images of the order. Raises CannotPrint.
+    """Write ``print.pdf`` to the folder. The folder contains the images of the order. Raises CannotPrint.
 
-    If the process runs out of time or memory, it runs once more with plain text."""
+    If the process runs out of time or memory, it runs once more with plain text.
+    """
     (folder / "order.json").write_bytes(msgspec.json.encode(order))
     for arguments in ([], ["plain"]):
         if _run(folder, arguments):

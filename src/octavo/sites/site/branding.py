@@ -36,7 +36,7 @@ def brand_site(tx: Transaction, context: Context, site: SiteAccess, given: Store
                     msgspec.convert({"light": picture, "dark": picture}, ThemedUrl).light if picture else ""
                 )
             except msgspec.ValidationError:
-                problems.append(Problem("", 0, LOOK_LEFT_OUT, f"{picture[:200]} is not the URL of an image"))
+                problems.append(Problem("", 0, LOOK_LEFT_OUT, f"{picture[:200]} isn't the URL of an image"))
                 return ""
         name = posixpath.basename(picture)
         row = site_images.insert(

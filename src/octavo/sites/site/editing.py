@@ -104,7 +104,7 @@ def _find_styleguide(tx: Transaction, site: SiteAccess, styleguide: SiteStylegui
     if access is None or access.organization_id != site.organization_id:
         raise BadRequest("styleguide.space: there is no such space in this organization")
     if get_space(tx, styleguide.space).type != "styleguide":
-        raise BadRequest("styleguide.space: this space is not a style guide")
+        raise BadRequest("styleguide.space: this space isn't a style guide")
     return styleguide.space
 
 

@@ -87,7 +87,7 @@ def is_verified(context: Context, organization_id: str, host: str, *, points_her
 def hostname_columns(
     tx: Transaction, settings: Settings, site: store.SiteRow, given: str | None, proved: bool
 ) -> dict[str, object]:
-    """Return the columns of a site that gets a new host name, which is verified or claimed. Raises
+    """Return the columns of a site that gets a new host name. The name is verified or claimed. Raises
     BadRequest, or Conflict for the host name of another site."""
     if given is None:
         return {"hostname": None, "claimed_hostname": None}

@@ -208,8 +208,8 @@ def preview_url(
 
 
 def _below(url: str, target: str) -> str:
-    """Return a target, which is a path of the site or a URL that starts with ``url``, relative to ``url``.
-    Raises BadRequest."""
+    """Return a target relative to ``url``. The target is a path of the site or a URL that starts with
+    ``url``. Raises BadRequest."""
     address = escape_address(target).partition("#")[0]
     if address.startswith(url):
         return address.removeprefix(url)

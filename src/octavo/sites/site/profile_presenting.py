@@ -29,7 +29,7 @@ def present_profile(
     """Return the profile of a site. Raises NotFound for a site that is not published, or an unknown key."""
     shown = ShownStructure(tx, to, site, share_key)
     if not shown.site.published and isinstance(site, SiteAccess):
-        raise NotFound("This site is not published.")
+        raise NotFound("This site isn't published.")
     whole, of_site_spaces = get_customization(tx, site.site_id), list_customizations(tx, site.site_id)
     scripts = list_scripts(tx, to.context, site.site_id)
     sync = find(tx, ProjectRow, site.site_id) if isinstance(site, SiteAccess) else None

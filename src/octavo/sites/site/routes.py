@@ -75,7 +75,7 @@ __all__ = ["installation_routes", "organization_routes"]
 
 
 def _site(call: Call, tx: Transaction, site: SiteAccess) -> Site:
-    """Present a site with the caller's current role, which an update of the site can change."""
+    """Present a site with the caller's current role, because an update of the site can change it."""
     found = find_site_access(tx, site.actor, Can.VIEW, site.organization_id, site.site_id)
     organization = get_organization(tx, site.organization_id)
     sync = find(tx, ProjectRow, site.site_id)

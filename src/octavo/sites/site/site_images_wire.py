@@ -17,7 +17,7 @@ class CreatePicture(Struct, rename="camel"):
 
 
 class OrganizationPicture(Struct, rename="camel"):
-    """Image. ``url``: the URL, which is public until the image is deleted."""
+    """Image of an organization. ``url``: the URL, which is public until the image is deleted."""
 
     id: str
     name: str

@@ -50,8 +50,8 @@ class SiteSettings(Struct, frozen=True, omit_defaults=True):
 
 
 class SiteRow(Struct, frozen=True):
-    """Site. ``claimed_hostname`` and ``claimed_proxy``: requested locations that are not verified to belong
-    to its owner, and at which nothing is served."""
+    """Site with its settings. ``claimed_hostname`` and ``claimed_proxy``: requested locations that are not
+    verified to belong to its owner, and at which nothing is served."""
 
     id: str
     organization_id: str

@@ -189,7 +189,7 @@ def _no_reference() -> NotFound:
 
 
 class _RequestedResource(Struct, frozen=True):
-    """Requested resource, which limits the sites that a token can belong to."""
+    """Requested resource. It limits the sites that a token can belong to."""
 
     site_id: str | None
     space_id: str | None

@@ -91,8 +91,8 @@ class AdaptiveContent(Struct):
 
 
 class Proxy(Struct):
-    """Proxy. ``origin``: the host and path at which a proxy of the owner shows the site. ``target``: the URL
-    to which to forward requests."""
+    """Location of a site behind a proxy. ``origin``: the host and path at which a proxy of the owner shows
+    the site. ``target``: the URL to which to forward requests."""
 
     origin: str
     target: str
@@ -108,10 +108,10 @@ class UnverifiedLocation(Struct):
 
 
 class Site(Struct, rename="camel", kw_only=True):
-    """Site. ``defaultLevel``: the role of all members at the site: a role, null for no access, or ``inherit``
-    for their role in the organization. ``permissions``: the caller's permissions there. ``hostname`` and
-    ``proxy``: the requested locations. ``unverified``: the locations that are not verified yet; an Octavo
-    extension."""
+    """Site of an organization. ``defaultLevel``: the role of all members at the site: a role, null for no
+    access, or ``inherit`` for their role in the organization. ``permissions``: the caller's permissions
+    there. ``hostname`` and ``proxy``: the requested locations. ``unverified``: the locations that are not
+    verified yet; an Octavo extension."""
 
     id: str
     type: SiteType

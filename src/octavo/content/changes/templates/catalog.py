@@ -33,8 +33,8 @@ _KINDS: tuple[Literal["file", "reusable-content", "variable"], ...] = ("file", "
 
 
 class TemplateEntry(Struct, frozen=True):
-    """Template. ``space``: the space that is used as the template; None for a built-in one. ``refs``: the
-    names of its open references."""
+    """Template for change requests. ``space``: the space that is used as the template; None for a built-in
+    one. ``refs``: the names of its open references."""
 
     id: str
     title: str

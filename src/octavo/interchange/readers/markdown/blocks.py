@@ -149,7 +149,7 @@ class Writer(ContainerWriter):
                 return end
         self.looked.take(10 * (len(lines) - at))
         if exports:
-            self.report(number, "script_left_out", "skipped: scripts are not imported", "export")
+            self.report(number, "script_left_out", "skipped: scripts aren't imported", "export")
         return at + 1 if exports else None
 
     def _remember(self, found: Statements, number: int, exports: bool) -> None:
@@ -157,7 +157,7 @@ class Writer(ContainerWriter):
         known = {name: value for name, value in found.constants.items() if value is not UNKNOWN}
         self.constants.update(known)
         if exports and (len(known) < len(found.constants) or not known):
-            self.report(number, "script_left_out", "skipped: scripts are not imported", "export")
+            self.report(number, "script_left_out", "skipped: scripts aren't imported", "export")
         by_source: dict[str, dict[str, str]] = {}
         for here, (source, name) in found.imports.items():
             if not name:
@@ -199,7 +199,7 @@ class Writer(ContainerWriter):
             if begun:
                 closing = f"</{begun[1].lower()}>"
                 if begun[1].lower() == "script":
-                    self.report(number, "script_left_out", "skipped: scripts are not imported", "script")
+                    self.report(number, "script_left_out", "skipped: scripts aren't imported", "script")
                 if closing in text.lower():
                     closing = ""
                 continue
@@ -415,7 +415,7 @@ class Writer(ContainerWriter):
             self.report(
                 number,
                 "too_many_lines",
-                f"{path}: more than {MAX_LINES} lines are included; skipped",
+                f"{path}: more than {MAX_LINES:,} lines are included; skipped",
                 "included",
             )
             return []

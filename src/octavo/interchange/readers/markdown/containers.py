@@ -375,7 +375,7 @@ class ContainerWriter(InlineWriter, ABC):
 
     @staticmethod
     def _end_of_slashed(lines: list[Line], at: int, found: re.Match[str]) -> int | None:
-        """Return the line that closes a block, which has as many slashes as its first line."""
+        """Return the line that closes a block: it has as many slashes as the block's first line."""
         fence = ""
         for end in range(at + 1, len(lines)):
             text = lines[end][0]
@@ -653,7 +653,7 @@ class ContainerWriter(InlineWriter, ABC):
             self.report(
                 number,
                 "too_many_lines",
-                f"{path}: more than {MAX_LINES} lines are included; skipped",
+                f"{path}: more than {MAX_LINES:,} lines are included; skipped",
                 "included",
             )
             return []

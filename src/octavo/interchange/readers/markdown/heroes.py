@@ -16,7 +16,8 @@ from .lines import words
 
 
 def hero_text(head: Head, place: Place, title: str) -> str:
-    """Return the hero as Markdown for below the title of the page, which isn't repeated. Empty if there is none."""
+    """Return the hero as Markdown to insert below the title of the page. The title isn't repeated. Empty if
+    there is none."""
     hero = head.get("hero")
     if not isinstance(hero, dict):
         return ""

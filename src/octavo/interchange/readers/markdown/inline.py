@@ -153,7 +153,7 @@ class InlineWriter:
         if not text or _SIGNS.search(text) is None:
             return text
         if len(text) > MAX_WORDS:
-            message = f"more than {MAX_WORDS} characters without an empty line; kept as written"
+            message = f"more than {MAX_WORDS:,} characters without an empty line; kept as written"
             self.report(number, "too_long", message)
             return text
         made: list[str] = []
@@ -276,8 +276,8 @@ class InlineWriter:
         return f"![{alt}]({pointed(href)}{title})"
 
     def _target(self, written: str, line: int) -> tuple[str, bool]:
-        """Return the target of a link, and whether a template referred to a page of the source, which is already
-        resolved."""
+        """Return the target of a link, and whether a template referred to a page of the source. Such a target
+        is already resolved."""
         href = written[1:-1] if written.startswith("<") and written.endswith(">") else written
         if not (self.dialect.liquid or self.dialect.shortcodes) or "{" not in href:
             return href, False

@@ -117,7 +117,7 @@ def html_lines(writer: Writer, given: object, number: int) -> list[Line]:
     text = given if isinstance(given, str) else ""
     made, count = _RUNS.subn("", text)
     if count:
-        writer.report(number, "script_left_out", "skipped: scripts are not imported", "script")
+        writer.report(number, "script_left_out", "skipped: scripts aren't imported", "script")
     return writer.blocks(_lines(made, number))
 
 

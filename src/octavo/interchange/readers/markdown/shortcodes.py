@@ -352,7 +352,7 @@ class _Pieces:
     def blocks_of(self, html: str, number: int) -> list[Line]:
         """Return HTML with placeholders as Octavo lines."""
         if re.search(r"<script\b", html, re.IGNORECASE):
-            self.writer.report(number, "script_left_out", "skipped: scripts are not imported", "script")
+            self.writer.report(number, "script_left_out", "skipped: scripts aren't imported", "script")
         if not _is_visible(html):
             return []
         page = parse_html(f"<html><body><main><h1>-</h1>{html}</main></body></html>")

@@ -48,7 +48,9 @@ def translate(text: str, place: Place, dialect: Dialect) -> Translated:
     if dialect.vault:
         lines = without_comments(lines)
     if len(lines) > MAX_LINES:
-        place.problem(0, "too_many_lines", f"the page has more than {MAX_LINES} lines; the rest was skipped")
+        place.problem(
+            0, "too_many_lines", f"the page has more than {MAX_LINES:,} lines; the rest was skipped"
+        )
         lines = lines[:MAX_LINES]
     made = Writer(place, dialect, _VOCABULARY).page(lines)
     return Translated("\n".join(line for line, _ in made), [number for _, number in made])

@@ -273,7 +273,8 @@ class _Export:
             code, what = (
                 ("blog_left_out", "blog posts") if kind == "BlogPost" else ("comments_left_out", "comments")
             )
-            self.problems.append(Problem(where, 0, code, f"{count} {what}: not imported"))
+            said = f"{what} were skipped ({count:,})"
+            self.problems.append(Problem(where, 0, code, said))
         total = 0
         for kind, _, said, named in _objects(self.files, where):
             page = self.pages.get(named.get("content", "")) if kind == "BodyContent" else None
@@ -516,7 +517,7 @@ class _Storage:
             element.set("href", href + (f"#{anchor}" if anchor else ""))
 
     def card(self, element: Any) -> None:
-        """Rewrite a link that shows the title of its page, which only Confluence knows."""
+        """Rewrite a link that shows the title of its page. Only Confluence knows that title."""
         href = element.get("href") or ""
         site = self.export.site
         inside = (

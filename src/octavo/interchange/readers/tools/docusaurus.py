@@ -226,8 +226,8 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
         )
         entries += [Entry(title=title, children=made)] if len(instances) > 1 else made
     for folder, code, what in (
-        ("blog/", "blog_left_out", "the blog"),
-        ("src/pages/", "pages_left_out", "pages built from components"),
+        ("blog/", "blog_left_out", "The blog wasn't imported."),
+        ("src/pages/", "pages_left_out", "Pages built from components weren't imported."),
     ):
         if any(path.startswith(project + folder) for path in files.paths):
             problems.append(
@@ -235,7 +235,7 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
                     project + folder.rstrip("/"),
                     0,
                     code,
-                    f"{what}: not imported; import the folder separately",
+                    f"{what} Import the folder separately.",
                 )
             )
     layout = Layout(

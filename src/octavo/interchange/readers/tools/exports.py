@@ -191,7 +191,7 @@ class _Notion:
             for row in csv.reader(io.StringIO(text)):
                 if len(rows) > MAX_ROWS:
                     place.problem(
-                        0, "too_large", f"this table has more than {MAX_ROWS} rows; the rest was skipped"
+                        0, "too_large", f"this table has more than {MAX_ROWS:,} rows; the rest was skipped"
                     )
                     break
                 rows.append(row[:MAX_COLUMNS])

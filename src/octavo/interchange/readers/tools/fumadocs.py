@@ -60,7 +60,7 @@ def _fumadocs(files: Heads, project: str) -> Layout:
     else:
         layout = _fumadocs_of(files, project, top, "", [])
         layout = replace(layout, language=first or html_language(files, project))
-    left = "another collection: not imported; import its folder separately"
+    left = "This collection wasn't imported. Import its folder separately."
     told = [Problem(one.rstrip("/"), 0, "pages_left_out", left) for one in there if one != top]
     return replace(layout, problems=[*layout.problems, *told])
 

@@ -53,7 +53,7 @@ def _jekyll(files: Heads, project: str) -> Layout:
                 f"{project}_posts",
                 0,
                 "blog_left_out",
-                "the blog: not imported; import the folder separately",
+                "The blog wasn't imported. Import the folder separately.",
             )
         )
         paths = [path for path in paths if not path[len(project) :].startswith("_posts/")]

@@ -128,12 +128,12 @@ class _Project:
                     self.addresses[path] = f"page/{self._slug(path)}"
                 for path in self.files.paths:
                     if path.startswith(f"{root}custom_pages/") and path.endswith(".html"):
-                        self._tell(path, "pages_left_out", "a custom HTML page; not imported")
+                        self._tell(path, "pages_left_out", "Custom HTML pages aren't imported.")
             if "changelogs/" in parts:
                 self._tell(
                     f"{root}changelogs",
                     "blog_left_out",
-                    "the changelog: not imported; import its folder separately",
+                    "The changelog wasn't imported. Import its folder separately.",
                 )
         else:
             entries = self._folder(root, "docs", 0)

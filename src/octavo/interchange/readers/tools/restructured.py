@@ -236,7 +236,7 @@ class _Any(Directive):  # type: ignore[misc]
         rows = text.replace("\r\n", "\n").replace("\t", "        ").split("\n")
         reading.left -= len(rows)
         if reading.left < 0 or _is_too_much("\n".join(rows)):
-            said = f"{path[:200]}: more than {MAX_LINES} lines are included, or one is too long; skipped"
+            said = f"{path[:200]}: more than {MAX_LINES:,} lines are included, or one is too long; skipped"
             reading.report(self._line(), "too_many_lines", said, path)
             return None
         return where, rows

@@ -273,8 +273,8 @@ class _Site:
         return made
 
     def _doxygen(self) -> list[Entry]:
-        """Return the tree of Doxygen's navigation, which is a script: nested lists, some of them in files of their
-        own."""
+        """Return the tree of Doxygen's navigation from its script: nested lists, some of them in files of
+        their own."""
         count = 0
 
         def entries(given: object, level: int) -> list[Entry]:
@@ -518,7 +518,7 @@ def _strong(element: Any) -> None:
 
 
 def _fragment(element: Any) -> None:
-    """Rewrite a listing of Doxygen, which has one block for each line."""
+    """Rewrite a listing of Doxygen that has one block for each line."""
     for line in element.findall("div"):
         for number in [one for one in line.iter("span") if "lineno" in (one.get("class") or "").split()]:
             drop(number)

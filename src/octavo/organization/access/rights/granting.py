@@ -101,13 +101,13 @@ def change_role(tx: Transaction, target: ObjectAccess, subject: Grantee, role: s
 
 
 def require_granted(tx: Transaction, target: ObjectAccess, subject: Grantee) -> None:
-    """Raise NotFound unless the subject has a grant at this object itself."""
+    """Raise NotFound unless the subject has a grant on this object itself."""
     if store.find_grant(tx, target.kind, target.id, subject) is None:
         raise _not_granted(target, subject)
 
 
 def revoke(tx: Transaction, target: ObjectAccess, subject: Grantee) -> bool:
-    """Revoke a grant at this object itself. Return False if there was none."""
+    """Revoke a grant on this object itself. Return False if there was none."""
     with guard_roles(tx, target):
         was = store.find_grant(tx, target.kind, target.id, subject)
         if was is None:

@@ -61,8 +61,7 @@ def list_team_grants(
 
 
 def find_grant(tx: Transaction, kind: Kind, object_id: str, subject: Grantee) -> tuple[str | None] | None:
-    """Return the granted role in a tuple of one, which contains None for a guest. Return None if there is no
-    grant."""
+    """Return a grant as a tuple with its role, or with None for a guest. Return None if there is no grant."""
     row = tx.one(
         """SELECT role FROM grants WHERE object_type = :kind AND object_id = :id
            AND subject_type = :type AND subject_id = :subject""",

@@ -201,7 +201,7 @@ def _verify(root: Any, location: str, provider: ProviderRow) -> Any:
         else:
             assert not isinstance(found, list)  # The signature has exactly one reference.
             return found.signed_xml
-    raise RefusedResponse(f"SAML response: its signature is not valid: {problem}")
+    raise RefusedResponse(f"SAML response: its signature isn't valid: {problem}")
 
 
 def _decode(encoded: str) -> bytes:

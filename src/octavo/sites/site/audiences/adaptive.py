@@ -1,4 +1,4 @@
-"""Visitor schemas of sites, which define the claims that conditions can use."""
+"""Visitor schemas of sites. They define the claims that conditions can use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Share links: named URLs with a key, which can be disabled one by one.
+"""Share links: named URLs with a key. They can be disabled one by one.
 
 A key is derived from the id of its link, so that it can be shown again; it is looked up by its hash.
 """
@@ -88,7 +88,7 @@ def create_link(tx: Transaction, context: Context, site: SiteAccess, name: str) 
     count = tx.value("SELECT count(*) FROM share_links WHERE site_id = :site", site=site.site_id)
     if count >= MAX_LINKS:
         raise Conflict(
-            f"A site can have at most {MAX_LINKS} share links. Delete one before creating another."
+            f"A site can have at most {MAX_LINKS:,} share links. Delete one before creating another."
         )
     link_id = ids.new_id()
     tx.run(

@@ -648,7 +648,7 @@ class SocialDisplay(Struct, rename="camel"):
 
 
 class SocialAccount(Struct, rename="camel"):
-    """Account of the site's owner on a social network, which separate site renderers link to."""
+    """Account of the site's owner on a social network. Separate site renderers link to it."""
 
     platform: SocialPlatform
     handle: Annotated[str, Meta(min_length=1, max_length=128)]
@@ -673,8 +673,8 @@ class Insights(SettingsGroup, rename="camel"):
 
 
 class PutThemes(Struct, rename="camel"):
-    """Themes. Sending back the whole current value changes nothing, including whether a theme was
-    selected."""
+    """Themes in an update of a customization. Sending back the whole current value changes nothing, including
+    whether a theme was selected."""
 
     default: DefaultMode | UnsetType = UNSET
     toggeable: bool | UnsetType = UNSET

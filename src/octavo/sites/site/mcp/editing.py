@@ -24,7 +24,8 @@ def get_server(tx: Transaction, context: Context, site: SiteAccess, server_id: s
 def create_server(
     tx: Transaction, context: Context, site: SiteAccess, values: Mapping[str, object]
 ) -> McpServerRow:
-    """Create a record. ``values``: its values by column. Raises Conflict if the site has too many."""
+    """Create the record of an MCP server. ``values``: its values by column. Raises Conflict if the site has
+    too many."""
     if store.count_servers(tx, site.site_id) >= store.MAX_SERVERS:
         raise Conflict(
             f"A site can have at most {store.MAX_SERVERS} MCP servers. Delete one before adding another."
@@ -49,7 +50,7 @@ def update_server(
 
 
 def delete_server(tx: Transaction, context: Context, site: SiteAccess, server_id: str) -> bool:
-    """Delete a record; return False if it does not exist."""
+    """Delete the record of an MCP server. Return False if it doesn't exist."""
     found = store.find_server(tx, context.sealer, site.site_id, server_id)
     if found is None:
         return False

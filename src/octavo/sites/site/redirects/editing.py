@@ -60,7 +60,7 @@ def get_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRow
 
 
 class RedirectEditor:
-    """Editor of the redirects of one site, which is locked until the transaction ends."""
+    """Editor of the redirects of one site. The site is locked until the transaction ends."""
 
     def __init__(self, tx: Transaction, to: Recipient, site: SiteAccess) -> None:
         lock(tx, site.site_id)
@@ -200,7 +200,7 @@ class RedirectEditor:
             None,
         )
         if shown is None:
-            raise NotFound(f"destination.spaceId: the space {destination.space_id!r} is not on this site.")
+            raise NotFound(f"destination.spaceId: the space {destination.space_id!r} isn't on this site.")
         found = self.page_at(shown, destination.path.strip("/"))
         if found is None:
             raise NotFound(f"destination.path: there is no page at {destination.path[:200]!r} in this space.")

@@ -73,7 +73,9 @@ def import_redirects(
     except SourceError as error:
         raise BadRequest(f"text: {error}") from None
     if len(rows) > MAX_ROWS:
-        raise BadRequest(f"text: can have at most {MAX_ROWS} redirects. Split the file and import the parts.")
+        raise BadRequest(
+            f"text: can have at most {MAX_ROWS:,} redirects. Split the file and import the parts."
+        )
     done = Imported(format)
     importing = _Importing(tx, to, site, draft=draft)
     seen: set[tuple[str, bool]] = set()
@@ -167,5 +169,5 @@ def redirect_old_urls(
         return []
     most = f"{MAX_REDIRECTED:,} at a time, and {store.MAX_REDIRECTS:,} per site"
     return [
-        Problem("", 0, "redirect_left_out", f"{left:,} old URLs were not redirected; the limit is {most}")
+        Problem("", 0, "redirect_left_out", f"{left:,} old URLs weren't redirected; the limit is {most:,}")
     ]

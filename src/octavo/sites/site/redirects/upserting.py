@@ -68,7 +68,7 @@ def is_source(text: str) -> bool:
 def require_source(source: str) -> None:
     """Raise BadRequest for a string that is not a source."""
     if len(source) > MAX_SOURCE:
-        raise BadRequest(f"source: can have at most {MAX_SOURCE} characters")
+        raise BadRequest(f"source: can have at most {MAX_SOURCE:,} characters")
     if not is_source(source):
         raise BadRequest("source: must be a path of the site, such as /old, /old/*, or /old*")
 

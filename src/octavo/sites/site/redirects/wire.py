@@ -109,7 +109,7 @@ class ImportRedirects(Struct):
 
     def __post_init__(self) -> None:
         if bool(self.text) == bool(self.csv):
-            raise ValueError("text: provide either `text` or `csv`, not both")
+            raise ValueError("text: provide exactly one of `text` and `csv`")
 
 
 class RedirectsQuery(PageQuery, rename="camel"):

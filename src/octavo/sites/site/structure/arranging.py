@@ -1,4 +1,5 @@
-"""Conversion of a site's structure from and to ``docs.yaml``, which replaces the whole structure in one change."""
+"""Conversion of a site's structure from and to ``docs.yaml``. Applying the file replaces the whole structure
+in one change."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def require_bounds(config: DocsConfig) -> None:
         count = sum(entry.type == type for entry in entries)
         if count > most:
             raise BadRequest(
-                f"{DOCS_PATH}: a site can have at most {most} entries of type {type}, but the file has {count}"
+                f"{DOCS_PATH}: a site can have at most {most:,} entries of type {type}, but the file has {count:,}"
             )
 
 

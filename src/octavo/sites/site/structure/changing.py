@@ -255,7 +255,7 @@ def update_section(
         if default_site_space is not None:
             chosen = get_site_space(structure, default_site_space, "defaultSiteSpace")
             if chosen.section_id != section_id:
-                raise BadRequest(f"defaultSiteSpace: {default_site_space!r} is not in this section")
+                raise BadRequest(f"defaultSiteSpace: {default_site_space!r} isn't in this section")
             _set_default_site_space(tx, structure, chosen)
     was = {name: getattr(section, name) for name in values}
     note(tx, site, "siteSection.updated", ("siteSection", section_id), was, values)

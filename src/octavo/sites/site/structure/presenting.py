@@ -193,7 +193,7 @@ class ShownStructure:
         )
 
     def title_of(self, row: Row) -> str:
-        """Return the title of a row on the site, which the caller can see."""
+        """Return the title of a row that the caller can see on the site."""
         if isinstance(row, SiteSpaceRow):
             return row.title or self._spaces[row.space_id][0].title
         return row.title

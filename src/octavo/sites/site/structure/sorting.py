@@ -72,7 +72,7 @@ def move(
             raise BadRequest("position: provide `before` or `after`")
         places = {_place(structure, row, *one) for one in found}
         if len(places) > 1:
-            raise BadRequest("position: `before` and `after` are not next to each other")
+            raise BadRequest("position: `before` and `after` aren't next to each other")
         parent, index = places.pop()
         siblings = [other for other in _siblings(structure, row, parent) if other.id != row.id]
         rank = _rank_at(tx, siblings, index)

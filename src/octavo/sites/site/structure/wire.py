@@ -59,7 +59,7 @@ class SiteSpace(Struct, rename="camel", tag_field="object", tag="site-space", kw
 
 
 class SiteSection(Struct, rename="camel", tag_field="object", tag="site-section", kw_only=True):
-    """Section. ``draft``: whether it is hidden from visitors."""
+    """Section of a site. ``draft``: whether it is hidden from visitors."""
 
     id: str
     title: str
