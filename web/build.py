@@ -153,7 +153,7 @@ def page_fields() -> str:
         field = PAGE_FIELDS[name]
         wire = field.wire or wire_name(name)
         labels += f"  {wire}: t({json.dumps(keys[field.label])}),\n"
-        if field.edited and field.shown == "everyone":
+        if field.edited and field.shown in ("everyone", "members"):
             forms += f"  {json.dumps({'name': wire, 'type': field.type, 'kinds': field.kinds})},\n"
     types = " | ".join(map(json.dumps, get_args(FieldType)))
     return (

@@ -1,16 +1,17 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
-import { CALL } from "./shared/texts.ts";
+import { CALL, type CatalogText, findWrongForms } from "./shared/texts.ts";
 
 const WORDS = fileURLToPath(new URL("./shared/words/", import.meta.url));
 
 /**
  * Replace each key of an interface text with its English text and its index in the catalogs, which become plain lists.
- * Every screen then contains its own English, no catalog is loaded for it, and keys are never sent.
+ * Every screen then contains its own English, no catalog is loaded for it, and keys are never sent. A translation with
+ * missing or unknown placeholders fails the build.
  */
 export function texts(): Plugin {
-  const english: Record<string, unknown> = JSON.parse(readFileSync(`${WORDS}en.json`, "utf8"));
+  const english: Record<string, CatalogText> = JSON.parse(readFileSync(`${WORDS}en.json`, "utf8"));
   const keys = Object.keys(english);
   const places = new Map(keys.map((key, at) => [key, at]));
   return {
@@ -18,7 +19,11 @@ export function texts(): Plugin {
     enforce: "pre",
     transform(code, id) {
       if (id.startsWith(WORDS) && id.endsWith(".json")) {
-        const catalog = JSON.parse(code);
+        const catalog: Record<string, CatalogText> = JSON.parse(code);
+        for (const [key, text] of Object.entries(catalog)) {
+          const wrong = findWrongForms(english[key] ?? "", text);
+          if (wrong.length) this.error(`${key}: the placeholders differ from English: ${wrong.join(" | ")}`);
+        }
         return { code: JSON.stringify(keys.map((key) => catalog[key] ?? null)), map: null };
       }
       if (!/\.(ts|svelte)$/.test(id) || id.includes("/node_modules/")) return;

@@ -35,6 +35,35 @@ function compressed(): Plugin {
   };
 }
 
+/** The screens that show the text of pages. */
+const PAGES = /\/screens\/(Page|Review|Conflicts|History|Preview|Reusable|Discussion)Screen\.svelte$/;
+const SCREEN = /\/screens\/\w+\.svelte$/;
+
+interface Imports {
+  importers: readonly string[];
+  dynamicImporters: readonly string[];
+}
+
+/** Return a function that tells whether a module is part of the page screen and of no screen without page texts. */
+function ofPages(): (id: string, find: (id: string) => Imports | null) => boolean {
+  const known = new Map<string, Set<string>>();
+  const rootsOf = (id: string, find: (id: string) => Imports | null): Set<string> => {
+    let roots = known.get(id);
+    if (roots) return roots;
+    known.set(id, roots = new Set());
+    const { importers, dynamicImporters } = find(id) ?? { importers: [], dynamicImporters: [] };
+    if (dynamicImporters.length) roots.add(id);
+    for (const one of importers) for (const root of rootsOf(one, find)) roots.add(root);
+    return roots;
+  };
+  return (id, find) => {
+    const roots = [...rootsOf(id, find)];
+    return roots.some((root) => root.endsWith("/PageScreen.svelte")) &&
+      roots.every((root) => !SCREEN.test(root) || PAGES.test(root));
+  };
+}
+const isOfPages = ofPages();
+
 export default defineConfig({
   root: join(here, "studio"),
   plugins: [texts(), svelte({ configFile: join(here, "svelte.config.js") }), compressed()],
@@ -45,8 +74,25 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,
-    // Everything needed for the first screen is in one file: it compresses better, and it is one request.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "shell", tags: ["$initial"] }] } } },
+    // Everything needed for the first screen is in one file: it compresses better, and it is one request. So is
+    // everything that only pages need.
+    rolldownOptions: {
+      output: {
+        // The shell lists the names of all files, so long ones make it larger.
+        chunkFileNames: "assets/[name]-[hash:7].js",
+        assetFileNames: "assets/[name]-[hash:6][extname]",
+        codeSplitting: {
+          groups: [
+            { name: "shell", tags: ["$initial"], priority: 2 },
+            {
+              name: (id, context) => isOfPages(id, (one) => context.getModuleInfo(one)) ? "page" : null,
+              debugName: "page",
+              priority: 1,
+            },
+          ],
+        },
+      },
+    },
   },
   server: { fs: { allow: [join(here, "..")] } },
   resolve: process.env.VITEST ? { conditions: ["browser"] } : {},
@@ -55,6 +101,6 @@ export default defineConfig({
     include: ["{shared,studio,reader,portal}/**/*.test.ts"],
     environment: "happy-dom",
     // Tests don't depend on the speed of the machine.
-    testTimeout: 120_000,
+    testTimeout: 600_000,
   },
 });

@@ -308,7 +308,7 @@ class Runtime:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Start everything except listening."""
+        """Start all parts of the application, but don't listen for connections yet."""
         freeze_loaded_objects()
         shorten_thread_turns()
         if self._worker is not None:

@@ -9,6 +9,7 @@ import pytest
 from octavo.content.changes.authorization import ChangeAccess, WrittenChange
 from octavo.content.comments.authorization import Discussion
 from octavo.content.events.authorization import FollowedPlace
+from octavo.content.live.authorization import LiveAccess
 from octavo.content.revisions.authorization import ReadState, WrittenState
 from octavo.extensions.integrations.authorization import (
     INSTALLATION,
@@ -47,6 +48,7 @@ ABILITIES = {
     SpaceAccess: SPACE,
     Discussion: SPACE,
     FollowedPlace: SPACE,
+    LiveAccess: SPACE,
     KeptSpaceAccess: SPACE,
     ReadState: SPACE,
     WrittenState: SPACE,

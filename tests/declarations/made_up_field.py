@@ -128,7 +128,7 @@ def test_a_review_shows_it(space: Space) -> None:
 
 
 def test_the_app_has_a_label_and_a_control_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Check that the dialog has a control for each field of this module (`tests/studio/test_page_settings.py`)."""
+    """Check that the dialog has a control for each field of this module (`tests/studio/test_page_options.py`)."""
     build = load_build(monkeypatch)
     with pytest.raises(KeyError, match="Review date"):
         build.page_fields()

@@ -14,10 +14,10 @@ from changes.working import update
 from comments.talking import Talk
 from events.listening import listening
 from octavo.content.live import saving, store
-from octavo.content.live.accepting import accepting
+from octavo.content.live.accepting import EPOCH_LIFETIME, accepting
 from octavo.content.live.commands import StepsInput
 from octavo.content.live.documents import LivePages
-from octavo.content.live.retention import DAYS, prune_live_pages
+from octavo.content.live.retention import prune_live_pages
 from octavo.content.live.saving import save_page
 from octavo.kit import clock
 from octavo.kit.db.databases import open_database
@@ -158,7 +158,7 @@ def test_two_processes_that_save_at_once_write_one_revision(live, other):
 
     def save(context):
         both.wait()
-        saved.append(save_page(context, live.change, live.key))
+        saved.append(save_page(context, live.key))
 
     threads = [threading.Thread(target=save, args=(each,)) for each in (live.world.context, other)]
     for thread in threads:
@@ -189,7 +189,7 @@ def test_a_process_killed_during_a_save_loses_nothing_and_saves_once(live, monke
     with monkeypatch.context() as patched:
         patched.setattr(store, "set_saved", end)
         with pytest.raises(Killed):
-            saving.save_page(live.world.context, live.change, live.key)
+            saving.save_page(live.world.context, live.key)
     live.world.context.db.caches.pop(LivePages)
     assert live.space.change(live.change)["revision"] == before
     assert texts(live.get()["document"])[0] == "Typed. First paragraph of A."
@@ -211,7 +211,7 @@ def test_expired_steps_return_410(live, monkeypatch):
     live.save()
     real = clock.now
     with monkeypatch.context() as patched:
-        patched.setattr("octavo.content.live.retention.now", lambda: real() + (DAYS + 1) * 86_400_000)
+        patched.setattr("octavo.content.live.retention.now", lambda: real() + EPOCH_LIFETIME + 1000)
         prune_live_pages(live.world.context)
     live.world.context.db.caches.pop(LivePages)
     answer = live.call("editor", "GET", "/steps", params={"epoch": old.epoch, "after": 0})

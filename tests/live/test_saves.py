@@ -205,7 +205,7 @@ def test_spaces_around_words_are_not_saved(live):
 def test_unsaved_text_is_saved_before_it_is_used(live):
     client = live.open()
     client.type("Unsaved. ", 1)
-    save_branch(live.world.context, live.change)
+    save_branch(live.world.context, live.key.branch_id)
     assert "Unsaved. First" in live.markdown()
 
 
@@ -219,8 +219,8 @@ def test_two_processes_save_the_same_text_once(live):
     """The second save finds that the first one was faster."""
     client = live.open()
     client.type("x", 1)
-    one = save_page(live.world.context, live.change, live.key)
-    other = save_page(live.world.context, live.change, live.key)
+    one = save_page(live.world.context, live.key)
+    other = save_page(live.world.context, live.key)
     assert one == other
 
 
@@ -376,5 +376,5 @@ def test_steps_of_a_deleted_page_are_refused(live):
     live.space.edit(live.change, {"operation": "delete_page", "page": live.page})
     for _ in range(2):
         assert client.post(client.body(insert("x", 1))).status_code == 404
-        save_page(live.world.context, live.change, live.key)
+        save_page(live.world.context, live.key)
     assert live.space.change(live.change)["status"] == "draft"

@@ -166,3 +166,25 @@ def test_sites_have_pages_and_feeds_of_tags(world: World, space: str) -> None:
     assert {entry.title for entry in feed.entries} == {"Home", "Guide"}
     assert {tag.label for entry in feed.entries for tag in entry.tags} == {"Beta", "how-to"}
     assert visitor.get(f"{path}~tags/none").status_code == 404
+
+
+def test_spaces_define_the_same_tag_in_their_own_way(world: World, space: str) -> None:
+    """A site shows each space with its own label and color, and the pages of that space only."""
+    spaces = world.home.path("/orgs/{organizationId}/spaces")
+    other = world.post("admin", spaces, {"title": "Second"})["id"]
+    own = {"operation": "set_tags", "tags": {"beta": {"label": "Preview", "color": "red"}}}
+    page = {
+        "operation": "insert_page",
+        "document": {"markdown": "---\ntags:\n- beta\n---\n\n# Second guide\n"},
+    }
+    edit(world, other, own, page)
+    sites = world.home.path("/orgs/{organizationId}/sites")
+    site = world.post("admin", sites, {"title": "Both", "spaces": [space]})["id"]
+    added = world.post("admin", f"{sites}/{site}/site-spaces", {"spaceId": other})
+    url = world.post("admin", f"{sites}/{site}/publish")["urls"]["published"]
+    visitor, path = Visitor(world.context), urlsplit(url).path
+    first = visitor.get(f"{path}~tags/beta").text
+    second = visitor.get(f"{path}{added['path']}/~tags/beta").text
+    assert "Beta" in first and "Guide" in first and "Second guide" not in first
+    assert "Preview" in second and "Second guide" in second and "Beta" not in second
+    assert 'class="tag b-red"' in visitor.get(f"{path}{added['path']}/").text

@@ -109,6 +109,31 @@ def test_drafts_are_published_together_or_not_at_all(site: Site) -> None:
     assert site.see("new")[0] == 404 and "forum.test" not in site.see()[1]
 
 
+def test_a_draft_of_a_deleted_page_has_no_page_to_open(site: Site) -> None:
+    """A draft whose target is gone can be published and deleted, and leads nowhere. A deleted draft can't be
+    published, and nothing else is published with it."""
+    home, world = site.world.home, site.world
+    page = {"kind": "site-page", "siteSpaceId": home["siteSpaceId"], "pageId": home["pageId"]}
+    shown = {"kind": "site-space", "siteSpaceId": home["otherSiteSpaceId"]}
+    drafts = [
+        site.call("POST", "redirects", 201, {"source": f"/{name}", "draft": True, "destination": to})["id"]
+        for name, to in (("to-page", page), ("to-space", shown), ("gone", page))
+    ]
+    changes = f"/spaces/{home['spaceId']}/content"
+    world.post("admin", changes, {"changes": [{"operation": "delete_page", "page": home["pageId"]}]})
+    site.call("DELETE", f"site-spaces/{home['otherSiteSpaceId']}", 204)
+    site.call("DELETE", f"redirects/{drafts[2]}", 204)
+    left = {one["id"] for one in site.call("GET", "drafts", 200)["items"]}
+    assert drafts[2] not in left
+    site.call("POST", "drafts/publish", 404, {"items": [*sorted(left), drafts[2]]})
+    assert {one["id"] for one in site.call("GET", "drafts", 200)["items"]} == left
+    site.call("POST", "drafts/publish", 200, {"items": sorted(left)})
+    for name in ("to-page", "to-space", "gone"):
+        assert site.see(name)[0] == 404, name
+    for one in site.call("GET", "redirects", 200)["items"]:
+        site.call("DELETE", f"redirects/{one['id']}", 204)
+
+
 def test_a_site_can_have_external_links(site: Site) -> None:
     home = site.world.home
     body = {"title": "Ask", "url": "https://ask.test/", "parent": home["siteSectionGroupId"]}

@@ -467,10 +467,10 @@ def test_missing_pages_show_not_found(app):
 def test_errors_of_the_server_are_shown_and_can_be_retried(app, status):
     page = app.browser.new_context(storage_state=app.state).new_page()
     answer = {"error": {"code": status, "message": "Too much is waiting just now."}}
-    page.route("**/v1/user", lambda route: route.fulfill(status=status, json=answer))
+    page.route("**/~batch", lambda route: route.fulfill(status=status, json=answer))
     page.goto(app.url)
     page.get_by_text("Too much is waiting just now.").wait_for()
-    page.unroute("**/v1/user")
+    page.unroute("**/~batch")
     page.get_by_role("button", name="Try again").click()
     page.get_by_role("navigation", name="Main").wait_for()
     page.context.close()

@@ -69,9 +69,10 @@ def test_edit_offers_drafts_of_the_page_by_keyboard(app: App) -> None:
     page.go_back()
     page.get_by_role("button", name="Edit").click()
     page.keyboard.press("Shift+E")
+    page.wait_for_url(f"**/s/{space}/~/edit/start")
     page.get_by_role("textbox", name="Page content").wait_for()
     page.keyboard.type("Directly. ")
-    page.get_by_role("button", name="Publish").click()
+    page.get_by_role("link", name="Done").click()
     page.wait_for_url(f"**/s/{space}/start")
     words = app.call("GET", f"/spaces/{space}/content/page/{start}?format=markdown")["markdown"]
     assert "\n\nDirectly." in words

@@ -18,7 +18,7 @@ def test_screens_and_actions_are_found_by_name(app: App) -> None:
     field = page.get_by_role("combobox", name="Search or jump to")
     wanted = ["Trash", "Import", "Export and move", "Audit log", "Your account", "Start from a template"]
     # The last three are in the bar's menu alone.
-    for name in [*wanted, "New site", "Side panel", "Page settings", "Copy link", "Save as template"]:
+    for name in [*wanted, "New site", "Side panel", "Page options", "Copy link", "Save as template"]:
         field.fill(name)
         options.filter(has_text=name).first.wait_for()
     field.fill("Copy link")

@@ -98,3 +98,19 @@ def test_without_the_app_the_root_redirects(world, tmp_path, monkeypatch):
     for link in links:
         if link.startswith("/"):
             assert ask(world, link).status_code == 200
+
+
+def test_the_worker_is_looked_for_each_time(world, built):
+    assert ask(world, "/service-worker.js").status_code == 404
+    (built / "service-worker.js").write_bytes(SCRIPT)
+    found = ask(world, "/service-worker.js")
+    assert (found.content, found.headers["cache-control"]) == (SCRIPT, "no-cache")
+    assert found.headers["content-type"].startswith("text/javascript")
+
+
+def test_the_manifest_names_the_server(world, built):
+    told = ask(world, "/app.webmanifest")
+    assert told.headers["content-type"] == "application/manifest+json"
+    assert told.json()["name"] == world.context.settings.name
+    policy = ask(world, "/", **PAGE).headers["content-security-policy"]
+    assert "manifest-src 'self'" in policy and "worker-src 'self'" in policy

@@ -107,10 +107,9 @@ def test_cells_are_selected_by_keyboard_and_rows_and_columns_moved(app):
     sheet = Sheet(app)
     page = sheet.open()
     _cell(page, "two").click()
+    # As fast as keys can come, so that reports of the browser's own selection come between and after them.
     page.keyboard.press("Escape")
-    expect(page.locator(".selected-cell")).to_have_count(1)
     page.keyboard.press("Shift+ArrowRight")
-    expect(page.locator(".selected-cell")).to_have_count(2)
     page.keyboard.press("Shift+ArrowDown")
     expect(page.locator(".selected-cell")).to_have_count(4)
     page.keyboard.press("Alt+ArrowUp")

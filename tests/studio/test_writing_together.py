@@ -97,6 +97,7 @@ _CARET = f"""() => {{
     const place = [node?.nodeName, node?.className, node?.isConnected, document.activeElement.outerHTML.slice(0, 99)];
     return block?.textContent ?? place.join();
 }}"""
+_OFFERED = "() => document.querySelector('[role=toolbar][aria-label=Text]:not([hidden]) [aria-label=Comment]') !== null"
 _KEPT = """() => new Promise((resolve) => {
     const opened = indexedDB.open('octavo', 1);
     opened.onerror = () => resolve('');
@@ -598,6 +599,67 @@ def test_people_in_another_change_request_can_be_joined(desk: Desk, server: Serv
     second.page.get_by_role("textbox", name="Page content").wait_for()
 
 
+def open_main(server: Server, desk: Desk, *windows: Window) -> None:
+    """Merge the change request, and open the page of main in these windows to edit it."""
+    server.call("POST", f"{desk.path}/merge")
+    desk.path = f"/spaces/{desk.space}"
+    for window in windows:
+        window.page.close()
+        window.address = f"{server.served.url}/s/{desk.space}/~/edit/page"
+        window.open()
+
+
+def test_main_is_written_together_where_the_space_allows_it(desk: Desk, server: Server) -> None:
+    first, second, third = desk.windows
+    open_main(server, desk, first, second)
+    first.select(0, 5, 5)
+    first.page.keyboard.type(" hello")
+    desk.until(lambda: "Words hello that" in second.blocks()[0], "the letters are there", 10)
+    assert second.page.locator(".caret").get_attribute("data-name") == "Admin"
+    second.select(0, 5, 5)
+    second.page.keyboard.type(" both")
+    desk.until(lambda: "Words both hello that" in desk.markdown(), "it is saved in main", 30)
+    # Others see who is editing, and what was saved, without loading the page again.
+    third.page.goto(f"{server.served.url}/s/{desk.space}/page")
+    third.page.get_by_text("Words both hello that").wait_for()
+    told = third.page.locator(".elsewhere", has_text="is editing this page")
+    told.wait_for()
+    first.page.keyboard.type(" more")
+    third.page.get_by_text("hello more that").wait_for(timeout=30_000)
+    told.get_by_role("link", name="Join").click()
+    third.page.get_by_role("textbox", name="Page content").wait_for()
+    third.page.get_by_role("textbox", name="Title").fill("A new title")
+    expect(first.page.get_by_role("textbox", name="Title")).to_have_value("A new title", timeout=30_000)
+    first.page.goto(f"{server.served.url}/s/{desk.space}/~/history")
+    both = re.compile("Admin, Mei|Mei, Admin")
+    listed = first.page.get_by_role("list", name="Revisions").get_by_role("listitem").filter(has_text=both)
+    listed.first.get_by_role("link").click()
+    expect(first.page.locator("p.by")).to_contain_text(both)
+    third.page.get_by_role("link", name="Done").click()
+    third.page.wait_for_url(lambda url: "/~/edit/" not in url)
+    expect(third.page.get_by_role("button", name="Edit", exact=False).first).to_be_visible()
+
+
+def test_text_written_in_main_after_the_lock_continues_in_a_change_request(
+    desk: Desk, server: Server
+) -> None:
+    first, second, _ = desk.windows
+    open_main(server, desk, first, second)
+    first.select(0, 5, 5)
+    first.page.keyboard.type(" early")
+    desk.until(lambda: "Words early that" in second.blocks()[0], "the first word is there", 10)
+    server.call("PATCH", desk.path, {"editMode": "locked"})
+    first.page.keyboard.type(" late")
+    first.page.get_by_role("button", name="Continue in a new change request").click()
+    first.page.wait_for_url("**/~/changes/**")
+    number = first.page.url.split("/changes/")[1].split("/")[0]
+    first.page.get_by_role("textbox", name="Page content").wait_for()
+    # What was accepted before is in main, and the rest is in the change request.
+    desk.until(lambda: "Words early that" in desk.markdown(), "what was accepted is saved", 30)
+    desk.path = f"/spaces/{desk.space}/change-requests/{number}"
+    desk.until(lambda: "late that" in desk.markdown(), "the rest is in the change request", 20)
+
+
 def set_role(server: Server, desk: Desk, email: str, role: str) -> None:
     members = server.call("GET", f"/orgs/{server.admin.organization}/members?search={email}")["items"]
     users = [member["user"]["id"] for member in members]
@@ -730,9 +792,14 @@ def write_and_comment(desk: Desk) -> None:
         word = next((word for word in reversed(desk.typed) if word in " ".join(window.blocks())), None)
         if word is None:
             return
-        block = next(number for number, text in enumerate(window.blocks()) if word in text)
-        start = window.blocks()[block].index(word)
-        window.select(block, start, start + len(word))
+        # The text of another person can arrive before the editor knows of the selection, which is then gone.
+        for _ in range(20):
+            blocks = window.blocks()
+            block = next(number for number, text in enumerate(blocks) if word in text)
+            start = blocks[block].index(word)
+            window.select(block, start, start + len(word))
+            if window.run(_OFFERED):
+                break
         remarks.append(f"About {word} by {window.name}")
         window.comment(remarks[-1])
         window.last = None

@@ -8,6 +8,9 @@ const MOST = 32;
 const KEPT = 60;
 const LONGEST = 200_000;
 
+/** Responses of a server of another version, which may not know batches, or smaller ones. */
+const OTHER_VERSION = [400, 404, 405, 413];
+
 interface Waiting {
   request: Request;
   path: string;
@@ -15,13 +18,22 @@ interface Waiting {
 }
 
 /** The line before the body of a part. */
-interface Head {
+export interface Head {
   status?: number;
   etag?: string;
   retryAfter?: string;
   /** The server doesn't answer this part in a batch. */
   alone?: boolean;
 }
+
+/** Keeps responses of reads, and finds them when the server can't be reached. Paths are below `/v1`. */
+export interface Keeper {
+  keep: (path: string, status: number, body: string, etag: string) => void;
+  find: (path: string) => Promise<string | undefined>;
+}
+
+let keeper: Keeper | undefined;
+export const listenToResponses = (found: Keeper): void => void (keeper = found);
 
 let waiting: Waiting[] = [];
 const kept = new Map<string, { etag: string; body: string }>();
@@ -37,6 +49,9 @@ export function fetchTogether(request: Request): Promise<Response> {
   });
 }
 
+/** Return the latest responses of batches, by path. */
+export const keptResponses = (): ReadonlyMap<string, { etag: string; body: string }> => kept;
+
 /** Forget the responses, because another person may sign in next. */
 export const forgetResponses = (): void => kept.clear();
 
@@ -50,27 +65,56 @@ function sendAll(): void {
   }
 }
 
-const alone = ({ request, answer }: Waiting): void => answer(fetch(request));
+const alone = ({ request, path, answer }: Waiting): void =>
+  answer(
+    fetch(request).then(async (found) => {
+      if (keeper) keeper.keep(path, found.status, await found.clone().text(), "");
+      return found;
+    }, (problem) => findKept(path, problem)),
+  );
+
+/** Return a response from before the connection was lost. Throws the problem if there is none. */
+async function findKept(path: string, problem: unknown): Promise<Response> {
+  const body = await keeper?.find(path).catch(() => undefined);
+  if (body === undefined) throw problem;
+  return new Response(body);
+}
+
+/** Request parts, and return the head and the body of each: the same error if the server refuses all of them, and undefined
+ * if it doesn't answer batches. */
+export async function readParts(
+  parts: { path: string; etag: string }[],
+): Promise<{ head: Head; body: string }[] | undefined> {
+  const found = await fetch(ADDRESS, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ parts }),
+  });
+  if (OTHER_VERSION.includes(found.status)) return undefined;
+  const text = await found.text();
+  if (!found.ok) {
+    const head = { status: found.status, retryAfter: found.headers.get("retry-after") ?? "" };
+    return parts.map(() => ({ head, body: text }));
+  }
+  const lines = text.split("\n");
+  return parts.map((_, at) => ({
+    head: JSON.parse(lines[at * 2] || '{"alone":true}'),
+    body: lines[at * 2 + 1] ?? "",
+  }));
+}
 
 async function send(some: Waiting[]): Promise<void> {
-  const parts = some.map(({ path }) => ({ path, etag: kept.get(path)?.etag ?? "" }));
-  let lines: string[];
+  let found;
   try {
-    const found = await fetch(ADDRESS, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ parts }),
-    });
-    // A server of another version may not know this URL.
-    if (!found.ok) return some.forEach(alone);
-    lines = (await found.text()).split("\n");
+    found = await readParts(some.map(({ path }) => ({ path, etag: kept.get(path)?.etag ?? "" })));
   } catch (problem) {
-    return some.forEach(({ answer }) => answer(Promise.reject(problem)));
+    return some.forEach(({ path, answer }) => answer(findKept(path, problem)));
   }
   some.forEach((one, at) => {
-    const head: Head = JSON.parse(lines[at * 2] || '{"alone":true}');
-    if (head.alone) alone(one);
-    else one.answer(response(one.path, head, lines[at * 2 + 1]!));
+    const part = found?.[at];
+    const isLost = part?.head.status === 304 && !kept.has(one.path);
+    if (!part || part.head.alone || isLost) alone(one);
+    else one.answer(response(one.path, part.head, part.body));
   });
 }
 
@@ -79,8 +123,10 @@ function response(path: string, { status = 200, etag = "", retryAfter }: Head, b
   kept.delete(path);
   if (status === 304 && known) {
     kept.set(path, known);
+    keeper?.keep(path, 200, known.body, etag);
     return new Response(known.body);
   }
+  keeper?.keep(path, status, body, etag);
   if (etag && body.length <= LONGEST) kept.set(path, { etag, body });
   if (kept.size > KEPT) kept.delete(kept.keys().next().value!);
   return new Response(status === 204 || status === 205 ? null : body, {

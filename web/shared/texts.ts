@@ -10,3 +10,23 @@ export const keysOf = (source: string): string[] => [...source.matchAll(CALL)].m
 /** Return the placeholders of a text in order of name: `{count} of {total}` has `{count}` and `{total}`. */
 export const placeholdersOf = (text: string): string[] =>
   [...new Set([...text.matchAll(/\{\w+\}/g)].map(([found]) => found))].sort();
+
+/** A text in a catalog: one text, or one for each plural form. */
+export type CatalogText = string | Record<string, string>;
+
+/** Return the forms of a text. */
+export const formsOf = (text: CatalogText): string[] =>
+  typeof text === "string" ? [text] : Object.values(text);
+
+/**
+ * Return the forms of a translation whose placeholders differ from those of the English text. A plural form can leave
+ * out the number, such as that for one thing.
+ */
+export function findWrongForms(english: CatalogText, translation: CatalogText): string[] {
+  const wanted = placeholdersOf(formsOf(english).join(" "));
+  const optional = typeof translation === "string" ? [] : wanted.filter((each) => each === "{count}");
+  return formsOf(translation).filter((form) => {
+    const found = new Set([...placeholdersOf(form), ...optional]);
+    return found.size !== wanted.length || wanted.some((each) => !found.has(each));
+  });
+}

@@ -70,6 +70,10 @@ function fill(text: string, values: Values): string {
   );
 }
 
+/** Return names as a list in the language of the interface. */
+export const formatNames = (names: string[]): string =>
+  new Intl.ListFormat(language, { style: "short", type: "unit" }).format(names);
+
 /** Return a number in the notation of the language. */
 export const formatNumber = (value: number, options?: Intl.NumberFormatOptions): string =>
   new Intl.NumberFormat(language, options).format(value);

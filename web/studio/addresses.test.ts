@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { address, MAIN, readAddress, readSettings, SETTINGS } from "./addresses.ts";
+import { address, EDITED_MAIN, MAIN, readAddress, readSettings, SETTINGS } from "./addresses.ts";
 import type { Base } from "./editor/base.ts";
 
-const BASES: Base[] = [MAIN, { kind: "change", number: 42 }, { kind: "revision", id: "r1" }];
+const BASES: Base[] = [MAIN, EDITED_MAIN, { kind: "change", number: 42 }, { kind: "revision", id: "r1" }];
 
 describe("URLs round-trip", () => {
   test.each(["", "start", "über uns/a b", "a%2Fb", "100%"])("page %s", (path) => {

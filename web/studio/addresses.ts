@@ -23,6 +23,8 @@ const encodePath = (path: string) => path.split("/").map(encodeURIComponent).joi
 const below = (path: string) => path && `/${encodePath(path)}`;
 
 export const MAIN: Base = { kind: "main" };
+/** Main, while its pages are edited directly. */
+export const EDITED_MAIN: Base = { kind: "main", edits: true };
 
 /** The sections of an organization's settings in order. Each has its own URL, and the API uses some of the names. */
 export const SETTINGS = [
@@ -60,6 +62,8 @@ export const address = {
       ? `/~/changes/${base.number}`
       : base.kind === "revision"
       ? `/~/revisions/${base.id}`
+      : base.edits
+      ? "/~/edit"
       : "";
     return `/s/${space}${view}${below(path)}`;
   },
@@ -123,6 +127,9 @@ export function readHistory(rest: string[]): { page?: string; revisions: string[
 function readSpace(space: string, rest: string[]): Place {
   if (rest[0] !== "~") return { screen: "page", space, base: MAIN, path: rest.join("/") };
   const [view = "", which = "", ...path] = rest.slice(1);
+  if (view === "edit") {
+    return { screen: "page", space, base: EDITED_MAIN, path: rest.slice(2).join("/") };
+  }
   const number = Number(which);
   if (view === "changes" && Number.isSafeInteger(number) && number > 0) {
     const named = path[0] === "~" && CHANGE_VIEWS.find((one) => one === path[1]);

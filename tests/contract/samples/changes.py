@@ -46,6 +46,11 @@ def _open_live(world, place):
     _epochs[place.name] = world.get(place.admin, path)["epoch"]
 
 
+def _open_live_main(world, place):
+    path = place.path("/spaces/{spaceId}/pages/{pageId}/live")
+    _epochs[place.name] = world.get(place.admin, path)["epoch"]
+
+
 def _steps(place):
     word = {"content": [{"type": "text", "text": "Now "}]}
     return {
@@ -59,14 +64,25 @@ def _steps(place):
     }
 
 
+_CARET = {"client": "contract-client", "version": 0, "anchor": 1, "head": 1}
+_SET_ASIDE = {"markdown": "These words.", "why": "place-gone"}
+
 SAMPLES = {
+    "getLivePageInMain": Sample(),
+    "listLiveStepsInMain": Sample(query={"epoch": "any", "after": "0"}),
+    "addLiveStepsInMain": Sample(body=_steps, before=_open_live_main),
+    "setLiveCaretInMain": Sample(body=_CARET),
+    "saveLivePageInMain": Sample(),
+    "listSetAsideTextsInMain": Sample(),
+    "createSetAsideTextInMain": Sample(body=_SET_ASIDE),
+    "deleteSetAsideTextInMain": Sample(path={"textId": "pageId"}),
     "getLivePage": Sample(),
     "listLiveSteps": Sample(query={"epoch": "any", "after": "0"}),
     "addLiveSteps": Sample(body=_steps, before=_open_live),
-    "setLiveCaret": Sample(body={"client": "contract-client", "version": 0, "anchor": 1, "head": 1}),
+    "setLiveCaret": Sample(body=_CARET),
     "saveLivePage": Sample(),
     "listSetAsideTexts": Sample(),
-    "createSetAsideText": Sample(body={"markdown": "These words.", "why": "place-gone"}),
+    "createSetAsideText": Sample(body=_SET_ASIDE),
     "deleteSetAsideText": Sample(path={"textId": "pageId"}),
     "listChangeRequestsForSpace": Sample(),
     "listChangeRequestsOfPage": Sample(),

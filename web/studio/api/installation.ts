@@ -10,7 +10,6 @@ export const retryInstallationJob = operation.POST("/installation/jobs/{jobId}/r
 export const testInstallationMail = operation.POST("/installation/mail-test");
 export const listInstallationOrganizations = operation.GET("/installation/organizations");
 export const listInstallationUsers = operation.GET("/installation/users");
-export const getServerNotices = operation.GET("/installation/notices");
 export const startMaintenance = operation.PUT("/installation/maintenance");
 export const endMaintenance = operation.DELETE("/installation/maintenance");
 export const setAnnouncement = operation.PUT("/installation/announcement");
@@ -40,6 +39,3 @@ export const jobOf = (id: string) =>
   resource(`installation/jobs/${id}`, () => getInstallationJob({ jobId: id }));
 
 export const installation = () => resource("installation", () => getInstallation({}));
-
-/** Messages to everyone on the server: maintenance and an announcement. */
-export const serverNotices = () => resource("server-notices", () => getServerNotices({}));

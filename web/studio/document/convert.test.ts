@@ -34,7 +34,7 @@ function link(url: string, ...nodes: ReturnType<typeof text>[]) {
   };
 }
 
-test("the action of a button has its words as fields in the editor, and is sent as one object", () => {
+test("the action of a button is edited as fields and sent as one object", () => {
   const action = { action: "ask", query: "How?" };
   const button = {
     object: "inline" as const,
@@ -48,7 +48,7 @@ test("the action of a button has its words as fields in the editor, and is sent 
   expect(same(writeBlock(node), block)).toBe(true);
 });
 
-test("every page comes back as it went in, and nothing of it is opaque", { timeout: 600_000 }, () => {
+test("every page round-trips and none of its nodes is opaque", () => {
   expect(all.length).toBeGreaterThan(20);
   const opaque: string[] = [];
   let blocks = 0;
@@ -100,13 +100,13 @@ test.each([
   expect(same(writeDocument(doc).nodes, [block])).toBe(true);
 });
 
-test("an empty page is one empty paragraph that is not sent", () => {
+test("an empty page is one empty paragraph, which is not sent", () => {
   const doc = readDocument({ nodes: [] });
   expect(doc.childCount).toBe(1);
   expect(writeDocument(doc).nodes).toEqual([]);
 });
 
-test("a block is converted back once", () => {
+test("an unchanged block is converted back only once", () => {
   const doc = readDocument({ nodes: [paragraph(text("a"))] });
   expect(writeBlock(doc.firstChild!)).toBe(writeBlock(doc.firstChild!));
 });

@@ -105,11 +105,11 @@ export function drawBlock(node: Node): DOMOutputSpec {
   const data = (node.attrs.data ?? {}) as Data;
   switch (node.type.name) {
     case "paragraph":
-      return element("p", { class: alignClass(data) }, 0);
+      return element("p", { class: alignClass(data), dir: "auto" }, 0);
     case "heading_1":
     case "heading_2":
     case "heading_3":
-      return element(`h${headingLevel(node)}`, { class: alignClass(data) }, 0);
+      return element(`h${headingLevel(node)}`, { class: alignClass(data), dir: "auto" }, 0);
     case "list_ordered":
       return element("ol", { start: data.start && data.start !== 1 ? String(data.start) : null }, 0);
     case "list_unordered":

@@ -1,8 +1,21 @@
-/** The state of a space that is shown. Only the state of a change request can be edited. */
+/** The state of a space that is shown. `edits`: main is edited directly, in a space that allows it. */
 export type Base =
-  | { kind: "main" }
+  | { kind: "main"; edits?: true }
   | { kind: "change"; number: number }
   | { kind: "revision"; id: string };
+
+/** Stands for main where the number of a change request is expected. Change requests count from 1. */
+export const IN_MAIN = 0;
+
+/** Return the number of the change request in which a state is edited, or `IN_MAIN`; undefined if it is only read. */
+export function numberOf(base: Base): number | undefined {
+  return base.kind === "change" ? base.number : base.kind === "main" && base.edits ? IN_MAIN : undefined;
+}
+
+/** Return the state that is edited under a number. */
+export function editedBase(number: number): Base {
+  return number === IN_MAIN ? { kind: "main", edits: true } : { kind: "change", number };
+}
 
 /** The save status. `by`: the person who changed the page in the meantime; `clash`: they changed the same text. */
 export type SaveState =

@@ -203,3 +203,19 @@ test("Escape selects the cell, and then its table", () => {
   const whole = run(chosen, cellKeys.Escape!);
   expect((whole.selection as NodeSelection).node.type.name).toBe("table");
 });
+
+test("selected cells know the text selection that the browser has for them", () => {
+  const before = page(["a", "b"], ["one", "two"], ["three", "four"]);
+  const state = choose(before, 1, 0, 2, 1);
+  const selection = state.selection as CellSelection;
+  const inside = (words: string) => {
+    let found = 0;
+    state.doc.descendants((node, at) => {
+      if (node.isText && node.text === words) found = at;
+    });
+    return state.doc.resolve(found);
+  };
+  expect(selection.holds(inside("one"), inside("four"))).toBe(true);
+  expect(selection.holds(inside("one"), inside("two"))).toBe(false);
+  expect(selection.holds(inside("four"), inside("four"))).toBe(false);
+});

@@ -108,6 +108,13 @@ export class CellSelection extends Selection {
     return around(this.$last)!;
   }
 
+  /** Return whether a selection of text is from the first cell to the last one. */
+  holds($anchor: ResolvedPos, $head: ResolvedPos): boolean {
+    const inside = ($cell: ResolvedPos, { pos }: ResolvedPos) =>
+      pos >= $cell.pos && pos <= $cell.pos + $cell.nodeAfter!.nodeSize;
+    return inside(this.$first, $anchor) && inside(this.$last, $head);
+  }
+
   get count(): number {
     const { top, bottom, left, right } = this.rectangle;
     return (bottom - top + 1) * (right - left + 1);

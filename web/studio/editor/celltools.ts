@@ -64,8 +64,13 @@ export function cellTools(options: CellOptions): Plugin {
         );
         return DecorationSet.create(doc, found);
       },
-      // The browser selects text while the pointer moves from cell to cell; keep the cells selected.
-      createSelectionBetween: (view) => (drag?.left ? view.state.selection : null),
+      // The browser selects text while the pointer moves from cell to cell; keep the cells selected. It also reports
+      // late, after the next key, what it selected for the cells that are selected now.
+      createSelectionBetween(view, $anchor, $head) {
+        const { selection } = view.state;
+        if (drag) return drag.left ? selection : null;
+        return selection instanceof CellSelection && selection.holds($anchor, $head) ? selection : null;
+      },
     },
     view(view) {
       const stop = new AbortController();

@@ -471,6 +471,6 @@ function pasteAddress(view: EditorView, url: string): boolean {
   const transaction = empty
     ? state.tr.replaceSelectionWith(schema.text(url, [...$from.marks(), mark]), false)
     : state.tr.removeMark(from, to, marks.link!).addMark(from, to, mark);
-  view.dispatch(transaction.removeStoredMark(mark).scrollIntoView());
+  view.dispatch(transaction.removeStoredMark(mark).scrollIntoView().setMeta("paste", true));
   return true;
 }

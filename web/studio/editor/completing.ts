@@ -15,6 +15,10 @@ export interface Choice {
   typed?: string;
   /** The icon before it. */
   sign?: HTMLElement;
+  /** It is selected first. */
+  first?: boolean;
+  /** It can't be chosen. */
+  off?: boolean;
   /** Insert it in place of the typed text, from the trigger to the caret. */
   take: (view: EditorView, from: number, to: number) => void;
 }
@@ -33,12 +37,17 @@ export interface Trigger {
   least?: number;
   /** The number of letters of the trigger, if there is more than one. */
   sign?: number;
+  /** Whether the text opens the list although it was not pasted; by default, it does. */
+  opensTyped?: (typed: string) => boolean;
+  /** Number keys select choices by their `typed`. Slower results replace the immediate ones. */
+  numbered?: boolean;
 }
 
 interface Open {
   trigger: Trigger;
   from: number;
   typed: string;
+  pasted: boolean;
 }
 
 interface State {
@@ -86,7 +95,12 @@ export function completing(triggers: Trigger[]): Plugin<State> {
           const from = $head.pos - match[1]!.length - (trigger.sign ?? 1);
           // It opens when typing, not when the caret moves past, and not again after it was closed.
           if (from === left || (!transaction.docChanged && before.open?.from !== from)) continue;
-          return { open: { trigger, from, typed: match[1]! }, left: null };
+          const typed = match[1]!;
+          const pasted = transaction.getMeta("paste") === true ||
+            transaction.getMeta("uiEvent") === "paste" ||
+            (before.open?.from === from && before.open.typed === typed && before.open.pasted);
+          if (!pasted && trigger.opensTyped?.(typed) === false) continue;
+          return { open: { trigger, from, typed, pasted }, left: null };
         }
         return { open: null, left };
       },
@@ -134,12 +148,13 @@ class List {
       this.#hide();
       return;
     }
-    if (!same) this.#active = 0;
     const asked = ++this.#asked;
     const found = open.trigger.find(open.typed);
+    if (!same) this.#active = Math.max(0, found.findIndex((each) => each.first));
     this.#draw(open, found);
     open.trigger.more?.(open.typed).then((more) => {
-      if (asked === this.#asked && this.#shown === open) this.#draw(open, [...found, ...more]);
+      if (asked !== this.#asked || this.#shown !== open) return;
+      this.#draw(open, open.trigger.numbered ? more : [...found, ...more]);
     }, () => {});
   }
 
@@ -169,6 +184,7 @@ class List {
           role: "option",
           id: `completion-${at}`,
           "aria-label": choice.title,
+          "aria-disabled": choice.off ? "true" : null,
           class: "completion",
           onmousemove: () => this.#mark(at),
           onclick: () => this.#take(at),
@@ -202,7 +218,7 @@ class List {
   #take(at: number): void {
     const choice = this.#choices[at];
     const open = this.#shown;
-    if (choice === undefined || open === null) return;
+    if (choice === undefined || choice.off || open === null) return;
     // Close first: the inserted item can open a dialog that takes the focus.
     this.view.focus();
     choice.take(this.view, open.from, this.view.state.selection.head);
@@ -214,6 +230,12 @@ class List {
       return true;
     }
     if (!this.#choices.length) return false;
+    if (this.#shown?.trigger.numbered && /^[1-9]$/.test(event.key) && !event.ctrlKey && !event.metaKey) {
+      const at = this.#choices.findIndex(({ typed }) => typed === event.key);
+      if (at < 0) return false;
+      this.#take(at);
+      return true;
+    }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       this.#mark((this.#active + step + this.#choices.length) % this.#choices.length);

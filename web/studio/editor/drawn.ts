@@ -1,6 +1,5 @@
 /** The base of node views. Plain DOM with the reader's classes. */
 import type { Node } from "prosemirror-model";
-import { NodeSelection } from "prosemirror-state";
 import type { EditorView, NodeView, ViewMutationRecord } from "prosemirror-view";
 import { same } from "../document/convert.ts";
 import type { Data } from "../document/types.ts";
@@ -66,7 +65,6 @@ export abstract class Drawn implements NodeView {
   protected select(): void {
     const at = this.position();
     if (at === undefined || !this.editable) return;
-    this.view.dispatch(this.view.state.tr.setSelection(NodeSelection.create(this.view.state.doc, at)));
-    this.view.focus();
+    this.around.select(this.view, at);
   }
 }

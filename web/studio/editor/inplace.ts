@@ -6,9 +6,9 @@ import { address } from "../addresses.ts";
 import type { Changes } from "../state/changing.ts";
 import { type Location, placeOf } from "../state/contents.svelte.ts";
 import { h } from "./dom.ts";
-import { readReusable } from "./reusing.ts";
+import { readReusable } from "./sharing.ts";
 import { saysState } from "./states.ts";
-import type { InPlace, InPlaceOptions } from "./surroundings.ts";
+import type { InPlace, InPlaceOptions, MountOptions } from "./surroundings.ts";
 import { startWriting, type Subject } from "./writing.ts";
 import { words } from "./words.ts";
 
@@ -71,7 +71,10 @@ async function saysWhere(
   return said;
 }
 
-export async function writeInPlace(options: InPlaceOptions): Promise<InPlace> {
+export async function writeInPlace(
+  options: InPlaceOptions,
+  mount: (place: HTMLElement, options: MountOptions) => EditorView,
+): Promise<InPlace> {
   const { around, change, id, ondone } = options;
   const { lookup } = around;
   const subject = subjectOf(lookup.space, id);
@@ -107,7 +110,7 @@ export async function writeInPlace(options: InPlaceOptions): Promise<InPlace> {
     },
     onproblem: (told) => (problem.textContent = told.message),
   });
-  const view: EditorView = around.mount(place, {
+  const view: EditorView = mount(place, {
     doc: writing.doc,
     lookup,
     plugins: writing.plugins,

@@ -11,7 +11,7 @@ import { schema } from "../document/schema.ts";
 import { table } from "../document/table.ts";
 import { writeBlock } from "../document/convert.ts";
 import { live, type News } from "../state/live.svelte.ts";
-import type { SaveState } from "./base.ts";
+import { IN_MAIN, type SaveState } from "./base.ts";
 import { type KeptPage, restore, withWritten } from "./storedpage.ts";
 import { standing } from "./rescue.ts";
 import { type Batch, REMOTE, type Rescue, Together } from "./together.ts";
@@ -35,6 +35,7 @@ const RELOADED = "octavo-reloaded";
 
 export interface LivePlace {
   space: string;
+  /** The number of the change request, or `IN_MAIN`. */
   change: number;
   page: string;
 }
@@ -42,8 +43,8 @@ export interface LivePlace {
 export interface LiveOptions extends LivePlace {
   /** The name of this tab, which is also the client's name. */
   tab: string;
-  /** The id of the change request whose events are followed. */
-  changeId: string;
+  /** The id of the change request whose events are followed, or of the space for main. */
+  followed: string;
   opened: Schemas["LiveDocument"];
   /** The changes of another tab that has closed. */
   kept?: KeptPage;
@@ -67,9 +68,12 @@ const pathOf = ({ space, change, page }: LivePlace) => ({
 });
 
 const LIVE = "/spaces/{spaceId}/change-requests/{changeRequestId}/pages/{pageId}/live";
+const MAIN = "/spaces/{spaceId}/pages/{pageId}/live";
+/** The operations of a page of main take and return the same. */
+const liveOf = ({ change }: LivePlace) => (change === IN_MAIN ? MAIN as unknown : LIVE) as typeof LIVE;
 
 export function openLive(place: LivePlace): Promise<Schemas["LiveDocument"]> {
-  return ask(api.GET(LIVE, { params: pathOf(place), signal: AbortSignal.timeout(ANSWER) }));
+  return ask(api.GET(liveOf(place), { params: pathOf(place), signal: AbortSignal.timeout(ANSWER) }));
 }
 
 export class LivePage {
@@ -97,10 +101,12 @@ export class LivePage {
   #ended = false;
   #stopped = false;
   #ends: (() => void)[] = [];
+  #path: typeof LIVE;
 
   constructor(private options: LiveOptions) {
     const { opened, kept, tab } = options;
     const onrescue = (rescue: Rescue): void => this.#rescued(rescue);
+    this.#path = liveOf(options);
     this.#epoch = opened.epoch;
     this.#saved = opened.savedVersion;
     this.#aside = kept?.aside ?? [];
@@ -123,7 +129,7 @@ export class LivePage {
   }
 
   attach(view: EditorView): void {
-    const { opened, kept, changeId, page } = this.options;
+    const { opened, kept, followed, page } = this.options;
     this.#view = view;
     if (kept && kept.epoch !== opened.epoch) this.#move(opened);
     // Without an event stream, changes are requested regularly.
@@ -131,7 +137,7 @@ export class LivePage {
       if (!live.connected && document.visibilityState === "visible") void this.#ask().catch(() => {});
     }, LOOK);
     this.#ends.push(
-      live.edit(`${changeId}/${page}`),
+      live.edit(`${followed}/${page}`),
       live.hear((news) => this.#hear(news)),
       () => clearInterval(timer),
     );
@@ -158,7 +164,7 @@ export class LivePage {
       const { pending, client, version } = this.#together;
       if (pending.length || this.#stopped || this.#ended || !navigator.onLine) return;
       const body = { client, version, ...this.#caret() };
-      void api.PUT(`${LIVE}/caret`, { params: pathOf(this.options), body }).catch(() => {});
+      void api.PUT(`${this.#path}/caret`, { params: pathOf(this.options), body }).catch(() => {});
     }, CARET);
   }
 
@@ -186,7 +192,7 @@ export class LivePage {
   async flush(): Promise<void> {
     if (this.dirty) await this.#post();
     if (this.#ended || this.#together.version <= this.#saved) return;
-    const found = await ask(api.POST(`${LIVE}/save`, { params: pathOf(this.options) }));
+    const found = await ask(api.POST(`${this.#path}/save`, { params: pathOf(this.options) }));
     this.#isSaved(found.version, found.refused);
   }
 
@@ -296,7 +302,7 @@ export class LivePage {
     for (let last = after, more = true; more;) {
       const query = { epoch: this.#epoch, after: last };
       const params = { ...pathOf(this.options), query };
-      const next = await ask(api.GET(`${LIVE}/steps`, { params, signal: AbortSignal.timeout(ANSWER) }));
+      const next = await ask(api.GET(`${this.#path}/steps`, { params, signal: AbortSignal.timeout(ANSWER) }));
       found.batches.push(...next.batches);
       found.version = next.version;
       const end = next.batches.at(-1)?.version;
@@ -397,7 +403,7 @@ export class LivePage {
     if (!navigator.onLine) throw new ApiError(0, t("serverCantBeReached"));
     const body = { ...sending, epoch: this.#epoch, schema: table.editor, caret: this.#caret() };
     const signal = AbortSignal.timeout(ANSWER);
-    const asked = api.POST(`${LIVE}/steps`, { params: pathOf(this.options), body, signal });
+    const asked = api.POST(`${this.#path}/steps`, { params: pathOf(this.options), body, signal });
     const behind = asked.then(
       ({ error }) => error as unknown as { batches?: Batch[]; index?: number } | undefined,
       () => undefined,
@@ -481,7 +487,9 @@ export class LivePage {
         const { markdown } = await ask(
           api.POST("/spaces/{spaceId}/content/convert", { params, body: { document } }),
         );
-        await ask(api.POST(`${LIVE}/set-aside`, { params: pathOf(this.options), body: { markdown, why } }));
+        await ask(
+          api.POST(`${this.#path}/set-aside`, { params: pathOf(this.options), body: { markdown, why } }),
+        );
       } catch {
         return;
       }

@@ -4,7 +4,7 @@ import { safeUrl, urlOf } from "../document/drawing.ts";
 import type { Ref } from "../document/types.ts";
 import type { DocumentJson } from "../document/types.ts";
 import type { Base } from "./base.ts";
-import { readReusable, readShared, type Shared } from "./reusing.ts";
+import { readReusable, readShared, type Shared } from "./sharing.ts";
 
 export interface Target {
   title?: string;
@@ -14,6 +14,11 @@ export interface Target {
   icon?: string;
   emoji?: string;
   broken?: boolean;
+}
+
+export interface Preview {
+  title: string;
+  site: string;
 }
 
 export interface Asset {
@@ -40,6 +45,7 @@ export function isLost(ref: unknown): boolean {
 export class Lookup {
   #targets = new Map<string, Promise<Target>>();
   #assets = new Map<string, Promise<Asset | undefined>>();
+  #previews = new Map<string, Promise<Preview | undefined>>();
 
   #shared: { asked: number; found: Promise<Shared> } | undefined;
 
@@ -96,6 +102,18 @@ export class Lookup {
   /** Return an image or a file. */
   asset(ref: unknown): Promise<Asset | undefined> {
     return this.#once(this.#assets, ref, () => this.#askAsset(ref as Ref));
+  }
+
+  /** Return the title and the name of the site of a page on another server. */
+  preview(url: string): Promise<Preview | undefined> {
+    return this.#once(this.#previews, url, async () => {
+      const found = await ask(
+        api.GET("/spaces/{spaceId}/embed", { params: { path: { spaceId: this.space }, query: { url } } }),
+      );
+      // Without a title of its own, the name of the site or the URL is returned.
+      const { title, site } = found as Preview;
+      return title && title !== url && title !== site ? { title, site } : undefined;
+    });
   }
 
   target(ref: unknown): Promise<Target> {

@@ -1,12 +1,14 @@
 /** The headings of a page, for the outline next to it. */
 import type { Node } from "prosemirror-model";
-import type { EditorView } from "prosemirror-view";
 import type { Heading } from "./base.ts";
 
 const LEVELS: Record<string, 1 | 2 | 3> = { heading_1: 1, heading_2: 2, heading_3: 3 };
 
 /** Return the headings of the page itself, as in the reader's outline: not those in hints, tabs, and the like. */
-export function headingsOf(view: EditorView): Heading[] {
+export function headingsOf(view: {
+  state: { doc: Node };
+  nodeDOM(position: number): globalThis.Node | null | undefined;
+}): Heading[] {
   const found: Heading[] = [];
   const visit = (parent: Node, start: number): void => {
     parent.forEach((node, offset) => {

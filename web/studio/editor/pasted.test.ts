@@ -137,3 +137,20 @@ test("unclosed markup takes no longer", () => {
     expect(harmless(html).length).toBeGreaterThanOrEqual(html.length);
   }
 });
+
+test("5 MB of HTML and 200 images are read as a whole", () => {
+  const text = "All work and no play. ".repeat(50);
+  const html = `<p>${text}</p>`.repeat(Math.ceil(5_000_000 / (text.length + 7)));
+  const place = document.createElement("div");
+  place.innerHTML = harmless(html + '<img src="data:image/png;base64,iVBORw0KGgo=">'.repeat(200));
+  expect(arrange(place)).toHaveLength(200);
+  const read = DOMParser.fromSchema(schema).parse(place);
+  expect(read.textContent.length).toBeGreaterThan(4_900_000);
+});
+
+test("a table within a table keeps its words in the outer cell", () => {
+  const inner = "<table><tr><th>in</th></tr><tr><td>deep</td></tr></table>";
+  const read = pasted(`<table><tr><th>a</th></tr><tr><td>b ${inner}</td></tr></table>`);
+  expect(read.match(/table/g)?.length).toBeGreaterThan(0);
+  for (const words of ["a", "b", "in", "deep"]) expect(read).toContain(words);
+});

@@ -3,12 +3,13 @@ import type { Node } from "prosemirror-model";
 import type { Plugin, Transaction } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import type { Lookup } from "./lookup.ts";
-import type { RemarkOptions } from "./threadmarks.ts";
 
 export interface Surroundings {
   lookup: Lookup;
   /** Mount a document inside this one. */
-  mount: (place: HTMLElement, options: MountOptions) => EditorView;
+  mount: (place: HTMLElement, options: MountOptions) => { destroy(): void };
+  /** Select the node at a position. */
+  select: (view: EditorView, position: number) => void;
   /** Open reusable content for editing in place. */
   writeInPlace: (options: InPlaceOptions) => Promise<InPlace>;
 }
@@ -18,8 +19,8 @@ export interface MountOptions {
   lookup: Lookup;
   /** The editing functions; undefined if the page is only read. */
   plugins?: Plugin[];
-  /** The threads in the text. */
-  remarks?: RemarkOptions;
+  /** Called to open a thread that is marked in the text; undefined if there are no threads. */
+  onremark?: (id: string) => void;
   label?: string;
   onchange?: (view: EditorView, transaction: Transaction) => void;
 }

@@ -191,7 +191,7 @@ class HeadingView implements NodeView {
 
   constructor(node: Node, view: EditorView, position: Position) {
     const column = node.attrs.column as Column;
-    this.contentDOM = h("span", { class: "heading-text" });
+    this.contentDOM = h("span", { class: "heading-text", dir: "auto" });
     this.dom = h("th", { scope: "col", class: cellClass(column) }, this.contentDOM);
     if (view.editable) {
       this.dom.append(h("button", {

@@ -9,7 +9,9 @@ import { findEmoji } from "./emoji.ts";
 import { drawIcon } from "./icons.ts";
 import { findInserts, type Insert } from "./inserts.ts";
 import type { Finders, FindPages, Found } from "./linking.ts";
-import { reusableBlock, type Shared } from "./reusing.ts";
+import type { Preview } from "./lookup.ts";
+import { reusableBlock } from "./reusing.ts";
+import type { Shared } from "./sharing.ts";
 import { keyName } from "./toolbar.ts";
 import { words } from "./words.ts";
 
@@ -28,6 +30,8 @@ export interface Sources {
   askFor: AskFor;
   /** The data that pages of the space share. */
   shared: () => Promise<Shared>;
+  /** The title of a page on another server. */
+  preview: (url: string) => Promise<Preview | undefined>;
 }
 
 function hint(take: string): (typed: string) => HTMLElement {
@@ -111,40 +115,83 @@ function expression(title: string, line?: string): Choice {
   };
 }
 
-/** A URL alone in its paragraph that can be embedded. */
-function embedding(url: string): Choice[] {
-  if (!isPlayed(url)) return [];
+/** Return the choices for a URL that was pasted alone. */
+function pasteAs(url: string, preview?: Preview | null): Choice[] {
+  const played = isPlayed(url);
+  const sign = (name: string) => h("span", { class: "completion-sign" }, drawIcon(name));
+  const missing = preview === undefined ? words.loading : words.noPreview;
+  const link = (view: EditorView, from: number, to: number): void => {
+    const mark = schema.marks.link!.create({ uid: uid(), data: { ref: { kind: "url", url } } });
+    if (!view.state.doc.rangeHasMark(from, to, mark.type)) {
+      view.dispatch(view.state.tr.addMark(from, to, mark).removeStoredMark(mark));
+    }
+    closeCompletion(view);
+  };
+  const block = (view: EditorView, from: number, to: number): void => {
+    view.dispatch(view.state.tr.delete(from, to));
+    view.dispatch(insertBlock(view.state, schema.nodes.embed!.create({ data: { url } })));
+  };
   return [
     {
-      title: words.asks.link!,
-      sign: h("span", { class: "completion-sign bare" }, drawIcon("film")),
-      take(view, from, to) {
-        view.dispatch(view.state.tr.delete(from, to));
-        view.dispatch(insertBlock(view.state, schema.nodes.embed!.create({ data: { url } })));
-      },
-    },
-    {
       title: words.link,
-      sign: h("span", { class: "completion-sign bare" }, drawIcon("link")),
+      line: preview?.title ?? url,
+      typed: "1",
+      sign: sign("link"),
+      first: !played,
+      take: link,
+    },
+    played
+      ? {
+        title: words.asks.link!,
+        line: words.playsOnPage,
+        typed: "2",
+        sign: sign("film"),
+        first: true,
+        take: block,
+      }
+      : {
+        title: words.card,
+        line: preview ? preview.site : missing,
+        typed: "2",
+        sign: sign("image"),
+        off: !preview,
+        take: block,
+      },
+    {
+      title: words.mention,
+      line: preview ? words.titleInSentence : missing,
+      typed: "3",
+      sign: sign("at"),
+      off: !preview,
       take(view, from, to) {
         const mark = schema.marks.link!.create({ uid: uid(), data: { ref: { kind: "url", url } } });
-        if (!view.state.doc.rangeHasMark(from, to, mark.type)) {
-          view.dispatch(view.state.tr.addMark(from, to, mark).removeStoredMark(mark));
-        }
-        closeCompletion(view);
+        const text = schema.text(preview!.title, [mark]);
+        view.dispatch(view.state.tr.replaceWith(from, to, [text, schema.text(" ")]).removeStoredMark(mark));
       },
     },
   ];
 }
 
-export function triggers({ pages, files, people, askFor, shared }: Sources): Trigger[] {
+export function triggers({ pages, files, people, askFor, shared, preview }: Sources): Trigger[] {
   return [
     {
       pattern: /^(https?:\/\/[^\s\ufffc]+)$/,
-      label: words.asks.link!,
+      label: words.pasteAs,
       sign: 0,
-      hint: () => null,
-      find: embedding,
+      numbered: true,
+      opensTyped: isPlayed,
+      hint: () =>
+        h(
+          "div",
+          { class: "completion-hint", "aria-hidden": "true" },
+          h("kbd", {}, "↑"),
+          h("kbd", {}, "↓"),
+          words.choose,
+          h("kbd", {}, "Esc"),
+          words.keepUrl,
+        ),
+      find: (url) => pasteAs(url),
+      more: async (url) => pasteAs(url, await preview(url).catch(() => undefined) ?? null),
     },
     {
       pattern: /(?:^|\s)\/((?:[^\s/][^/]{0,30})?)$/,

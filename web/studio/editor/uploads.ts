@@ -14,6 +14,17 @@ export interface Uploaded {
 /** Upload a file; rejects with the server's message. */
 export type Upload = (file: File) => Promise<Uploaded>;
 
+/** Return an upload that sends one file after the other: each of them is a revision of the page's draft, and many at once
+ * would get in each other's way. */
+export function oneByOne(upload: Upload): Upload {
+  let turn: Promise<unknown> = Promise.resolve();
+  return (file) => {
+    const sent = turn.then(() => upload(file));
+    turn = sent.catch(() => {});
+    return sent;
+  };
+}
+
 const senders = new WeakMap<EditorView, Upload>();
 
 /** How files are uploaded from the forms of blocks; set by the page that is edited. */

@@ -8,11 +8,11 @@ import { t } from "../../shared/words.ts";
 import { same, writeBlock } from "../document/convert.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
 import { changeContent, type Changes } from "../state/changing.ts";
-import { readBytes } from "../state/contents.svelte.ts";
+import { readBytes } from "../state/fileInput.ts";
 import { live } from "../state/live.svelte.ts";
 import { session } from "../state/session.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
-import type { About, Base, PageHandle, SaveState } from "./base.ts";
+import { type About, type Base, editedBase, IN_MAIN, type PageHandle, type SaveState } from "./base.ts";
 import { beginnings, type Kept } from "./emptypage.ts";
 import { uniqueKeys } from "./blockkeys.ts";
 import { carets, nameOf, showCaret, tellCarets, whereIs } from "./carets.ts";
@@ -29,6 +29,7 @@ import { LivePage, openLive } from "./livepage.ts";
 import { asNew, makeReusable } from "./reusing.ts";
 import { type NoteWords, noting, openNote } from "./annotations.ts";
 import { findWith, openLink } from "./linking.ts";
+import { linkPreview } from "./linkpreview.ts";
 import type { Lookup } from "./lookup.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
 import { showSettingsWith } from "./opening.ts";
@@ -40,7 +41,7 @@ import { findersOf } from "./targets.ts";
 import { toolbar } from "./toolbar.ts";
 import { triggers } from "./triggers.ts";
 import { words } from "./words.ts";
-import { askForFile, sendWith, takeFiles, type Upload, uploads } from "./uploads.ts";
+import { askForFile, oneByOne, sendWith, takeFiles, type Upload, uploads } from "./uploads.ts";
 
 /** How often other people's saves are checked, without and with an event stream. */
 const LOOK = 20_000;
@@ -67,6 +68,7 @@ export function pageSubject(space: string, page: string): Subject {
 
 export interface WritingOptions {
   space: string;
+  /** The number of the change request, or `IN_MAIN`. */
   change: number;
   subject: Subject;
   loaded: LoadedPage;
@@ -132,7 +134,7 @@ const WORSE: Record<SaveState["kind"], number> = {
 
 export async function startWriting(options: WritingOptions): Promise<Writing> {
   const { space, change, subject, loaded } = options;
-  const base: Base = { kind: "change", number: change };
+  const base = editedBase(change);
   const onproblem = (problem: Error): void => {
     if (problem instanceof ApiError && problem.status === 401) sessionEnded();
     else options.onproblem?.(problem);
@@ -234,7 +236,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const livePage = opened && new LivePage({
     ...place,
     ...common,
-    changeId: loaded.change!,
+    followed: loaded.change ?? space,
     opened,
     onproblem,
     onend: end,
@@ -322,7 +324,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     );
   };
 
-  const upload: Upload = async (file) => {
+  const upload: Upload = oneByOne(async (file) => {
     const name = file.name || `picture.${file.type.split("/")[1]?.replace("+xml", "") ?? "bin"}`;
     const answer = await changeContent(space, base, {
       baseRevision: null,
@@ -331,7 +333,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     const made = answer.insertedFiles?.[0];
     if (made === undefined) throw new ApiError(502, t("serverDidntReturnFileLocation"));
     return { file: made.id };
-  };
+  });
 
   const sendFiles = (target: EditorView, files: File[], at: number): void =>
     takeFiles(target, files, at, upload, onproblem);
@@ -415,10 +417,12 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
           files: finders.files,
           people,
           shared: () => options.lookup.shared(),
+          preview: (url) => options.lookup.preview(url),
           askFor: (target, what) => askForFile(target, what, (files, at) => sendFiles(target, files, at)),
         }),
       ),
       cellTools(tools),
+      linkPreview(options.lookup),
       clipboard({
         readMarkdown: (text) => readMarkdown(space, text),
         takeFiles: sendFiles,
@@ -444,8 +448,10 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         ? [
           blockHandle({
             ...tools,
-            reuse: (target) =>
-              makeReusable(target, space, change, () => options.lookup.forget()).catch(onproblem),
+            ...(change === IN_MAIN ? {} : {
+              reuse: (target: EditorView) =>
+                makeReusable(target, space, change, () => options.lookup.forget()).catch(onproblem),
+            }),
           }),
         ]
         : []),

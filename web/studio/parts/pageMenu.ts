@@ -42,7 +42,7 @@ async function copy(what: () => Promise<string> | string, said: string): Promise
 async function openSettings(editor: TreeEditor, { id }: TreePage): Promise<void> {
   await notices.attempt(async () => {
     const page = await pageById(editor.space, editor.base, id).refresh({ force: true });
-    frame.open(() => import("./PageSettings.svelte"), { editor, page });
+    frame.open(() => import("./PageOptions.svelte"), { editor, page });
   });
 }
 
@@ -81,7 +81,7 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
       run: () => editor.addGroup(t("newGroup"), { into: null }).catch(() => {}),
     });
     if (page.type !== "computed") {
-      entries.push({ text: t("pageSettings"), icon: "gear", run: () => openSettings(editor, page) });
+      entries.push({ text: t("pageOptions"), icon: "gear", run: () => openSettings(editor, page) });
     }
     entries.push("line");
     const { into, at } = editor.find(page.id)?.spot ?? { into: null, at: 0 };

@@ -1,6 +1,21 @@
 /** The names of revisions in lists. */
 import type { Schemas } from "../../shared/client.ts";
-import { n, t } from "../../shared/words.ts";
+import { formatNames, n, t } from "../../shared/words.ts";
+import { sayWho } from "./agents.ts";
+
+/** Return the people whose work a revision contains: its author first, then everyone else who wrote it. */
+export function peopleOf({ author, contributors = [] }: Schemas["RevisionItem"]): Schemas["User"][] {
+  return author ? [author, ...contributors.filter(({ id }) => id !== author.id)] : contributors;
+}
+
+/** Return the names of these people. `short`: only their first names. */
+export function namePeople(one: Schemas["RevisionItem"], short = false): string {
+  const nameOne = (person: Schemas["User"]): string => {
+    const name = short ? person.displayName.split(" ")[0]! : person.displayName;
+    return person.id === one.author?.id ? sayWho(name, one.agent) : name;
+  };
+  return formatNames(peopleOf(one).map(nameOne)) || t("server");
+}
 
 export function nameOf(one: Schemas["RevisionItem"]): string {
   const { mergedFrom, message, pages = 1, pageTitle } = one;

@@ -12,7 +12,6 @@ import { editableBase } from "./pages.svelte.ts";
 import { baseKey } from "./parts.ts";
 import { refresh, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
-import { sendFile } from "./sending.ts";
 import { spaceOf } from "./session.svelte.ts";
 
 /** The state that edits go to: main if it can be edited directly, otherwise the person's draft, once there is one. */
@@ -47,28 +46,6 @@ export async function changeContents(space: string, changes: Changes, subject: s
   }
   await Promise.all([refresh(`space/${space}/list/`), refresh(`space/${space}/${baseKey(base)}/`)]);
   return answer;
-}
-
-/** The maximum size of a file that is sent within a change. */
-const INLINE = 1024 * 1024;
-
-/** Return a file for a change of content; large files are uploaded first. */
-export async function readBytes(space: string, file: File, name = file.name): Promise<Schemas["FileInput"]> {
-  if (file.size > INLINE) {
-    const { organization } = await spaceOf(space).refresh();
-    return { name, upload: await sendFile(organization, file, "page_file") };
-  }
-  const url = await new Promise<string>((done, fail) => {
-    const reader = new FileReader();
-    reader.onload = () => done(reader.result as string);
-    reader.onerror = () => fail(new Error(t("couldntBeRead", { name: file.name })));
-    reader.readAsDataURL(file);
-  });
-  return {
-    name,
-    base64: url.slice(url.indexOf(",") + 1),
-    contentType: file.type || "application/octet-stream",
-  };
 }
 
 export type Location = Schemas["LocationList"]["items"][number];

@@ -12,7 +12,6 @@ import { router } from "./router.svelte.ts";
 import { session } from "./session.svelte.ts";
 
 type Draft = Schemas["ChangeRequest"];
-const DIRECT = "octavo-direct";
 
 /** Load the drafts and open change requests that edit a page. */
 export const changesOfPage = (space: string, page: string) =>
@@ -66,19 +65,4 @@ export async function leaveDraft(space: string, number: number): Promise<void> {
   } catch {
     // It isn't empty, or the server deletes it later.
   }
-}
-
-/** Drafts in this browser that are published as soon as they are finished. */
-function directDrafts(): string[] {
-  try {
-    return JSON.parse(localStorage.getItem(DIRECT) ?? "[]");
-  } catch {
-    return [];
-  }
-}
-
-export const isDirect = (space: string, number: number) => directDrafts().includes(keyOf(space, number));
-
-export function markDirect(space: string, number: number): void {
-  localStorage.setItem(DIRECT, JSON.stringify([keyOf(space, number), ...directDrafts()].slice(0, 50)));
 }

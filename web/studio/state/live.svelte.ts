@@ -118,7 +118,10 @@ class Live {
     this.#reopen();
   }
 
-  /** Subscribe to changes in this page, `{change request}/{page}`, until the returned function is called. */
+  /**
+   * Subscribe to changes in this page, `{change request}/{page}` or `{space}/{page}` for main, until the returned
+   * function is called.
+   */
   edit(page: string): () => void {
     this.#page = page;
     this.#reopen();
@@ -246,6 +249,8 @@ class Presence {
   #space: string | undefined;
   #said: { space: string; base: Base; page: string; editing: boolean } | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
+  /** Whether the server knows that the person is here. */
+  #announced = false;
 
   constructor() {
     live.hear((news) => {
@@ -277,12 +282,13 @@ class Presence {
     };
   }
 
-  /** Return the other people on a page, each once. */
-  at(page: string, change?: string): Visitor[] {
+  /** Return the other people on a page, each once. `change`: the id of a change request; null: only those on main. */
+  at(page: string, change?: string | null): Visitor[] {
     const own = session.user.value?.id;
     const found = new Map<string, Visitor>();
     for (const one of this.visitors) {
-      if (one.page !== page || one.user.id === own || change !== undefined && one.change !== change) continue;
+      if (one.page !== page || one.user.id === own) continue;
+      if (change !== undefined && one.change !== (change ?? undefined)) continue;
       if (!found.get(one.user.id)?.editing) found.set(one.user.id, one);
     }
     return [...found.values()];
@@ -297,6 +303,7 @@ class Presence {
   async #say(): Promise<void> {
     if (!this.#said || document.visibilityState === "hidden" || !navigator.onLine) return;
     const { page, editing } = this.#said;
+    this.#announced = true;
     // A failure here isn't worth disturbing the person.
     await fetch(this.#address(), {
       method: "PUT",
@@ -307,7 +314,10 @@ class Presence {
 
   #leave(): void {
     if (!this.#said) return;
-    void fetch(this.#address(), { method: "DELETE", keepalive: true }).catch(() => {});
+    if (this.#announced) {
+      void fetch(this.#address(), { method: "DELETE", keepalive: true }).catch(() => {});
+    }
+    this.#announced = false;
     this.#said = undefined;
   }
 

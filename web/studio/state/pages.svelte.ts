@@ -7,6 +7,7 @@ import { readPage } from "../api/content.ts";
 import type { Base } from "../editor/base.ts";
 import { changeContent, type Changes } from "./changing.ts";
 import { beginDraft, findDraft } from "./drafts.ts";
+import { readBytes } from "./fileInput.ts";
 import { notices } from "./notices.svelte.ts";
 import type { Page } from "./page.svelte.ts";
 import { baseKey, everyPage, firstWay, PART, readLevel, readWay, type TreePage, type Way } from "./parts.ts";
@@ -241,10 +242,8 @@ export async function editableBase(space: string, base: Base, subject: string): 
   return draft ? { kind: "change", number: draft.number } : await beginDraft(space, subject);
 }
 
-/** Fields of a page by name, as an edit sets them. */
-export type PageValues = Record<string, string | boolean>;
-/** Convert them for the API. */
-export type SentValues = Record<string, string | boolean | Schemas["PageTag"][]>;
+/** Fields of a page, as an edit sets them. */
+export type PageFields = Omit<Schemas["UpdatePage"], "operation" | "page">;
 type Work = [
   guess: (tree: Tree) => Tree,
   changes: Changes,
@@ -298,14 +297,17 @@ export class TreeEditor {
     if (this.tree) this.#resource.value = withWay(this.tree, way);
   }
 
-  /** Send changes to the state that accepts edits. Returns its base and the result. */
-  async #send(changes: Changes, subject: string): Promise<{ base: Base; made: Schemas["PageResult"][] }> {
+  /** Send changes to the state that accepts edits. Returns its base, the results, and the new files. */
+  async #send(
+    changes: Changes,
+    subject: string,
+  ): Promise<{ base: Base; made: Schemas["PageResult"][]; files: Schemas["File"][] }> {
     const space = await spaceOf(this.space).refresh();
     const direct = this.base.kind === "main" && space.editMode === "live";
     const base = direct ? MAIN : await editableBase(this.space, this.base, subject);
-    const { changes: made } = await changeContent(this.space, base, { changes });
+    const { changes: made, insertedFiles: files = [] } = await changeContent(this.space, base, { changes });
     refresh(`space/${this.space}/${baseKey(base)}`);
-    return { base, made };
+    return { base, made, files };
   }
 
   /** Like `#try`, but show errors. */
@@ -386,8 +388,16 @@ export class TreeEditor {
     );
   }
 
+  /** Upload a file for a page, and return its id. */
+  async uploadFile(file: File): Promise<string> {
+    const files = [await readBytes(this.space, file)];
+    const { files: made } = await this.#send([{ operation: "insert_files", files }], file.name);
+    if (!made[0]) throw new ApiError(502, t("serverDidntReturnFileLocation"));
+    return made[0].id;
+  }
+
   /** Set fields of a page with the previous values `before`. Throws the server's errors. */
-  async saveSettings(page: Page, before: SentValues, fields: SentValues): Promise<void> {
+  async saveSettings(page: Page, before: PageFields, fields: PageFields): Promise<void> {
     const { id } = page;
     const said = t("savedSettingsOf", { title: page.title });
     await this.#try(

@@ -52,12 +52,14 @@ class Session {
     await Promise.all([this.user.refresh(), this.organizations.refresh()]);
   }
 
-  /** Tell an organization once that the person is active. */
+  /** Tell an organization once that the person is active, after the screen has loaded. */
   visit(organization: string): void {
     if (this.#visited.has(organization)) return;
     this.#visited.add(organization);
-    updateOrganizationMemberLastSeenAt({ organizationId: organization })
-      .catch(() => this.#visited.delete(organization));
+    setTimeout(() => {
+      updateOrganizationMemberLastSeenAt({ organizationId: organization })
+        .catch(() => this.#visited.delete(organization));
+    }, 5_000);
   }
 }
 

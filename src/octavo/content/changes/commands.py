@@ -117,21 +117,18 @@ def _edited_type(field: Field) -> object:
     return Annotated[str, Meta(**limits)] | None | UnsetType
 
 
-def _stored(field: Field, value: Any, before: Any) -> object:
+def _stored(type: FieldType, value: object, before: object) -> object:
     """Return a given value in the form in which pages store it. ``before``: the current value of the page."""
-    match field.type:
-        case "tags":
-            return read_given_tags(value or ())
-        case "paths":
-            return read_paths(value or ())[0]
-        case "layout" if value is None:
-            return LayoutOptions()
-        case "layout":
+    match value, before:
+        case GivenLayout(), LayoutOptions():
             given = {name: one for name, one in msgspec.structs.asdict(value).items() if one is not UNSET}
             return msgspec.structs.replace(before, **given)
-        case "mapping":
-            left = {} if value is None else dict(before or {}) | value
-            return {name: one for name, one in left.items() if one is not None or name not in (value or {})}
+        case dict(), dict():
+            return {name: one for name, one in (before | value).items() if value.get(name, one) is not None}
+        case list(), _:
+            return read_given_tags(value) if type == "tags" else read_paths(value)[0]
+        case None, _:
+            return {"layout": LayoutOptions(), "mapping": {}, "tags": (), "paths": ()}.get(type)
         case _:
             return None if value == "" else value
 
@@ -157,7 +154,7 @@ class EditedPageFields(Struct, rename="camel"):
         """Return the values given for ``EDITED_FIELDS``, as pages store them, except covers, whose files depend
         on the page. ``before``: the values that the page has."""
         return {
-            name: _stored(EDITED_FIELDS[name], value, before[name])
+            name: _stored(EDITED_FIELDS[name].type, value, before[name])
             for name, value in self._given().items()
             if EDITED_FIELDS[name].type != "cover"
         }

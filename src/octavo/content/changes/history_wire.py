@@ -15,7 +15,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.wire import User, present_people
 
-from .store import ChangeRow, list_editors
+from .store import ChangeRow, list_authors, list_editors
 from .wire import ChangeRequest, ChangeRequestUrls, present_changes
 
 
@@ -46,8 +46,8 @@ class RollbackAnswer(Struct):
 
 class RevisionItem(Struct, rename="camel", kw_only=True):
     """Revision. ``agent``: the agent that the author used. ``contributors``: everyone who edited the merged
-    change request, most recent first. ``pages``: the number of pages that it created or changed, with the title
-    of one of them."""
+    change request, or who wrote in a page that was edited live, most recent first. ``pages``: the number of
+    pages that it created or changed, with the title of one of them."""
 
     id: str
     parents: list[str]
@@ -79,8 +79,10 @@ def present_revisions(
     """Present revisions. ``merged``: the merged change requests by id. ``begun``: the first of consecutive
     saves, by the id of the last one. ``revised``: the changed pages by id of the revision."""
     editors = list_editors(tx, merged)
+    writers = list_authors(tx, [row.id for row in rows])
+    contributors = {row.id: editors.get(row.merged_from or "", []) or writers.get(row.id, []) for row in rows}
     ids = [row.author for row in rows if row.author]
-    people = present_people(to, tx, [*ids, *(id for found in editors.values() for id in found)])
+    people = present_people(to, tx, [*ids, *(id for found in contributors.values() for id in found)])
     shown = present_changes(to, tx, list(merged.values()))
     by_id = {change.id: change for change in shown}
     return [
@@ -102,8 +104,8 @@ def present_revisions(
             message=row.message or UNSET,
             git=row.git or UNSET,
             merged_from=by_id.get(row.merged_from, UNSET) if row.merged_from else UNSET,
-            contributors=[people[id] for id in editors.get(row.merged_from, ())]
-            if row.merged_from
+            contributors=[people[id] for id in contributors[row.id]]
+            if row.merged_from or contributors[row.id]
             else UNSET,
         )
         for row in rows

@@ -17,7 +17,7 @@ from octavo.organization.access.roles import Can
 from . import store
 from .authorization import ChangeAccess, recheck_permission
 from .comparing import MergedContent, merge_into_change, merge_into_main, sides_of
-from .pending import has_pending, no_more_pending, save_pending, try_to_save_pending
+from .pending import has_pending, no_more_pending, save_pending, try_to_save_main, try_to_save_pending
 from .rules import require_rules
 from .saving import emit_change_event, lock_unchanged, require_editable, retry_on_conflict
 from .store import encode_conflicts
@@ -42,6 +42,7 @@ def merge(context: Context, access: ChangeAccess) -> MergeOutcome:
     not pass.
     """
     tries = itertools.count()
+    try_to_save_main(context, access.space_id)
 
     def attempt() -> MergeOutcome:
         # While many people are typing, new text always arrives between the save and the merge.
@@ -115,6 +116,7 @@ def _differing(change: Versions, state: Versions) -> Changes:
 def update(context: Context, access: ChangeAccess) -> MergeOutcome:
     """Update a change request with main. It is left unchanged if it already has open conflicts, or if main
     has no new changes."""
+    try_to_save_main(context, access.space_id)
     try_to_save_pending(context, access.change_id)
     return retry_on_conflict(lambda: _update(context, access))
 

@@ -1,5 +1,5 @@
-"""Text that people have written in a change request and that is not in a revision yet, on pages that are
-edited live.
+"""Text that people have written in a change request, or in main, and that is not in a revision yet, on pages
+that are edited live.
 
 Everything that uses the content of a change request, such as a merge, an edit through the API, a review
 request, or a push to a branch, saves this text first. Operations that read it declare so with the type they
@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import NamedTuple
 
+from octavo.content.revisions.states import main_state
 from octavo.errors import OctavoError, TooManyRequests
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling.rates import RateLimiter
 
-from .store import ChangeRow
+from .store import ChangeRow, get_change
 
 log = logging.getLogger("octavo.changes")
 
@@ -32,8 +33,8 @@ class Pending(NamedTuple):
     """Functions of the package that stores unsaved text.
 
     ``since(tx, branch_id)``: the time in milliseconds since which text is unsaved; None if everything is
-    saved. ``save(context, change_id)``: save the text. Raises the errors of the same edit through the API.
-    ``hold(context, change_id)``: reject new text inside the block.
+    saved. ``save(context, branch_id)``: save the text. Raises the errors of the same edit through the API.
+    ``hold(context, branch_id)``: reject new text inside the block.
     """
 
     since: Callable[[Transaction, str], int | None]
@@ -55,17 +56,27 @@ def has_pending(tx: Transaction, branch_id: str) -> bool:
 
 def save_pending(context: Context, change_id: str) -> None:
     """Save unsaved text. Raises the errors of the same edit through the API."""
+    _save(context, _branch_of(context, change_id))
+
+
+def _branch_of(context: Context, change_id: str) -> str:
+    with context.db.read() as tx:
+        return get_change(tx, change_id).branch_id
+
+
+def _save(context: Context, branch_id: str) -> None:
     for pending in _pending:
-        pending.save(context, change_id)
+        pending.save(context, branch_id)
 
 
 @contextmanager
 def no_more_pending(context: Context, change_id: str) -> Iterator[None]:
     """Reject new unsaved text inside the block: clients are asked to wait, and keep their text in the
     meantime."""
+    branch_id = _branch_of(context, change_id)
     with ExitStack() as held:
         for pending in _pending:
-            held.enter_context(pending.hold(context, change_id))
+            held.enter_context(pending.hold(context, branch_id))
         yield
 
 
@@ -75,6 +86,16 @@ def try_to_save_pending(context: Context, change_id: str) -> None:
         save_pending(context, change_id)
     except OctavoError as error:
         log.warning("unsaved text can't be saved yet: %s", error.message, extra={"change": change_id})
+
+
+def try_to_save_main(context: Context, space_id: str) -> None:
+    """Save unsaved text of main, and ignore text that can't be saved."""
+    try:
+        with context.db.read() as tx:
+            branch_id = main_state(tx, space_id).layers[0].branch_id
+        _save(context, branch_id)
+    except OctavoError as error:
+        log.warning("unsaved text can't be saved yet: %s", error.message, extra={"space": space_id})
 
 
 class _Reads(RateLimiter):

@@ -35,7 +35,7 @@ from .authorization import ChangeAccess, recheck_permission
 from .auto_resolving import list_still_open
 from .commands import ContentChange, DocumentInput
 from .comparing import MergedContent
-from .pending import try_to_save_pending
+from .pending import try_to_save_main, try_to_save_pending
 from .rebasing import Resolving, edit_since
 from .store import ChangeRow, encode_conflicts
 from .uploading import store_uploads
@@ -377,6 +377,7 @@ def edit_live(
 ) -> EditedChange:
     """Write a revision of main with the result of ``make``. Raises Forbidden if the space is locked."""
     require_live(space)
+    try_to_save_main(context, space.space_id)
 
     def attempt() -> EditedChange:
         with context.db.read() as tx:

@@ -403,6 +403,40 @@ def list_editors(tx: Transaction, change_ids: Iterable[str]) -> dict[str, list[s
     return found
 
 
+def put_authors(tx: Transaction, revision_id: str, authors: Iterable[Author]) -> None:
+    """Record everyone whose text a save of a page that is edited live contains."""
+    tx.run_many(
+        "INSERT INTO revision_authors (revision_id, user_id, agent) VALUES (:revision, :user, :agent)",
+        [{"revision": revision_id, "user": by.user_id, "agent": by.agent or ""} for by in authors],
+    )
+
+
+def was_written_live(tx: Transaction, revision_id: str) -> bool:
+    """Return whether a revision was saved by live editing."""
+    return (
+        tx.one("SELECT 1 FROM revision_authors WHERE revision_id = :revision LIMIT 1", revision=revision_id)
+        is not None
+    )
+
+
+def list_authors(tx: Transaction, revision_ids: Iterable[str]) -> dict[str, list[str]]:
+    """List the ids of the people whose text each revision and the consecutive saves before it contain, most
+    recent first. Revisions that weren't saved by live editing are left out."""
+    rows = tx.all(
+        f"""SELECT h.id, a.user_id FROM revisions h
+            JOIN revisions r ON r.branch_id = h.branch_id AND r.sequence <= h.sequence
+              AND r.sequence > coalesce(h.saves_since, h.sequence - 1)
+            JOIN revision_authors a ON a.revision_id = r.id
+            WHERE h.id {tx.among("revisions")}
+            GROUP BY h.id, a.user_id ORDER BY max(r.sequence) DESC, a.user_id""",
+        revisions=json_list(revision_ids),
+    )
+    found: dict[str, list[str]] = {}
+    for revision_id, user_id in rows:
+        found.setdefault(revision_id, []).append(user_id)
+    return found
+
+
 def wrote_since_approval(tx: Transaction, change_id: str, user_id: str) -> bool:
     """Return whether a person edited a change request after the last state that another person approved."""
     row = tx.one(

@@ -37,6 +37,12 @@ declare(
         ),
     ),
     Table(
+        name="revision_authors",
+        of_space="""revision_id IN (SELECT r.id FROM revisions r JOIN branches b ON b.id = r.branch_id
+                    WHERE b.space_id IN {spaces})""",
+        columns=(person("user_id"),),
+    ),
+    Table(
         name="change_contributors",
         of_space=_OF_CHANGES,
         columns=(person("user_id"),),

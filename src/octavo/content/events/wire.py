@@ -119,7 +119,7 @@ class EventsQuery(Struct, rename="camel"):
 
 class OwnEventsQuery(EventsQuery):
     """Query of the caller's own stream. ``space``: the spaces whose events are all included. ``live``: a page
-    that the caller edits live, as ``{changeRequestId}/{pageId}``."""
+    that the caller edits live, as ``{changeRequestId}/{pageId}``, or ``{spaceId}/{pageId}`` for main."""
 
     space: Annotated[list[str], Meta(max_length=MAX_SPACES)] = []
     live: (
@@ -128,7 +128,7 @@ class OwnEventsQuery(EventsQuery):
             Meta(
                 pattern=pattern(
                     r"^[^/\x00-\x20]{1,100}/[^/\x00-\x20]{1,100}\Z",
-                    "be the ids of a change request and a page, separated by /",
+                    "be the ids of a change request or space, and of a page, separated by /",
                 )
             ),
         ]

@@ -10,9 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from octavo.content.changes.authorization import ChangeAccess, recheck_permission
-from octavo.content.changes.saving import require_editable
-from octavo.content.changes.store import ChangeRow, lock_change
+from octavo.content.revisions.history import get_revision
 from octavo.content.revisions.page_versions import find_page, get_page
 from octavo.content.revisions.states import revision_state
 from octavo.core.editor.differences import key_steps
@@ -35,10 +33,11 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling.rates import RateLimiter
-from octavo.organization.access.roles import Can
 
 from . import store
 from .adding import add_batch
+from .authorization import LiveAccess
+from .branches import LiveBranch, get_branch, lock_branch, require_writable
 from .commands import CaretInput, StepsInput
 from .documents import (
     LivePage,
@@ -65,6 +64,8 @@ MOST_CLIENTS = 40
 """Clients that can edit a page at the same time."""
 _PRESENT = 60_000
 """Time in milliseconds since its last batch during which a client counts as present."""
+EPOCH_LIFETIME = 7 * 86_400_000
+"""Time in milliseconds during which the steps of a page are kept after its last change."""
 _NEW_EPOCH = "r"
 """Prefix of the epoch of a page that no one has edited live yet; the id of its revision follows."""
 
@@ -111,55 +112,63 @@ class _Turn:
     def __init__(self, context: Context, tx: Transaction) -> None:
         self.context, self.tx = context, tx
         self.pages: dict[PageKey, LivePage] = {}
-        self._changes: dict[str, ChangeRow] = {}
+        self._branches: dict[tuple[str, str | None], LiveBranch] = {}
         self._checked: set[tuple[Any, str]] = set()
 
-    def enter(self, access: ChangeAccess) -> ChangeRow:
-        """Return the locked change request, if the caller can still edit it. Raises the errors of the same
+    def enter(self, access: LiveAccess) -> LiveBranch:
+        """Return the locked branch, if the caller can still edit it. Raises the errors of the same
         request."""
-        checked = (access.actor, access.space_id)
+        branch = self.lock(access.space_id, access.change_id)
+        checked = (access.actor, branch.id)
         if checked not in self._checked:
-            recheck_permission(self.tx, access, Can.EDIT)
+            require_writable(self.tx, access, branch)
             self._checked.add(checked)
-        change = self.lock(access.change_id)
-        require_editable(change)
-        return change
+        return branch
 
-    def lock(self, change_id: str) -> ChangeRow:
-        """Return a change request, locked."""
-        change = self._changes.get(change_id)
-        if change is None:
-            change = self._changes[change_id] = lock_change(self.tx, change_id)
-        return change
+    def lock(self, space_id: str, change_id: str | None) -> LiveBranch:
+        """Return the branch of a change request, or main, locked."""
+        place = (space_id, change_id)
+        branch = self._branches.get(place)
+        if branch is None:
+            branch = self._branches[place] = lock_branch(self.tx, space_id, change_id)
+        return branch
 
-    def page(self, change: ChangeRow, key: PageKey, epoch: str) -> tuple[LiveRow, LivePage]:
-        """Return a page with all its changes so far. Raises NoLongerStored for another epoch."""
+    def page(self, branch: LiveBranch, key: PageKey, epoch: str, version: int) -> tuple[LiveRow, LivePage]:
+        """Return a page with all its changes so far. ``version``: the version that its writer has. Raises
+        NoLongerStored for another epoch."""
         row = store.lock_live(self.tx, key)
         if row is None:
-            row = self._begin(change, key, epoch)
+            editable_page(self.tx, branch.state, key.page_id)
+            if version != 0:
+                # The steps of this epoch have been deleted.
+                raise _gone()
+            row = self._begin(branch, key, epoch)
         elif row.epoch != epoch:
             raise _gone()
-        return self.current(change, key, row)
+        return self.current(branch, key, row)
 
-    def current(self, change: ChangeRow, key: PageKey, row: LiveRow) -> tuple[LiveRow, LivePage]:
+    def current(self, branch: LiveBranch, key: PageKey, row: LiveRow) -> tuple[LiveRow, LivePage]:
         """Return a locked page with all its changes so far."""
         tx = self.tx
         page = self.pages.get(key) or load_page(tx, key, row)
-        if row.revision != change.revision:
-            row, page = apply_external_edits(self.context, tx, key, change, row, page)
+        if row.revision != branch.revision:
+            row, page = apply_external_edits(self.context, tx, key, branch, row, page)
         self.pages[key] = page
         return row, page
 
-    def _begin(self, change: ChangeRow, key: PageKey, epoch: str) -> LiveRow:
+    def _begin(self, branch: LiveBranch, key: PageKey, epoch: str) -> LiveRow:
         """Start the epoch of a page at the revision that its first writer has, which may be an earlier
         one."""
-        tx, state = self.tx, change.state
-        if epoch != new_epoch(change.revision):
+        tx, state = self.tx, branch.state
+        if epoch != new_epoch(branch.revision):
             try:
                 state = revision_state(tx, state.space_id, epoch.removeprefix(_NEW_EPOCH))
             except NotFound:
                 raise _gone() from None
             if new_epoch(state.revision_id) != epoch or find_page(tx, state, key.page_id) is None:
+                raise _gone()
+            if get_revision(tx, state.revision_id).created_at < now() - EPOCH_LIFETIME:
+                # This epoch may have begun before, and have been deleted since.
                 raise _gone()
         document = document_of(self.context, tx, state, editable_page(tx, state, key.page_id))
         return store.insert_live(tx, key, epoch, state.revision_id, encode_document(document))
@@ -185,7 +194,7 @@ class Accepting:
         for key, page in turn.pages.items():
             pages.keep(key, page)
 
-    def accept(self, access: ChangeAccess, page_id: str, given: StepsInput) -> Future[Accepted]:
+    def accept(self, access: LiveAccess, page_id: str, given: StepsInput) -> Future[Accepted]:
         """Add a batch to a page. A batch that was already added gets the same response again.
 
         Raises the following errors, directly or through the future: Behind, NoLongerStored, OutdatedEditor,
@@ -198,24 +207,24 @@ class Accepting:
         encoded = _encode(given.steps)
         return self._commits.submit(lambda turn: _accept(turn, access, page_id, given, encoded))
 
-    def place_caret(self, access: ChangeAccess, page_id: str, caret: CaretInput) -> Future[None]:
+    def place_caret(self, access: LiveAccess, page_id: str, caret: CaretInput) -> Future[None]:
         """Record the position of a client's caret for one minute. Raises the errors of ``accept``."""
         self._posts.check(access.user_id)
 
         def place(turn: _Turn) -> None:
-            change = turn.enter(access)
-            key = PageKey(change.branch_id, page_id)
+            branch = turn.enter(access)
+            key = PageKey(branch.id, page_id)
             if store.lock_live(turn.tx, key) is not None:
                 _put_caret(turn.tx, key, access, caret)
             else:
-                get_page(turn.tx, change.state, page_id)
+                get_page(turn.tx, branch.state, page_id)
 
         return self._commits.submit(place)
 
-    def tidy(self, change_id: str, key: PageKey) -> bool:
-        """Update a live page with the latest revision of its change request, and assign unique keys to its
-        blocks. Return False if the page can no longer be edited."""
-        return self._commits.submit(lambda turn: _tidy(turn, change_id, key)).result()
+    def tidy(self, key: PageKey) -> bool:
+        """Update a live page with the latest revision of its branch, and assign unique keys to its blocks.
+        Return False if the page can no longer be edited."""
+        return self._commits.submit(lambda turn: _tidy(turn, key)).result()
 
 
 def accepting(context: Context) -> Accepting:
@@ -236,11 +245,11 @@ def _encode(steps: list[StepJson]) -> str:
     return encoded.decode()
 
 
-def _accept(turn: _Turn, access: ChangeAccess, page_id: str, given: StepsInput, encoded: str) -> Accepted:
+def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, encoded: str) -> Accepted:
     tx = turn.tx
-    change = turn.enter(access)
-    key = PageKey(change.branch_id, page_id)
-    row, page = turn.page(change, key, given.epoch)
+    branch = turn.enter(access)
+    key = PageKey(branch.id, page_id)
+    row, page = turn.page(branch, key, given.epoch, given.version)
     last = store.find_last_batch(tx, key, given.client)
     if last is not None and last[1] != access.user_id:
         raise Forbidden("client: this id is already in use. Choose another id.")
@@ -294,13 +303,15 @@ def _accept(turn: _Turn, access: ChangeAccess, page_id: str, given: StepsInput, 
     return Accepted(page.version, [*missed, page.tail[-1]])
 
 
-def _tidy(turn: _Turn, change_id: str, key: PageKey) -> bool:
-    tx, change = turn.tx, turn.lock(change_id)
+def _tidy(turn: _Turn, key: PageKey) -> bool:
+    tx = turn.tx
+    found = get_branch(tx, key.branch_id)
+    branch = turn.lock(found.space_id, found.change.id if found.change is not None else None)
     row = store.lock_live(tx, key)
-    if row is None or change.status in ("merged", "archived"):
+    if row is None or branch.is_closed:
         return False
     try:
-        row, page = turn.current(change, key, row)
+        row, page = turn.current(branch, key, row)
     except (NotFound, Conflict):
         # The page has been deleted. Its steps are kept in case it is restored, and the next batch of each
         # writer is rejected.
@@ -332,6 +343,6 @@ def _mapped(steps: list[StepJson], missed: Sequence[LoadedBatch]) -> list[StepJs
         return None
 
 
-def _put_caret(tx: Transaction, key: PageKey, access: ChangeAccess, caret: CaretInput) -> None:
+def _put_caret(tx: Transaction, key: PageKey, access: LiveAccess, caret: CaretInput) -> None:
     place = CaretRow(caret.client, access.user_id, caret.version, caret.anchor, caret.head, now())
     store.put_caret(tx, key, place)

@@ -1,19 +1,49 @@
-"""Authorization to follow a page that is edited live."""
+"""Authorization to edit and follow pages live."""
 
 from __future__ import annotations
 
-from octavo.content.changes.store import get_change
+from octavo.content.changes.authorization import enter_change
+from octavo.content.changes.store import Author, get_change
+from octavo.content.revisions.states import main_state
+from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
-from octavo.kit.http.operation import Actor
-from octavo.organization.access.authorization import space_access
+from octavo.kit.http.operation import Actor, Call, enters
+from octavo.organization.access.authorization import InSpace, enter_space, space_access
 from octavo.organization.access.roles import Can
 
 from .store import PageKey
 
 
+class LiveAccess(InSpace, frozen=True):
+    """Caller who edits pages of a change request, or of main. ``change_id``: the id of the change request;
+    None for main."""
+
+    change_id: str | None = None
+
+    @property
+    def author(self) -> Author:
+        return Author(self.space.user_id, self.space.agent)
+
+
+@enters(LiveAccess, "spaceId")
+def enter_live_main(call: Call, needs: Can, space_id: str) -> LiveAccess:
+    return LiveAccess(enter_space(call, needs, space_id))
+
+
+@enters(LiveAccess, "spaceId", "changeRequestId")
+def enter_live_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> LiveAccess:
+    change = enter_change(call, needs, space_id, change_request_id)
+    return LiveAccess(change.space, change.change_id)
+
+
 def followed_page(tx: Transaction, actor: Actor, name: str) -> PageKey:
-    """Return the page ``{changeRequestId}/{pageId}`` if the actor can edit it. Raises NotFound or Forbidden."""
-    change_id, _, page_id = name.partition("/")
-    change = get_change(tx, change_id)
+    """Return the page ``{changeRequestId}/{pageId}``, or ``{spaceId}/{pageId}`` for a page of main, if the
+    actor can edit it. Raises NotFound or Forbidden."""
+    id, _, page_id = name.partition("/")
+    try:
+        change = get_change(tx, id)
+    except NotFound:
+        space_access(tx, actor, Can.EDIT, id)
+        return PageKey(main_state(tx, id).layers[0].branch_id, page_id)
     space_access(tx, actor, Can.EDIT, change.space_id)
     return PageKey(change.branch_id, page_id)

@@ -7,7 +7,6 @@ import itertools
 import msgspec
 from msgspec.structs import replace
 
-from octavo.content.changes.store import ChangeRow
 from octavo.content.revisions.history import get_revision
 from octavo.content.revisions.page_versions import find_page
 from octavo.content.revisions.states import revision_state
@@ -19,6 +18,7 @@ from octavo.kit.db.database import Transaction
 
 from . import store
 from .adding import add_batch
+from .branches import LiveBranch
 from .documents import LivePage, blocks_of, editable_page
 from .store import BatchRow, LiveRow, PageKey
 
@@ -27,18 +27,18 @@ SERVER = "server:"
 
 
 def apply_external_edits(
-    context: Context, tx: Transaction, key: PageKey, change: ChangeRow, row: LiveRow, page: LivePage
+    context: Context, tx: Transaction, key: PageKey, branch: LiveBranch, row: LiveRow, page: LivePage
 ) -> tuple[LiveRow, LivePage]:
     """Apply the changes since the revision that a live page contains, as a batch by the author of the last
     revision. Raises NotFound or Conflict if the page can no longer be edited."""
-    before = revision_state(tx, change.space_id, row.revision)
-    old, new = find_page(tx, before, key.page_id), editable_page(tx, change.state, key.page_id)
+    before = revision_state(tx, branch.space_id, row.revision)
+    old, new = find_page(tx, before, key.page_id), editable_page(tx, branch.state, key.page_id)
     if old is None or old.body != new.body:
         blocks = blocks_of(context, tx, before, old)["nodes"] if old is not None else []
-        edited = blocks_of(context, tx, change.state, new)["nodes"]
+        edited = blocks_of(context, tx, branch.state, new)["nodes"]
         steps = merge_edit(page.doc, blocks, edited, itertools.count(last_uid(page.doc) + 1))
         if steps:
-            revision = get_revision(tx, change.revision)
+            revision = get_revision(tx, branch.revision)
             batch = BatchRow(
                 version=page.version + len(steps),
                 client=SERVER + revision.id,
@@ -56,5 +56,5 @@ def apply_external_edits(
                 # The revision contains all of these steps.
                 store.set_saved(tx, key, page.version, row.refused)
                 row = replace(row, saved_version=page.version, unsaved_since=None, save_at=None)
-    store.set_revision(tx, key, change.revision)
-    return replace(row, revision=change.revision), page
+    store.set_revision(tx, key, branch.revision)
+    return replace(row, revision=branch.revision), page

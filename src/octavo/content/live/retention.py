@@ -7,22 +7,20 @@ from octavo.kit.context import Context
 from octavo.kit.work import jobs
 
 from . import store
+from .accepting import EPOCH_LIFETIME
 from .documents import encode_document, load_page
 
-DAYS = 7
-"""Number of days for which steps are kept. A client that was offline longer merges its changes with the page
-as a whole."""
 _AT_ONCE = 500
 _PAGES_AT_ONCE = 20
 
 
 @jobs.job("pruneLivePages", bound=None)
 def prune_live_pages(context: Context) -> None:
-    """Delete old steps, live pages of merged change requests, and expired carets."""
-    before = now() - DAYS * 86_400_000
+    """Delete old steps, live pages that are no longer edited, and expired carets."""
+    before = now() - EPOCH_LIFETIME
     with context.db.write() as tx:
         store.remove_ended_carets(tx)
-        store.remove_merged(tx, before)
+        store.remove_finished(tx, before)
     while True:
         # Steps can be deleted once a stored document contains them.
         with context.db.read() as tx:

@@ -6,9 +6,6 @@ from concurrent.futures import Future
 
 import msgspec
 
-from octavo.content.changes.authorization import ChangeAccess
-from octavo.content.changes.saving import require_editable
-from octavo.content.changes.store import ChangeRow, get_change
 from octavo.content.revisions.page_versions import get_page
 from octavo.core.editor.schema import VERSION
 from octavo.errors import Conflict, NoLongerStored
@@ -22,6 +19,8 @@ from octavo.organization.access.roles import Can
 
 from . import store
 from .accepting import MOST_BYTES_OF_ONE, Accepted, Behind, accepting, new_epoch
+from .authorization import LiveAccess
+from .branches import LiveBranch, find_branch, require_writable
 from .commands import CaretInput, StepsInput
 from .documents import batches_after, editable_page, load_page, unwritten_page
 from .saving import save_page
@@ -43,29 +42,31 @@ from .wire import (
 operation = Area("changes").operation
 
 _LIVE = "/spaces/{spaceId}/change-requests/{changeRequestId}/pages/{pageId}/live"
+_MAIN = "/spaces/{spaceId}/pages/{pageId}/live"
 _BATCHES_AT_ONCE = 2_000
 _BODY_LIMIT = MOST_BYTES_OF_ONE + 64 * 1024
 MOST_SET_ASIDE = 200
 """Maximum number of texts that a person can set aside on a page."""
 
 
-def _change(tx: Transaction, access: ChangeAccess) -> ChangeRow:
-    change = get_change(tx, access.change_id)
-    require_editable(change)
-    return change
+def _branch(tx: Transaction, access: LiveAccess) -> LiveBranch:
+    branch = find_branch(tx, access.space_id, access.change_id)
+    require_writable(tx, access, branch)
+    return branch
 
 
+@operation("getLivePageInMain", "GET", _MAIN, needs=Can.EDIT, errors=(403, 404, 409))
 @operation("getLivePage", "GET", _LIVE, needs=Can.EDIT, errors=(404, 409))
-def get_live_page(call: Call, change: ChangeAccess, page_id: str) -> LiveDocument:
+def get_live_page(call: Call, access: LiveAccess, page_id: str) -> LiveDocument:
     """Get a page in the form used for live editing: a ProseMirror document at a version."""
     with call.db.read() as tx:
-        row = _change(tx, change)
-        key = PageKey(row.branch_id, page_id)
-        page = editable_page(tx, row.state, page_id)
+        branch = _branch(tx, access)
+        key = PageKey(branch.id, page_id)
+        page = editable_page(tx, branch.state, page_id)
         live = store.find_live(tx, key)
         if live is None:
-            epoch, version, saved = new_epoch(row.revision), 0, 0
-            document = unwritten_page(call.context, tx, key, epoch, row.state, page).doc
+            epoch, version, saved = new_epoch(branch.revision), 0, 0
+            document = unwritten_page(call.context, tx, key, epoch, branch.state, page).doc
         else:
             epoch, version, saved = live.epoch, live.version, live.saved_version
             document = load_page(tx, key, live).doc
@@ -74,7 +75,7 @@ def get_live_page(call: Call, change: ChangeAccess, page_id: str) -> LiveDocumen
         return LiveDocument(
             epoch=epoch,
             version=version,
-            revision=live.revision if live is not None else row.revision,
+            revision=live.revision if live is not None else branch.revision,
             saved_version=saved,
             schema=VERSION,
             document=encode_editor(document.to_json()),
@@ -83,13 +84,14 @@ def get_live_page(call: Call, change: ChangeAccess, page_id: str) -> LiveDocumen
         )
 
 
+@operation("listLiveStepsInMain", "GET", f"{_MAIN}/steps", needs=Can.EDIT, errors=(403, 404, 409, 410))
 @operation("listLiveSteps", "GET", f"{_LIVE}/steps", needs=Can.EDIT, errors=(404, 409, 410))
-def list_live_steps(call: Call, change: ChangeAccess, page_id: str, query: StepsQuery) -> BatchesAfter:
+def list_live_steps(call: Call, access: LiveAccess, page_id: str, query: StepsQuery) -> BatchesAfter:
     """List the steps of a page after a version, in batches. If the last batch ends before `version`, there are more."""
     with call.db.read() as tx:
-        row = _change(tx, change)
-        key = PageKey(row.branch_id, page_id)
-        editable_page(tx, row.state, page_id)
+        branch = _branch(tx, access)
+        key = PageKey(branch.id, page_id)
+        editable_page(tx, branch.state, page_id)
         live = store.find_live(tx, key)
         if live is None:
             # No one has changed the page yet.
@@ -104,12 +106,12 @@ def list_live_steps(call: Call, change: ChangeAccess, page_id: str, query: Steps
         return BatchesAfter(live.version, present_batches(batches))
 
 
-def _known_page(tx: Transaction, access: ChangeAccess, page_id: str) -> PageKey:
-    """Return a page of a change request, or a deleted page that was edited live there. Raises NotFound."""
-    change = get_change(tx, access.change_id)
-    key = PageKey(change.branch_id, page_id)
+def _known_page(tx: Transaction, access: LiveAccess, page_id: str) -> PageKey:
+    """Return a page of a branch, or a deleted page that was edited live there. Raises NotFound."""
+    branch = find_branch(tx, access.space_id, access.change_id)
+    key = PageKey(branch.id, page_id)
     if store.find_live(tx, key) is None:
-        get_page(tx, change.state, page_id)
+        get_page(tx, branch.state, page_id)
     return key
 
 
@@ -117,6 +119,16 @@ def _gone() -> NoLongerStored:
     return NoLongerStored("after: this version of the page is no longer available. Load the page again.")
 
 
+@operation(
+    "addLiveStepsInMain",
+    "POST",
+    f"{_MAIN}/steps",
+    needs=Can.EDIT,
+    returns=BatchesAfter,
+    errors=(400, 403, 404, 409, 410, 412, 413, 422),
+    quick=True,
+    body_limit=_BODY_LIMIT,
+)
 @operation(
     "addLiveSteps",
     "POST",
@@ -127,7 +139,7 @@ def _gone() -> NoLongerStored:
     quick=True,
     body_limit=_BODY_LIMIT,
 )
-def add_live_steps(call: Call, change: ChangeAccess, page_id: str, body: StepsInput) -> Deferred[Accepted]:
+def add_live_steps(call: Call, access: LiveAccess, page_id: str, body: StepsInput) -> Deferred[Accepted]:
     """Change a page with a batch of steps. The response contains all batches after the given version,
     including this one.
 
@@ -135,7 +147,7 @@ def add_live_steps(call: Call, change: ChangeAccess, page_id: str, body: StepsIn
     409, the reason is `behind`, and the response contains the batches to rebase on. A batch can safely be
     sent again: it is added only once.
     """
-    return Deferred(accepting(call.context).accept(change, page_id, body), _present_accepted)
+    return Deferred(accepting(call.context).accept(access, page_id, body), _present_accepted)
 
 
 def _present_accepted(done: Future[Accepted]) -> BatchesAfter:
@@ -148,6 +160,15 @@ def _present_accepted(done: Future[Accepted]) -> BatchesAfter:
 
 
 @operation(
+    "setLiveCaretInMain",
+    "PUT",
+    f"{_MAIN}/caret",
+    needs=Can.EDIT,
+    errors=(400, 404, 409),
+    quick=True,
+    in_maintenance=True,
+)
+@operation(
     "setLiveCaret",
     "PUT",
     f"{_LIVE}/caret",
@@ -156,21 +177,22 @@ def _present_accepted(done: Future[Accepted]) -> BatchesAfter:
     quick=True,
     in_maintenance=True,
 )
-def set_live_caret(call: Call, change: ChangeAccess, page_id: str, body: CaretInput) -> Deferred[None]:
+def set_live_caret(call: Call, access: LiveAccess, page_id: str, body: CaretInput) -> Deferred[None]:
     """Report the selection of one of the caller's clients for one minute. Batches of steps also report it."""
-    return Deferred(accepting(call.context).place_caret(change, page_id, body), Future.result)
+    return Deferred(accepting(call.context).place_caret(access, page_id, body), Future.result)
 
 
+@operation("saveLivePageInMain", "POST", f"{_MAIN}/save", needs=Can.EDIT, errors=(404, 409))
 @operation("saveLivePage", "POST", f"{_LIVE}/save", needs=Can.EDIT, errors=(404, 409))
-def save_live_page(call: Call, change: ChangeAccess, page_id: str) -> SavedLive:
+def save_live_page(call: Call, access: LiveAccess, page_id: str) -> SavedLive:
     """Save a page as a revision of the change request now. Pages are also saved automatically a few seconds
     after the last step."""
     with call.db.read() as tx:
-        row = _change(tx, change)
-        editable_page(tx, row.state, page_id)
-    saved = save_page(call.context, row.id, PageKey(row.branch_id, page_id))
+        branch = _branch(tx, access)
+        editable_page(tx, branch.state, page_id)
+    saved = save_page(call.context, PageKey(branch.id, page_id))
     if saved is None:
-        return SavedLive(row.revision, 0)
+        return SavedLive(branch.revision, 0)
     return SavedLive(saved.revision, saved.version, saved.refused)
 
 
@@ -178,43 +200,56 @@ def save_live_page(call: Call, change: ChangeAccess, page_id: str) -> SavedLive:
 
 
 @operation(
+    "listSetAsideTextsInMain",
+    "GET",
+    f"{_MAIN}/set-aside",
+    needs=Can.EDIT,
+)
+@operation(
     "listSetAsideTexts",
     "GET",
     f"{_LIVE}/set-aside",
     needs=Can.EDIT,
 )
 def list_set_aside_texts(
-    call: Call, change: ChangeAccess, page_id: str, query: SetAsideQuery
+    call: Call, access: LiveAccess, page_id: str, query: SetAsideQuery
 ) -> Listing[SetAsideText]:
     """List the caller's texts that could not be added to a page because it was deleted while they were
     writing."""
     with call.db.read() as tx:
-        key = _known_page(tx, change, page_id)
-        found = store.list_set_aside(tx, key, change.user_id, query.limit, query.page)
+        key = _known_page(tx, access, page_id)
+        found = store.list_set_aside(tx, key, access.user_id, query.limit, query.page)
         return present_slice(found, present_set_aside)
 
 
 @operation(
+    "createSetAsideTextInMain",
+    "POST",
+    f"{_MAIN}/set-aside",
+    needs=Can.EDIT,
+    status=201,
+    errors=(400, 404, 409),
+)
+@operation(
     "createSetAsideText", "POST", f"{_LIVE}/set-aside", needs=Can.EDIT, status=201, errors=(400, 404, 409)
 )
-def create_set_aside_text(
-    call: Call, change: ChangeAccess, page_id: str, body: SetAsideInput
-) -> SetAsideText:
+def create_set_aside_text(call: Call, access: LiveAccess, page_id: str, body: SetAsideInput) -> SetAsideText:
     """Set aside a text of the caller that could not be added to a page. Only the caller can see it."""
     row = SetAsideRow(ids.new_id(), body.markdown, body.why, now())
     with call.db.write() as tx:
-        key = _known_page(tx, change, page_id)
-        if store.count_set_aside(tx, key, change.user_id) >= MOST_SET_ASIDE:
+        key = _known_page(tx, access, page_id)
+        if store.count_set_aside(tx, key, access.user_id) >= MOST_SET_ASIDE:
             raise Conflict(
                 f"You can set aside at most {MOST_SET_ASIDE} texts on a page. Delete some of them first."
             )
-        store.insert_set_aside(tx, key, change.user_id, row)
+        store.insert_set_aside(tx, key, access.user_id, row)
     return present_set_aside(row)
 
 
+@operation("deleteSetAsideTextInMain", "DELETE", f"{_MAIN}/set-aside/{{textId}}", needs=Can.EDIT)
 @operation("deleteSetAsideText", "DELETE", f"{_LIVE}/set-aside/{{textId}}", needs=Can.EDIT)
-def delete_set_aside_text(call: Call, change: ChangeAccess, page_id: str, text_id: str) -> bool:
+def delete_set_aside_text(call: Call, access: LiveAccess, page_id: str, text_id: str) -> bool:
     """Delete a text that the caller set aside."""
     with call.db.write() as tx:
-        key = _known_page(tx, change, page_id)
-        return store.delete_set_aside(tx, key, change.user_id, text_id)
+        key = _known_page(tx, access, page_id)
+        return store.delete_set_aside(tx, key, access.user_id, text_id)

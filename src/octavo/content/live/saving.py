@@ -26,11 +26,13 @@ from octavo.content.changes.store import (
     ChangeRow,
     add_contribution,
     encode_conflicts,
-    get_change,
+    put_authors,
     set_fields,
+    was_written_live,
 )
 from octavo.content.revisions.history import find_continued_saves, get_revision
 from octavo.content.revisions.revising import changed_pages, new_revision
+from octavo.content.revisions.states import State
 from octavo.content.revisions.store import BranchMoved
 from octavo.core.editor.differences import (
     BlockDifferences,
@@ -49,6 +51,7 @@ from octavo.organization.access.reach import actor_for_job
 
 from . import store
 from .accepting import accepting
+from .branches import LiveBranch, get_branch, lock_branch
 from .documents import (
     LivePage,
     SavedBlocks,
@@ -83,7 +86,7 @@ class Saved(Struct, frozen=True):
 class _Save(Struct, frozen=True):
     """Data that a save writes."""
 
-    change: ChangeRow
+    branch: LiveBranch
     row: LiveRow
     page: LivePage
     edited: EditedContent
@@ -95,27 +98,24 @@ class _Save(Struct, frozen=True):
     renews: bool
 
 
-def save_page(context: Context, change_id: str, key: PageKey) -> Saved | None:
+def save_page(context: Context, key: PageKey) -> Saved | None:
     """Save the unsaved steps of a page. Return None if no one edits the page live, the page is deleted, or
     its change request is merged or archived. Raises the errors of an edit of the page."""
-    return retry_on_conflict(lambda: _try_to_save(context, change_id, key))
+    return retry_on_conflict(lambda: _try_to_save(context, key))
 
 
-def save_branch(context: Context, change_id: str) -> None:
-    """Save all live pages of a change request, before its content is used."""
+def save_branch(context: Context, branch_id: str) -> None:
+    """Save all live pages of a branch, before its content is used."""
     with context.db.read() as tx:
-        branch_id = get_change(tx, change_id).branch_id
         unsaved = store.list_unsaved(tx, branch_id)
     for key in unsaved:
-        save_page(context, change_id, key)
+        save_page(context, key)
 
 
 @contextmanager
-def hold_branch(context: Context, change_id: str) -> Iterator[None]:
-    """Reject steps for the pages of a change request inside the block, for at most a few seconds; clients
-    send them again. Pages whose first step arrives during that time are not affected."""
-    with context.db.read() as tx:
-        branch_id = get_change(tx, change_id).branch_id
+def hold_branch(context: Context, branch_id: str) -> Iterator[None]:
+    """Reject steps for the pages of a branch inside the block, for at most a few seconds; clients send them
+    again. Pages whose first step arrives during that time are not affected."""
     with context.db.write() as tx:
         store.hold_branch(tx, branch_id, now() + _HOLD)
     try:
@@ -125,55 +125,76 @@ def hold_branch(context: Context, change_id: str) -> Iterator[None]:
             store.hold_branch(tx, branch_id, 0)
 
 
-def _try_to_save(context: Context, change_id: str, key: PageKey) -> Saved | None:
+def _try_to_save(context: Context, key: PageKey) -> Saved | None:
     with context.db.read() as tx:
-        change, row = get_change(tx, change_id), store.find_live(tx, key)
-        if row is None or change.status in ("merged", "archived"):
+        branch, row = get_branch(tx, key.branch_id), store.find_live(tx, key)
+        if row is None or branch.is_closed:
             return None
-        if row.save_at is None and row.revision == change.revision:
+        if row.save_at is None and row.revision == branch.revision:
             return Saved(
-                change.revision, row.saved_version, msgspec.json.decode(row.refused, type=tuple[str, ...])
+                branch.revision, row.saved_version, msgspec.json.decode(row.refused, type=tuple[str, ...])
             )
         page = load_page(tx, key, row)
-    if row.revision != change.revision or key_steps(page.doc, itertools.repeat("new")):
-        if not accepting(context).tidy(change_id, key):
+    if row.revision != branch.revision or key_steps(page.doc, itertools.repeat("new")):
+        if not accepting(context).tidy(key):
             return None
         raise BranchMoved
     with context.db.read() as tx:
-        save = _prepare(context, tx, key, change, row, page)
+        authors = _authors(tx, key, branch, row)
+        save = _prepare(context, tx, key, branch, row, page, authors) if authors else None
+    if save is None:
+        # Only keys changed, and everyone who wrote has been forgotten: the next steps are saved with them.
+        with context.db.write() as tx:
+            store.postpone_save(tx, key)
+        return None
     revision_id = _write(context, key, save)
     if revision_id is None:
-        return Saved(change.revision, row.version, save.refused)
+        return Saved(branch.revision, row.version, save.refused)
     return Saved(revision_id, row.version, save.refused)
 
 
 def _prepare(
-    context: Context, tx: Transaction, key: PageKey, change: ChangeRow, row: LiveRow, page: LivePage
+    context: Context,
+    tx: Transaction,
+    key: PageKey,
+    branch: LiveBranch,
+    row: LiveRow,
+    page: LivePage,
+    authors: Sequence[Author],
 ) -> _Save:
-    authors = store.list_authors(tx, key, row.saved_version, row.version)
-    writer = authors[0] if authors else Author(change.created_by, None)
-    differences, edited, refused = _edited(context, tx, key, change, page, writer)
-    conflicts = list_still_open(tx, change.state, change.open_conflicts, edited) + edited.conflicts
+    differences, edited, refused = _edited(context, tx, key, branch, page, authors[0])
+    conflicts = edited.conflicts
+    if branch.change is not None:
+        conflicts = list_still_open(tx, branch.state, branch.change.open_conflicts, edited) + conflicts
     snapshot = store.find_snapshot_version(tx, key)
     return _Save(
-        change=change,
+        branch=branch,
         row=row,
         page=page,
         edited=edited,
         conflicts=conflicts,
-        authors=authors or [writer],
-        continues=_continued(tx, change),
+        authors=authors,
+        continues=_continued(tx, branch),
         blocks=differences.blocks,
         refused=tuple(refused),
         renews=row.version - snapshot >= _STEPS_OF_SNAPSHOT,
     )
 
 
-def _continued(tx: Transaction, change: ChangeRow) -> tuple[str, int] | None:
+def _authors(tx: Transaction, key: PageKey, branch: LiveBranch, row: LiveRow) -> Sequence[Author]:
+    """Return the authors of unsaved steps. If no one wrote them, such as new keys of blocks, return the author of the
+    change request, or the last person who wrote in the page; nothing if neither is known."""
+    found = store.list_authors(tx, key, row.saved_version, row.version)
+    if not found and branch.change is not None:
+        return [Author(branch.change.created_by, None)]
+    return found or store.list_authors(tx, key, 0, row.version)[:1]
+
+
+def _continued(tx: Transaction, branch: LiveBranch) -> tuple[str, int] | None:
     """Return the first of the consecutive live saves that the next save continues, regardless of their
     authors."""
-    head = change.state
-    if not store.was_written_live(tx, head.revision_id):
+    head = branch.state
+    if not was_written_live(tx, head.revision_id):
         return None
     last = get_revision(tx, head.revision_id)
     if last.author is None:
@@ -183,19 +204,20 @@ def _continued(tx: Transaction, change: ChangeRow) -> tuple[str, int] | None:
 
 
 def _edited(
-    context: Context, tx: Transaction, key: PageKey, change: ChangeRow, page: LivePage, writer: Author
+    context: Context, tx: Transaction, key: PageKey, branch: LiveBranch, page: LivePage, writer: Author
 ) -> tuple[BlockDifferences, EditedContent, list[str]]:
     """Return the data that a save writes. Blocks whose content can't be saved are omitted."""
-    head = editable_page(tx, change.state, key.page_id)
-    organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=change.space_id)
+    head = editable_page(tx, branch.state, key.page_id)
+    organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=branch.space_id)
     actor = actor_for_job(writer.user_id, organization_id)
-    resolver = resolver_maker(context, actor)(tx, change.state)
+    resolver = resolver_maker(context, actor)(tx, branch.state)
     known = live_pages(tx).find_saved(key)
     saved = known.blocks if known is not None and known.body == head.body else None
+    started = branch.change.below if branch.change is not None else None
     refused: list[str] = []
     while True:
         if saved is None:
-            blocks = blocks_of(context, tx, change.state, head)["nodes"]
+            blocks = blocks_of(context, tx, branch.state, head)["nodes"]
             saved = {block["key"]: SavedBlock(block) for block in blocks}
         try:
             differences = block_differences(saved, page.doc, refused)
@@ -204,7 +226,7 @@ def _edited(
             continue
         changes = [_command(key.page_id, differences)] if differences else []
         try:
-            return differences, edit(resolver, tx, change.state, changes, started=change.below), refused
+            return differences, edit(resolver, tx, branch.state, changes, started=started), refused
         except OctavoError as error:
             if isinstance(error, BlockNotFound) and known is not None:
                 # The saved source reads back differently: compare with the page as it reads.
@@ -254,47 +276,60 @@ def _block_of(error: OctavoError, differences: BlockDifferences) -> str | None:
 def _write(context: Context, key: PageKey, save: _Save) -> str | None:
     """Write a save and return its revision; None if nothing changed. Raises BranchMoved if there was another
     write since the save was prepared."""
-    edited, change, row = save.edited, save.change, save.row
+    edited, branch, row = save.edited, save.branch, save.row
     if not edited.changes:
         with context.db.write() as tx:
-            lock_unchanged(tx, change)
+            _lock_unchanged(tx, branch)
             _require_unsaved(tx, key, row)
             store.set_saved(tx, key, row.version, json_list(save.refused))
         return None
     author = save.authors[0]
-    with new_revision(context, change.state, edited.changes, edited.bodies, edited.keys) as revision:
+    with new_revision(context, branch.state, edited.changes, edited.bodies, edited.keys) as revision:
         tx = revision.tx
-        change = lock_unchanged(tx, change)
+        branch = _lock_unchanged(tx, branch)
         _require_unsaved(tx, key, row)
-        made = revision.write(
-            author=author.user_id,
-            agent=author.agent,
-            conflicts=encode_conflicts(save.conflicts),
-            continues=save.continues,
-        )
-        set_fields(tx, change, edits=change.edits + 1)
-        for user_id in dict.fromkeys(by.user_id for by in save.authors):
-            add_contribution(tx, change.id, user_id, "edit")
-        emit(
-            tx,
-            "change_request_content_updated",
-            organization_id=tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=change.space_id),
-            space_id=change.space_id,
-            change_request=change.id,
-            by=author.user_id,
-            revision=made.revision_id,
-            live=True,
-            **changed_pages(edited.changes),
-        )
-        store.put_authors(tx, made.revision_id, save.authors)
+        about = {"live": True} if branch.change is None else {"conflicts": encode_conflicts(save.conflicts)}
+        made = revision.write(author=author.user_id, agent=author.agent, continues=save.continues, **about)
+        if branch.change is not None:
+            _record(tx, branch.change, save, made)
+        put_authors(tx, made.revision_id, save.authors)
         store.set_saved(tx, key, row.version, json_list(save.refused))
-        store.move_revision(tx, key.branch_id, change.revision, made.revision_id)
+        store.move_revision(tx, key.branch_id, branch.revision, made.revision_id)
         if save.renews:
             store.put_snapshot(tx, key, row.version, encode_document(save.page.doc))
     page = edited.changes.pages.get(key.page_id)
     if page is not None and page.body is not None:
         live_pages(context.db).keep_saved(key, SavedBlocks(page.body, save.blocks))
     return made.revision_id
+
+
+def _lock_unchanged(tx: Transaction, seen: LiveBranch) -> LiveBranch:
+    """Lock a branch and return it if it still matches ``seen``. Raises BranchMoved."""
+    if seen.change is not None:
+        change = lock_unchanged(tx, seen.change)
+        return LiveBranch(change.state, change)
+    branch = lock_branch(tx, seen.space_id, None)
+    if branch.state != seen.state:
+        raise BranchMoved
+    return branch
+
+
+def _record(tx: Transaction, change: ChangeRow, save: _Save, made: State) -> None:
+    """Record a revision in its change request, and emit its event."""
+    set_fields(tx, change, edits=change.edits + 1)
+    for user_id in dict.fromkeys(by.user_id for by in save.authors):
+        add_contribution(tx, change.id, user_id, "edit")
+    emit(
+        tx,
+        "change_request_content_updated",
+        organization_id=tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=change.space_id),
+        space_id=change.space_id,
+        change_request=change.id,
+        by=save.authors[0].user_id,
+        revision=made.revision_id,
+        live=True,
+        **changed_pages(save.edited.changes),
+    )
 
 
 def _require_unsaved(tx: Transaction, key: PageKey, seen: LiveRow) -> None:
@@ -328,13 +363,13 @@ def save_due(context: Context) -> None:
             store.list_outdated(tx, moment - _RECENT, _AT_ONCE),
         )
         has_ended = store.has_ended_carets(tx)
-    for key, change_id in outdated:
-        _contained(key, partial(accepting(context).tidy, change_id, key))
-    for key, change_id in due:
+    for key in outdated:
+        _contained(key, partial(accepting(context).tidy, key))
+    for key in due:
         with context.db.write() as tx:
             is_claimed = store.claim_save(tx, key, moment + _CLAIM)
         if is_claimed:
-            is_saved = _contained(key, partial(save_page, context, change_id, key))
+            is_saved = _contained(key, partial(save_page, context, key))
             with context.db.write() as tx:
                 store.end_claim(tx, key, None if is_saved else now() + _LATER)
     if has_ended:

@@ -17,7 +17,7 @@ from .types import Why
 
 
 class PageKey(NamedTuple):
-    """Key of a page in a change request."""
+    """Key of a page in a branch: that of a change request, or main."""
 
     branch_id: str
     page_id: str
@@ -113,7 +113,8 @@ def _pairs(keys: Iterable[PageKey]) -> str:
 
 
 def insert_live(tx: Transaction, key: PageKey, epoch: str, revision: str, document: str) -> LiveRow:
-    """Insert a page with its document, as JSON, at version 0."""
+    """Insert a page with its document, as JSON, at version 0. Steps of an earlier epoch are deleted."""
+    tx.run(f"DELETE FROM page_steps WHERE {_PAGE}", **_key(key))
     row = LiveRow(epoch, 0, revision, 0, None, None, 0, now())
     tx.run(
         """INSERT INTO page_live
@@ -244,29 +245,31 @@ def postpone_save(tx: Transaction, key: PageKey) -> None:
     tx.run(f"UPDATE page_live SET save_at = NULL WHERE {_PAGE}", **_key(key))
 
 
-def list_due(tx: Transaction, moment: int, most: int) -> list[tuple[PageKey, str]]:
-    """List pages whose steps are due to be saved, each with its change request."""
+_OPEN = "(c.id IS NULL OR c.status NOT IN ('merged', 'archived'))"
+
+
+def list_due(tx: Transaction, moment: int, most: int) -> list[PageKey]:
+    """List pages whose steps are due to be saved."""
     rows = tx.all(
-        Live("""SELECT l.branch_id, l.page_id, c.id FROM page_live l JOIN change_requests c ON c.branch_id = l.branch_id
-                WHERE l.save_at <= :now AND l.saving_until < :now AND c.status NOT IN ('merged', 'archived')
-                ORDER BY l.save_at LIMIT :most"""),
+        Live(f"""SELECT l.branch_id, l.page_id FROM page_live l
+                 LEFT JOIN change_requests c ON c.branch_id = l.branch_id
+                 WHERE l.save_at <= :now AND l.saving_until < :now AND {_OPEN} ORDER BY l.save_at LIMIT :most"""),
         now=moment,
         most=most,
     )
-    return [(PageKey(row[0], row[1]), row[2]) for row in rows]
+    return [PageKey(*row) for row in rows]
 
 
-def list_outdated(tx: Transaction, since: int, most: int) -> list[tuple[PageKey, str]]:
+def list_outdated(tx: Transaction, since: int, most: int) -> list[PageKey]:
     """List recently edited pages of branches whose latest revision is not part of the pages yet."""
     rows = tx.all(
-        Live("""SELECT l.branch_id, l.page_id, c.id FROM page_live l JOIN branches b ON b.id = l.branch_id
-                JOIN change_requests c ON c.branch_id = l.branch_id
-                WHERE l.touched_at > :since AND l.revision <> b.revision
-                AND c.status NOT IN ('merged', 'archived') LIMIT :most"""),
+        Live(f"""SELECT l.branch_id, l.page_id FROM page_live l JOIN branches b ON b.id = l.branch_id
+                 LEFT JOIN change_requests c ON c.branch_id = l.branch_id
+                 WHERE l.touched_at > :since AND l.revision <> b.revision AND {_OPEN} LIMIT :most"""),
         since=since,
         most=most,
     )
-    return [(PageKey(row[0], row[1]), row[2]) for row in rows]
+    return [PageKey(*row) for row in rows]
 
 
 # --- steps --------------------------------------------------------------------------------------------
@@ -366,30 +369,15 @@ def remove_old(tx: Transaction, before: int, most: int) -> int:
     )
 
 
-def remove_merged(tx: Transaction, before: int) -> None:
-    """Delete the live pages of merged change requests that were last edited before a time."""
+def remove_finished(tx: Transaction, before: int) -> None:
+    """Delete the live pages of merged change requests, and the saved ones of main, that were last edited
+    before a time. A page stays while its epoch could begin again at the latest revision."""
     tx.run(
-        """DELETE FROM page_live WHERE touched_at < :before AND branch_id IN (
-             SELECT branch_id FROM change_requests WHERE status = 'merged')""",
+        """DELETE FROM page_live WHERE touched_at < :before AND (
+             branch_id IN (SELECT branch_id FROM change_requests WHERE status = 'merged')
+             OR saved_version = version AND epoch <> 'r' || revision
+             AND branch_id IN (SELECT main_branch FROM spaces))""",
         before=before,
-    )
-
-
-# --- authors of revisions -----------------------------------------------------------------------------
-
-
-def put_authors(tx: Transaction, revision_id: str, authors: Iterable[Author]) -> None:
-    tx.run_many(
-        "INSERT INTO revision_authors (revision_id, user_id, agent) VALUES (:revision, :user, :agent)",
-        [{"revision": revision_id, "user": by.user_id, "agent": by.agent or ""} for by in authors],
-    )
-
-
-def was_written_live(tx: Transaction, revision_id: str) -> bool:
-    """Return whether a revision was saved by live editing."""
-    return (
-        tx.one("SELECT 1 FROM revision_authors WHERE revision_id = :revision LIMIT 1", revision=revision_id)
-        is not None
     )
 
 

@@ -17,11 +17,6 @@ declare(
     Table(name="page_steps", stays=_ON_ONE_SERVER, columns=(person("user_id"),), long=("steps",)),
     Table(name="page_carets", stays="expire within a minute", columns=(person("user_id"),)),
     Table(
-        name="revision_authors",
-        of_space=f"revision_id IN (SELECT id FROM revisions WHERE {_BRANCHES})",
-        columns=(person("user_id"),),
-    ),
-    Table(
         name="set_aside",
         of_space=_BRANCHES,
         columns=(person("user_id"),),

@@ -214,10 +214,17 @@ def prepare_main(
 
 
 def revise_main(
-    tx: Transaction, state: State, changes: Changes, prepared: PreparedParts, **about: object
+    tx: Transaction,
+    state: State,
+    changes: Changes,
+    prepared: PreparedParts,
+    *,
+    live: bool = False,
+    **about: object,
 ) -> State:
     """Create the next revision of main. ``state``: its head, or an earlier head to which the changes apply in
-    the same way. ``about``: the same as for ``store.commit``. Raises BranchMoved."""
+    the same way. ``live``: whether it is a save of a page that is edited live. ``about``: the same as for
+    ``store.commit``. Raises BranchMoved."""
     head = lock_main(tx, state, changes, prepared)
     made = _commit(tx, head, changes, prepared.staged, **about)
     apply_derived(tx, state.space_id, prepared)
@@ -228,6 +235,7 @@ def revise_main(
         space_id=state.space_id,
         revision=made.revision_id,
         by=about.get("author"),
+        **({"live": True} if live else {}),
         **changed_pages(changes),
     )
     return made

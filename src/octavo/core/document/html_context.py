@@ -161,7 +161,7 @@ class CodeBlock(Struct, frozen=True):
 
 
 class HtmlContext(Struct, frozen=True, kw_only=True):
-    """Everything that rendering needs to know: pure callables over data that was fetched before.
+    """Everything that is needed to render a page: pure callables over data that was fetched before.
 
     ``link(ref)`` and ``file(ref)``: resolve a ContentRef. ``icon(name)``: returns an inline SVG from Octavo's
     icon sets. ``openapi(type, data)``: returns the HTML of an API block. ``try_it(data)``: returns the URL

@@ -79,7 +79,7 @@ class PrintLabels(Struct, frozen=True, kw_only=True):
 
 
 class Printing(Struct, frozen=True, kw_only=True):
-    """Everything that printing one page needs to know: pure callables over data that was fetched before.
+    """Everything that is needed to print one page: pure callables over data that was fetched before.
 
     ``page``: identifies the page. ``link`` and ``file``: resolve a ContentRef. ``icon``: returns the path of
     an icon's image. ``highlight``: returns the colored tokens of a listing. ``shown``: returns a text in

@@ -251,7 +251,7 @@ class _LateStep:
         start = self.at(step["from"], 1)
         if kind == "replace" and step["from"] == step["to"]:
             if _begins_with_a_letter(step) and self.mapping.map(step["from"], -1) != start:
-                # Text of others came in here. Only the author knows whether the letters continue a word.
+                # Others inserted text here. Only the author can decide whether the letters continue a word.
                 raise _DoubtfulError
             return {**step, "from": start, "to": start}
         end = self.at(step["to"], -1)

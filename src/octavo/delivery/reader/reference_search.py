@@ -32,8 +32,8 @@ class ReferenceIndex:
     def __init__(
         self, description: ApiDescription, title: Callable[[str], str], base: str, schemas: str
     ) -> None:
-        """Build the index. ``title``: the function that returns the title of a tag's page. ``base``: the URL
-        below which the pages of tags are. ``schemas``: the URL below which those of schemas are."""
+        """Build the index. ``title``: the function that returns the title of a tag's page. ``base``: the parent URL of
+        the pages of tags. ``schemas``: the parent URL of those of schemas."""
         self._entries = list(
             chain(_operations(description, title, base), _schemas(description, title, schemas))
         )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+
+import msgspec
 
 from octavo.core.icons import icon
 from octavo.delivery.reader.drawing import DIAGRAM_FILES, find_asset
 from octavo.errors import NotFound
-from octavo.kit.http.edge import Action, Answer, Request, Route, accepts_page, etag_of
+from octavo.kit.http.edge import Action, Answer, Request, Route, accepts_page, etag_of, fixed
 from octavo.kit.http.static_files import read_built, static_route
 from octavo.settings import Settings
 
@@ -34,14 +36,32 @@ def find_missing() -> str | None:
 
 def content_security_policy(sites_url: str) -> str:
     """Return the Content-Security-Policy of the app: it can load its own files, and images and frames of
-    sites. Scripts and markup enter the document only through two named policies: that of the library that
-    renders screens and that of the editor."""
+    sites. Scripts and markup enter the document only through named policies: that of the library that renders
+    screens, that of the editor, and that of the service worker."""
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self';"
-        f" img-src 'self' data: blob: {sites_url}; media-src 'self' {sites_url}; connect-src 'self';"
+        f" img-src 'self' data: blob: {sites_url}; media-src 'self' {sites_url}; connect-src 'self'; worker-src 'self';"
         f" frame-src 'self' {sites_url}; manifest-src 'self'; form-action 'self'; base-uri 'none';"
         " frame-ancestors 'none'; require-trusted-types-for 'script';"
-        " trusted-types svelte-trusted-html ProseMirrorClipboard"
+        " trusted-types svelte-trusted-html ProseMirrorClipboard octavo-worker"
+    )
+
+
+def _manifest(name: str) -> bytes:
+    """Return the web app manifest, with which browsers offer to install the app."""
+    icon_file = {"src": "/favicon.ico", "sizes": "any", "type": "image/svg+xml"}
+    return msgspec.json.encode(
+        {
+            "id": "/",
+            "name": name,
+            "short_name": name[:12],
+            "start_url": "/",
+            "scope": "/",
+            "display": "standalone",
+            "background_color": "#f5f6f9",
+            "theme_color": "#f5f6f9",
+            "icons": [icon_file],
+        }
     )
 
 
@@ -79,6 +99,14 @@ def studio_routes(
             return shell()
         return home(request)
 
+    async def worker(request: Request) -> Answer:
+        # Browsers look for a new version each time.
+        headers = {"cache-control": "no-cache", "x-content-type-options": "nosniff"}
+        try:
+            return read_built(DIST / "service-worker.js", headers)
+        except FileNotFoundError:
+            raise NotFound("This URL doesn't exist. Check its path.") from None
+
     def page_icon(request: Request) -> Answer:
         found = icon(request.parameters["file"].removesuffix(".svg").replace(":", "/"))
         if found is None:
@@ -96,6 +124,10 @@ def studio_routes(
         return Answer(200, found.content, found.media_type, headers, etag_of(found.content))
 
     return [
+        Route("/service-worker.js", {"GET": Action("appWorker", worker)}),
+        fixed(
+            "/app.webmanifest", "appManifest", partial(_manifest, settings.name), "application/manifest+json"
+        ),
         Route("/~diagrams/{file}", {"GET": Action("diagramFile", diagram_file)}),
         Route("/~icons/{file}", {"GET": Action("pageIcon", page_icon)}),
         Route("/", {"GET": Action("home", root)}),

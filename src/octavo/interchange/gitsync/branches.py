@@ -60,7 +60,7 @@ _OPEN = ("draft", "open")
 
 
 class BranchSync(Protocol):
-    """Parts of a running sync that following branches needs."""
+    """Parts of a running sync that are needed to follow branches."""
 
     context: Context
     space_id: str

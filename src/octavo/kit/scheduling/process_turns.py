@@ -19,7 +19,7 @@ class ProcessTurns:
     ends."""
 
     def __init__(self, path: str) -> None:
-        """Create the turns. ``path``: the path of the database, next to which the two locked files are."""
+        """Create the turns. ``path``: the path of the database; the two locked files are in the same folder."""
         self._door, self._turn = (
             os.open(f"{path}-{name}", os.O_RDWR | os.O_CREAT, 0o600) for name in ("door", "turn")
         )

@@ -276,7 +276,7 @@ def wake() -> None:
 
 
 def listen(bell: threading.Event) -> None:
-    """Let ``wake`` set this event from now on, as long as something refers to it."""
+    """Let ``wake`` set this event from now on, until the event is garbage-collected."""
     _bells.add(bell)
 
 

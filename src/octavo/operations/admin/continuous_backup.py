@@ -60,7 +60,7 @@ _AGAIN = 5.0
 _BASE_AGAIN = 60_000
 """Time in milliseconds after which a failed base is retried."""
 _ALIVE = 60_000
-"""Time in milliseconds without changes after which that is recorded."""
+"""Time in milliseconds without changes after which the backup records that it is still running."""
 _LATELY = 2_000_000_000
 """Time in nanoseconds after a listing during which a folder may still get another file with the same
 timestamp."""

@@ -789,5 +789,8 @@ class Override(Struct, rename="camel"):
 
     declare(vars(), override_types(Customization), UNSET)
 
+    def __post_init__(self) -> None:
+        require_languages(localizedTitle=getattr(self, "localized_title", UNSET))
+
 
 OVERRIDABLE = list_parts(Customization)

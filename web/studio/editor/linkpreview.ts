@@ -1,0 +1,90 @@
+/** Shows where a link leads while the pointer is on it: its title, a preview, and whether it is broken. */
+import { Plugin } from "prosemirror-state";
+import type { EditorView } from "prosemirror-view";
+import { schema } from "../document/schema.ts";
+import type { Data, Ref } from "../document/types.ts";
+import { h, place } from "./dom.ts";
+import { isLost, type Lookup } from "./lookup.ts";
+import { words } from "./words.ts";
+
+const DELAY = 300;
+
+interface Shown {
+  title: string;
+  line: string;
+  broken: boolean;
+}
+
+async function look(lookup: Lookup, ref: Ref): Promise<Shown> {
+  const url = ref.kind === "url" ? String(ref.url ?? "") : "";
+  if (isLost(ref)) return { title: words.brokenLink, line: url, broken: true };
+  if (/^https?:/i.test(url)) {
+    const found = await lookup.preview(url).catch(() => undefined);
+    return { title: found?.title ?? url, line: found ? `${found.site} · ${url}` : "", broken: false };
+  }
+  const { title = "", description = "", broken = false } = await lookup.target(ref);
+  if (broken) return { title: words.brokenLink, line: url, broken };
+  const anchor = typeof ref.anchor === "string" && ref.anchor ? `#${ref.anchor}` : "";
+  return {
+    title: title || anchor || url,
+    line: title ? [anchor, description].filter(Boolean).join(" · ") : "",
+    broken,
+  };
+}
+
+/** Return the target of the link of an element in the text. */
+function refAt(view: EditorView, element: Element): Ref | undefined {
+  const $at = view.state.doc.resolve(view.posAtDOM(element, 0));
+  const mark = $at.nodeAfter && schema.marks.link!.isInSet($at.nodeAfter.marks);
+  return mark ? (mark.attrs.data as Data).ref as Ref : undefined;
+}
+
+export function linkPreview(lookup: Lookup): Plugin {
+  return new Plugin({
+    view(view) {
+      let box: HTMLElement | undefined;
+      let over: Element | undefined;
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const close = (): void => {
+        clearTimeout(timer);
+        box?.remove();
+        box = over = undefined;
+      };
+      const show = async (element: Element): Promise<void> => {
+        const ref = element.isConnected ? refAt(view, element) : undefined;
+        if (!ref) return;
+        const { title, line, broken } = await look(lookup, ref);
+        if (over !== element || !element.isConnected || !title) return;
+        box = h(
+          "div",
+          { class: broken ? "menu link-preview is-broken" : "menu link-preview", role: "tooltip" },
+          h("strong", {}, title),
+          line ? h("small", {}, line) : null,
+        );
+        document.body.append(box);
+        place(box, element.getBoundingClientRect());
+      };
+      const enter = (event: MouseEvent): void => {
+        const element = (event.target as Element).closest?.("a, span.broken") ?? undefined;
+        if (element === over) return;
+        close();
+        if (!element || !view.dom.contains(element) || event.buttons) return;
+        over = element;
+        timer = setTimeout(() => void show(element).catch(() => {}), DELAY);
+      };
+      view.dom.addEventListener("mouseover", enter);
+      view.dom.addEventListener("mouseleave", close);
+      for (const event of ["mousedown", "keydown"]) view.dom.addEventListener(event, close);
+      document.addEventListener("scroll", close, true);
+      return {
+        destroy() {
+          close();
+          view.dom.removeEventListener("mouseover", enter);
+          view.dom.removeEventListener("mouseleave", close);
+          for (const event of ["mousedown", "keydown"]) view.dom.removeEventListener(event, close);
+          document.removeEventListener("scroll", close, true);
+        },
+      };
+    },
+  });
+}

@@ -1,0 +1,27 @@
+/** Files in changes of content. */
+import type { Schemas } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
+import { sendFile } from "./sending.ts";
+import { spaceOf } from "./session.svelte.ts";
+
+/** The maximum size of a file that is sent within a change. */
+const INLINE = 1024 * 1024;
+
+/** Return a file for a change of content; large files are uploaded first. */
+export async function readBytes(space: string, file: File, name = file.name): Promise<Schemas["FileInput"]> {
+  if (file.size > INLINE) {
+    const { organization } = await spaceOf(space).refresh();
+    return { name, upload: await sendFile(organization, file, "page_file") };
+  }
+  const url = await new Promise<string>((done, fail) => {
+    const reader = new FileReader();
+    reader.onload = () => done(reader.result as string);
+    reader.onerror = () => fail(new Error(t("couldntBeRead", { name: file.name })));
+    reader.readAsDataURL(file);
+  });
+  return {
+    name,
+    base64: url.slice(url.indexOf(",") + 1),
+    contentType: file.type || "application/octet-stream",
+  };
+}
