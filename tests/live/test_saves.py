@@ -91,6 +91,21 @@ def live_size(live):
     return sum(map(size, live.get()["document"]["content"]))
 
 
+def test_blocks_that_leave_a_container_are_saved_once_and_in_order(world):
+    live = Writing(
+        world,
+        '# A\n\nOne.\n\n{% hint style="info" %}\nTwo.\n\nThree.\n{% endhint %}\n\nFour.\n\nFive.\n',
+    )
+    client = live.open()
+    one, hint, four, five = client.document["content"]
+    two, three = hint["content"]
+    two["content"][0]["text"] = "Newer two."
+    moved = {"content": [four, one, two, three, five]}
+    client.send({"stepType": "replace", "from": 0, "to": live_size(live), "slice": moved})
+    live.save()
+    assert live.markdown() == "# A\n\nFour.\n\nOne.\n\nNewer two.\n\nThree.\n\nFive.\n"
+
+
 def test_a_save_names_all_authors(live):
     one, other = live.open("editor"), live.open("admin")
     one.type("x", 1)

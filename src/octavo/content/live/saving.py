@@ -242,9 +242,14 @@ def _edited(
 
 
 def _command(page_id: str, differences: BlockDifferences) -> UpdateBlocks:
+    # Deleted blocks become empty before the insertions: a block that moved out of one keeps its key, and until
+    # then, the key would refer to its old place.
     return UpdateBlocks(
         page=page_id,
-        set=[SetBlock(block["key"], DocumentInput(document=[block])) for block in differences.set],
+        set=[
+            *(SetBlock(block["key"], DocumentInput(document=[block])) for block in differences.set),
+            *(SetBlock(key, DocumentInput(document=[])) for key in differences.delete),
+        ],
         insert=[
             InsertBlocks(document=DocumentInput(document=[block]), after=after)
             if after is not None
@@ -255,7 +260,6 @@ def _command(page_id: str, differences: BlockDifferences) -> UpdateBlocks:
             MoveBlocks(blocks=[block], after=after) if after is not None else MoveBlocks(blocks=[block], at=0)
             for after, block in differences.move
         ],
-        delete=differences.delete,
     )
 
 
@@ -264,9 +268,9 @@ def _block_of(error: OctavoError, differences: BlockDifferences) -> str | None:
     match = _ENTRY.match(error.message)
     if match is None:
         return None
+    written = differences.set if match[1] == "set" else [block for _, block in differences.insert]
     number = int(match[2])
-    block: str = (differences.set[number] if match[1] == "set" else differences.insert[number][1])["key"]
-    return block
+    return written[number]["key"] if number < len(written) else None
 
 
 def _write(context: Context, key: PageKey, save: _Save) -> str | None:

@@ -32,9 +32,9 @@ class UnwritableBlock(Exception):
 
 
 class BlockDifferences(Struct, frozen=True):
-    """Edits that convert the saved page to the edited one: first ``set`` (blocks), then ``insert`` (each after a block;
-    None: at the start), then ``move`` (of a block, in the same way), then ``delete``. ``blocks``: the blocks by key, in
-    order, as they are then saved."""
+    """Edits that convert the saved page to the edited one: first ``set`` (blocks) and ``delete``, so that no deleted
+    block still contains blocks that moved out of it, then ``insert`` (each after a block; None: at the start), then
+    ``move`` (of a block, in the same way). ``blocks``: the blocks by key, in order, as they are then saved."""
 
     set: list[JsonObject]
     insert: list[tuple[str | None, JsonObject]]
