@@ -273,8 +273,8 @@ class _Export:
             code, what = (
                 ("blog_left_out", "blog posts") if kind == "BlogPost" else ("comments_left_out", "comments")
             )
-            said = f"{what} were skipped ({count:,})"
-            self.problems.append(Problem(where, 0, code, said))
+            text = f"{what} were skipped ({count:,})"
+            self.problems.append(Problem(where, 0, code, text))
         total = 0
         for kind, _, said, named in _objects(self.files, where):
             page = self.pages.get(named.get("content", "")) if kind == "BodyContent" else None
