@@ -25,6 +25,7 @@ def test_people_and_pages_are_mentioned_by_keyboard(app):
     expect(names).to_have_count(0)
     expect(field).to_be_focused()
     page.keyboard.press("Backspace")
+    expect(names.get_by_role("option", name="Gearbox")).to_be_visible()
     page.keyboard.press("Tab")
     expect(names).to_have_count(0)
     page.get_by_role("button", name="Post").click()
