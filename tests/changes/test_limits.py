@@ -35,7 +35,7 @@ def refused(answer, status, *words):
     assert answer.status_code == status, answer.text
     message = answer.json()["error"]["message"]
     for word in words:
-        assert str(word) in message, message
+        assert (f"{word:,}" if isinstance(word, int) else word) in message, message
 
 
 def sized(space, size):

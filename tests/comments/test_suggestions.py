@@ -146,7 +146,7 @@ def test_invalid_suggestions_are_refused(talk: Suggesting) -> None:
     there = talk.space.page("A", None, "document")["document"]["nodes"][0]["key"]
     refused(main.try_post("", page=page, node=there, suggestion=ok), 400, "in a change request")
     plain = talk.post("Hm.")["id"]
-    refused(talk.try_settle(plain, "accepted"), 404, "does not suggest an edit")
+    refused(talk.try_settle(plain, "accepted"), 404, "doesn't suggest an edit")
     made = talk.suggest(0, "Other.")["id"]
     refused(talk.try_settle(made, "accepted", "commenter"), 403)
     talk.space.merge(talk.id)

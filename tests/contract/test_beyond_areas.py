@@ -66,6 +66,11 @@ NOTHING_BEYOND = {
     "bytes and sources that the caller gives": {"generateStorageUploadURL", "checkImportSource"},
     "words for later runs": {"updateGlossaryEntries", "updateOrganizationAgentInstructions"},
     "a note of what is to be done": {"createAgentTask"},
+    "counts of pages and bytes, for administrators": {
+        "getOrganizationLimits",
+        "setOrganizationLimits",
+        "getOrganizationUsage",
+    },
     "agents have scopes of their own, which their person grants in a session": {"connectAgent"},
     "each act is undone by its own operation, which asks for its scope": {"undoAgentActs"},
     "whether a page is there, and which": {

@@ -17,6 +17,7 @@ import pytest
 
 from octavo.kit.http.operation import TABLE, Operation
 from octavo.operations.installation import load_packages
+from settled import PATIENCE
 from tools import CLIENT, PublicApi, node_command
 from world import World
 
@@ -52,7 +53,7 @@ class PublicClient:
     def close(self) -> None:
         assert self._node.stdin is not None
         self._node.stdin.close()
-        assert self._node.wait(30) == 0
+        assert self._node.wait(PATIENCE) == 0
 
     def call(self, world: World, operation: Operation) -> tuple[dict[str, Any], httpx.Response | None]:
         """Let the client call an operation as its sample does; return its result and the answer of the world."""

@@ -48,7 +48,7 @@ def test_paths_stay_within_their_root():
         ("文" * 85, None),
         ("文" * 86, "255 bytes"),
         ("/".join(["d" * 199] * 5), None),
-        ("/".join(["d" * 199] * 5) + "/e", f"{MAX_PATH} bytes"),
+        ("/".join(["d" * 199] * 5) + "/e", f"{MAX_PATH:,} bytes"),
         ("/".join(["d"] * MAX_FOLDERS), None),
         ("/".join(["d"] * (MAX_FOLDERS + 1)), "64 folders"),
     ],

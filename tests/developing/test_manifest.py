@@ -91,7 +91,7 @@ def test_the_default_environment_is_used_without_a_name(write):
         (GOOD.replace("script.ts", "absent.ts"), "script: file "),
         (
             GOOD + "secrets: {A: '${{ env.NOT_SET }}'}",
-            "secrets.A: the environment variable NOT_SET is not set",
+            "secrets.A: the environment variable NOT_SET isn't set",
         ),
         (GOOD + "secrets: {A: '${{ op://vault/item }}'}", "secrets.A: must be ${{ env.NAME }}"),
     ],

@@ -219,7 +219,7 @@ ANSWERS = [
     (
         "revision",
         "JSON.stringify({ pages: Array(5001).fill({ type: 'document', title: 'x' }) })",
-        "more than 5000",
+        "more than 5,000",
     ),
     ("revision", "'['.repeat(100000)", "returned an invalid answer"),
     (

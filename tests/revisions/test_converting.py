@@ -30,8 +30,8 @@ def test_nodes_become_markdown(world: World) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ({}, "either `markdown` or `document`"),
-        ({"markdown": "", "document": {"nodes": []}}, "either `markdown` or `document`"),
+        ({}, "exactly one of `markdown` and `document`"),
+        ({"markdown": "", "document": {"nodes": []}}, "exactly one of `markdown` and `document`"),
         ({"document": {"nodes": [{"type": "hologram"}]}}, "document.nodes[0].type"),
         ({"markdown": 7}, "markdown"),
     ],

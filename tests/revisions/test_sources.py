@@ -377,7 +377,9 @@ def test_requests_for_a_repository_are_guarded(web):
 
 def test_an_endless_repository_is_aborted(web, monkeypatch):
     monkeypatch.setattr(repositories, "MAX_TOTAL", 100)
-    assert "too large" in error_of(f"http://docs.test:{web}/docs.git", allow_url=lambda url: "127.0.0.1")
+    assert "larger than the limit of 100 bytes" in error_of(
+        f"http://docs.test:{web}/docs.git", allow_url=lambda url: "127.0.0.1"
+    )
 
 
 def test_an_archive_becomes_pages(tmp_path):

@@ -43,7 +43,7 @@ def test_a_process_that_fails_to_start_is_not_an_error_of_the_script(monkeypatch
     monkeypatch.setattr(process, "command", lambda: [sys.executable, "-c", program])
     host = Host(1)
     for _ in range(2):
-        with pytest.raises(Unavailable, match="did not start"):
+        with pytest.raises(Unavailable, match="didn't start"):
             run(host)
     host.close()
 

@@ -66,6 +66,7 @@ def test_name_two_factor_authentication_sessions_and_tokens_are_managed(app):
 
 def test_signing_out_warns_of_text_that_is_only_in_this_browser(app):
     member = app.call("GET", "/user")["id"]
+    app.call("POST", f"/orgs/{app.organization}/ping")
     found = app.call("GET", f"/orgs/{app.organization}/members/{member}")
     assert found["lastSeenAt"]
     page = app.open("/")

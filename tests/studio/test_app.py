@@ -307,7 +307,11 @@ def test_an_editor_that_loads_late_keeps_the_focus_of_the_field_in_use(app):
     page = app.open(f"/s/{space}/reference")
     page.get_by_role("heading", name="Reference", level=1).wait_for()
     held = []
-    page.route(re.compile(r"/writing-[^/]*\.js$"), lambda route: held.append(route))
+
+    def hold(route):
+        held.append(route)
+
+    page.route(re.compile(r"/writing-[^/]*\.js$"), hold)
     with page.expect_request(re.compile(r"/writing-[^/]*\.js$")):
         page.keyboard.press("e")
     page.wait_for_url(re.compile(r"/~/changes/1/reference$"))

@@ -80,7 +80,7 @@ PROGRAMS = {
     "renderers, and what visitors of sites do": (
         "getPublishedContent.*|resolvePublishedContentByUrl|getPublishedOpenAPISpec|"
         "searchSiteContent|prewarmSiteSearch|submitAgentFeedbackToSite|submitSiteAgentFeedback|getSiteRedirectBySource"
-        "|stream\\w*InSite|trackEventsInSiteById|listSiteIntegrationScripts|getEmbedByUrl\\w*|"
+        "|stream\\w*InSite|trackEventsInSiteById|listSiteIntegrationScripts|getEmbedByUrl|"
         "getContentByUrl|getSubdomain"
     ),
     "integrations, and those who write them": (

@@ -18,6 +18,7 @@ SECTIONS = (
     "Webhooks",
     "Tokens",
     "Audit log",
+    "Usage",
     "Trash",
 )
 

@@ -26,7 +26,7 @@ from dulwich.repo import Repo
 from octavo.core.url_parts import write_authority
 from octavo.kit.net import git_packs
 from octavo.kit.net.fetch import Fetcher, FetchError
-from octavo.kit.net.git_http import GitRefused, GuardedPool
+from octavo.kit.net.git_http import GitRefused, GuardedPool, RepositoryTooLarge
 from octavo.kit.scheduling import deadlines
 
 from .credentials import Credential
@@ -281,7 +281,7 @@ class RemoteConnection:
         except SendPackError as error:
             raise Stopped(Reason.REFUSED, f"{where} rejected the commit: {str(error)[:300]}") from None
         except GitRefused as error:
-            reason = Reason.TOO_LARGE if "too large" in str(error) else Reason.UNREACHABLE
+            reason = Reason.TOO_LARGE if isinstance(error, RepositoryTooLarge) else Reason.UNREACHABLE
             raise Stopped(reason, str(error)) from None
         except (GitProtocolError, HangupException, urllib3.exceptions.HTTPError, FileLocked) as error:
             message = str(error) or type(error).__name__

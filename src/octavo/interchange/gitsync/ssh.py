@@ -14,8 +14,7 @@ from typing import Any
 import paramiko
 from dulwich.client import SSHVendor
 
-from octavo.errors import format_size
-from octavo.kit.net.git_http import CONNECT_SECONDS, GitRefused
+from octavo.kit.net.git_http import CONNECT_SECONDS, RepositoryTooLarge
 from octavo.kit.scheduling import deadlines
 
 from .credentials import Credential
@@ -141,7 +140,7 @@ class Vendor(SSHVendor):
         deadlines.check()
         self.received += size
         if self.received > self.most:
-            raise GitRefused(f"the repository is larger than the limit of {format_size(self.most)}")
+            raise RepositoryTooLarge(self.most)
 
     def close(self) -> None:
         """Close all connections, including those in use."""

@@ -31,6 +31,13 @@ class GitRefused(ValueError):
     URL."""
 
 
+class RepositoryTooLarge(GitRefused):
+    """Raised if a response has more bytes than the limit. ``most``: the limit."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"the repository is larger than the limit of {format_size(most)}")
+
+
 class GuardedPool(urllib3.PoolManager):
     """Pool that connects only to IP addresses that its guard allows, and stops when more than ``most`` bytes
     arrive."""
@@ -90,7 +97,7 @@ class GuardedPool(urllib3.PoolManager):
             piece = read(*sizes, **named)
             self.received += len(piece)
             if self.received > self.most:
-                raise GitRefused(f"the repository is larger than the limit of {format_size(self.most)}")
+                raise RepositoryTooLarge(self.most)
             return piece
 
         response.read = counted  # type: ignore[method-assign]

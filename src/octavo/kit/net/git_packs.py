@@ -27,10 +27,9 @@ from dulwich.objects import ObjectID, RawObjectID, hex_to_sha, sha_to_hex
 from dulwich.pack import UnresolvedDeltas
 from dulwich.repo import Repo
 
-from octavo.errors import format_size
 from octavo.kit.scheduling import deadlines
 
-from .git_http import GitRefused
+from .git_http import GitRefused, RepositoryTooLarge
 
 MOST_OBJECT = 256 * 1024**2
 """Maximum size in bytes of one object. Files of a space are smaller, but a repository may contain others."""
@@ -75,7 +74,7 @@ def fetch(
             nonlocal received
             received += len(data)
             if most is not None and received > most:
-                raise GitRefused(f"the repository is larger than the limit of {format_size(most)}")
+                raise RepositoryTooLarge(most)
             return pack.write(data)
 
         result = client.fetch_pack(
