@@ -640,6 +640,7 @@ def test_main_is_written_together_where_the_space_allows_it(desk: Desk, server: 
     expect(third.page.get_by_role("button", name="Edit", exact=False).first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_text_written_in_main_after_the_lock_continues_in_a_change_request(
     desk: Desk, server: Server
 ) -> None:
