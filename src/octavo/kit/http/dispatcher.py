@@ -346,20 +346,24 @@ class Dispatcher:
 
     def enter(self, call: Call) -> dict[str, Any]:
         """Authenticate and count a call, and return its proof and ids. Raises the errors of a request."""
-        first = self._count(call, self._authenticate(call))
+        self._count(call, self._authenticate(call))
         entered = self._enter(call)
-        if first:
-            self.context.organization_rates.count(call.organization_id)
+        self._count_for_organization(call)
         self._let_in(call)
         return entered
 
-    def _count(self, call: Call, key: str | None) -> bool:
-        """Count a call, and return False if it was counted before. Raises TooManyRequests."""
-        if call.counted:
-            return False
-        call.response_headers.update(self._limiter.count(key or address_key(call.client)).headers())
-        call.counted = True
-        return True
+    def _count(self, call: Call, key: str | None) -> None:
+        """Count a call. Raises TooManyRequests."""
+        if not call.counted:
+            call.response_headers.update(self._limiter.count(key or address_key(call.client)).headers())
+            call.counted = True
+
+    def _count_for_organization(self, call: Call) -> None:
+        """Count a call to an organization. It is not counted if reading the limits has to leave the event loop, so that
+        the next attempt does. Raises TooManyRequests."""
+        if not call.organization_counted:
+            self.context.organization_rates.count(call.organization_id)
+            call.organization_counted = True
 
     def _check_sender(self, call: Call) -> None:
         """Check the sender of a large body. The sender needs a token unless the operation is public. Raises
@@ -421,7 +425,7 @@ class Dispatcher:
 
     def _answer(self, call: Call, decoder: BodyDecoder) -> Answer | Deferred[object]:
         operation = call.operation
-        first = self._count(call, self._authenticate(call))
+        self._count(call, self._authenticate(call))
         if operation.method != "GET" and not operation.in_maintenance:
             self.context.gate.require_open()
         try:
@@ -430,8 +434,7 @@ class Dispatcher:
             if not operation.deletes_what_is_entered:
                 raise
             return Answer(204, headers=call.response_headers)
-        if first:
-            self.context.organization_rates.count(call.organization_id)
+        self._count_for_organization(call)
         query = self._query(call)
         if operation.query is not None:
             arguments["query"] = query

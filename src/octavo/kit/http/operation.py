@@ -605,6 +605,8 @@ class Call(Recipient):
     response_headers: dict[str, str] = field(default_factory=dict)
     counted: bool = False
     """Whether the rate limit has counted it, which happens only once, regardless of retries."""
+    organization_counted: bool = False
+    """Whether the rate limit of its organization has counted it."""
     ask: Ask | None = None
     """Function that performs another operation of the table as the same caller, see
     ``http.Dispatcher.ask``."""
