@@ -1,9 +1,11 @@
 /** The page that a URL leads to. */
 import { untrack } from "svelte";
 import { ApiError } from "../../../shared/client.ts";
+import { address } from "../../addresses.ts";
 import type { Base } from "../../editor/base.ts";
 import { live } from "../../state/live.svelte.ts";
-import { findPage } from "../../state/page.svelte.ts";
+import { notices } from "../../state/notices.svelte.ts";
+import { findPage, pageById } from "../../state/page.svelte.ts";
 import { baseKey } from "../../state/parts.ts";
 import { router } from "../../state/router.svelte.ts";
 import { sessionEnded } from "../../state/signin.ts";
@@ -29,6 +31,18 @@ export class Finding {
     $effect(() => {
       void [router.visit, key];
       untrack(() => this.#look());
+    });
+    // A link that names a page by ID, such as a mention in a comment, leads to the page's current path.
+    $effect(() => {
+      const named = new URL(router.href, location.origin).searchParams.get("page");
+      const { space, base, path } = place();
+      if (path || !named) return;
+      untrack(() =>
+        pageById(space, base, named).refresh().then(
+          (page) => router.go(address.page(space, page.path ?? "", base) + location.hash, { replace: true }),
+          notices.fail,
+        )
+      );
     });
     $effect(() =>
       live.hear((news) => {
