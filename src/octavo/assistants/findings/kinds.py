@@ -60,7 +60,7 @@ KINDS: dict[FindingKind, KindOfFinding] = {
     "alt-text": KindOfFinding("other", "medium", "accessibility", "Image without alternative text"),
     "unlinked-page": KindOfFinding("other", "low", "findability", "No page links to this page"),
     "undocumented-operations": KindOfFinding(
-        "content-gap", "low", "findability", "Operations are documented nowhere"
+        "content-gap", "low", "findability", "Operations aren't documented"
     ),
     "style": KindOfFinding("other", "low", "style", "Style guide"),
 }
