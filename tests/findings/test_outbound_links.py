@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from octavo.assistants.findings import scanning
 from octavo.assistants.findings.jobs import check_due_links
 from octavo.assistants.findings.outbound import LinkVisit, check_links, list_urls, next_row, visit_hosts
-from octavo.assistants.findings.outbound_store import LinkRow
+from octavo.assistants.findings.outbound_store import OutboundLinkRow
 from octavo.assistants.findings.store import insert_scan
 from octavo.core.checks.faults import CheckedPage
 from octavo.kit.net.fetch import Fetcher
@@ -80,7 +80,7 @@ def site() -> Iterator[Site]:
 
 
 def test_a_link_fails_after_three_checks_and_recovers_after_two() -> None:
-    row = LinkRow("s", "h", "https://docs.org/a", "docs.org", "pending", 0, None, None, None, 0)
+    row = OutboundLinkRow("s", "h", "https://docs.org/a", "docs.org", "pending", 0, None, None, None, 0)
     states = []
     for visit in (GONE, UNKNOWN, GONE, GONE, GONE, FINE, GONE, FINE, FINE, GONE, FINE):
         row = next_row(row, visit, 0)

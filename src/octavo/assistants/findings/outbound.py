@@ -31,7 +31,7 @@ from octavo.kit.net.fetch import (
 from octavo.kit.work import jobs
 
 from . import outbound_store as store
-from .outbound_store import FailureKind, LinkRow
+from .outbound_store import FailureKind, OutboundLinkRow
 
 MOST_LINKS = 5_000
 """Maximum number of links of one space that are checked."""
@@ -96,7 +96,7 @@ def _is_checkable(url: str, host: str) -> bool:
     return "." in host and not is_example and not host.endswith(_RESERVED)
 
 
-def next_row(row: LinkRow, visit: LinkVisit, at: int) -> LinkRow:
+def next_row(row: OutboundLinkRow, visit: LinkVisit, at: int) -> OutboundLinkRow:
     """Return a link after a check at a time in milliseconds."""
     if not visit.allowed:
         return replace(row, status="canceled", failures=0, failure_kind=None, next_at=at + 30 * _DAY)
@@ -150,7 +150,7 @@ def check_links(context: Context, sleep: Callable[[float], None] = time.sleep) -
     return {row.space_id for row in changed if _is_reported(row) != before[row.space_id, row.url_key]}
 
 
-def _is_reported(row: LinkRow) -> bool:
+def _is_reported(row: OutboundLinkRow) -> bool:
     return row.status in ("failed", "recovering")
 
 
@@ -273,7 +273,7 @@ _REASONS: dict[FailureKind, str] = {
 }
 
 
-def explain(row: LinkRow) -> str:
+def explain(row: OutboundLinkRow) -> str:
     """Return the reason why a link doesn't work."""
     if row.failure_kind is None:
         return "It works again. The finding closes after the next check."

@@ -16,7 +16,7 @@ FailureKind = Literal["client-error", "server-error", "redirect", "dns", "tls", 
 _BATCH = 500
 
 
-class LinkRow(Struct, frozen=True):
+class OutboundLinkRow(Struct, frozen=True):
     """Link of a space to another site. ``failures``: the number of failed checks in a row. ``next_at``: the time
     in milliseconds of the next check."""
 
@@ -32,7 +32,7 @@ class LinkRow(Struct, frozen=True):
     next_at: int
 
 
-_LINK = ", ".join(f"l.{name}" for name in LinkRow.__struct_fields__)
+_LINK = ", ".join(f"l.{name}" for name in OutboundLinkRow.__struct_fields__)
 
 
 def link_key(url: str) -> str:
@@ -62,7 +62,7 @@ def sync_links(tx: Transaction, space_id: str, wanted: Mapping[str, str]) -> Non
     )
 
 
-def list_due(tx: Transaction, limit: int, each: int) -> list[LinkRow]:
+def list_due(tx: Transaction, limit: int, each: int) -> list[OutboundLinkRow]:
     """Return links to check, the longest due first, with at most ``each`` of one host."""
     rows = tx.all(
         f"""SELECT {_LINK} FROM (
@@ -73,52 +73,56 @@ def list_due(tx: Transaction, limit: int, each: int) -> list[LinkRow]:
         each=each,
         limit=limit,
     )
-    return [LinkRow(*row) for row in rows]
+    return [OutboundLinkRow(*row) for row in rows]
 
 
-def find_healthy(tx: Transaction, except_hosts: Sequence[str]) -> LinkRow | None:
+def find_healthy(tx: Transaction, except_hosts: Sequence[str]) -> OutboundLinkRow | None:
     """Return the link of another host that was found healthy last."""
     row = tx.one(
         f"""SELECT {_LINK} FROM outbound_links l WHERE l.status = 'healthy' AND l.host NOT IN :hosts
             ORDER BY l.checked_at DESC LIMIT 1""",
         hosts=list(except_hosts),
     )
-    return LinkRow(*row) if row else None
+    return OutboundLinkRow(*row) if row else None
 
 
-def update_links(tx: Transaction, rows: Iterable[LinkRow]) -> None:
+def update_links(tx: Transaction, rows: Iterable[OutboundLinkRow]) -> None:
     """Store the results of checks. Links that were deleted in the meantime are skipped."""
     tx.run_many(
         """UPDATE outbound_links SET status = :status, failures = :failures, failure_kind = :failure_kind,
              http_status = :http_status, checked_at = :checked_at, next_at = :next_at
            WHERE space_id = :space_id AND url_key = :url_key""",
         (
-            {name: getattr(row, name) for name in LinkRow.__struct_fields__ if name not in ("url", "host")}
+            {
+                name: getattr(row, name)
+                for name in OutboundLinkRow.__struct_fields__
+                if name not in ("url", "host")
+            }
             for row in sorted(rows, key=lambda row: (row.space_id, row.url_key))
         ),
     )
 
 
-def list_failed(tx: Transaction, space_id: str) -> list[LinkRow]:
+def list_failed(tx: Transaction, space_id: str) -> list[OutboundLinkRow]:
     """Return the links of a space that don't work, including those that may work again."""
     rows = tx.all(
         f"""SELECT {_LINK} FROM outbound_links l
             WHERE l.space_id = :space AND l.status IN ('failed', 'recovering') ORDER BY l.url_key""",
         space=space_id,
     )
-    return [LinkRow(*row) for row in rows]
+    return [OutboundLinkRow(*row) for row in rows]
 
 
-def read_links(tx: Transaction, urls: Iterable[str]) -> dict[tuple[str, str], LinkRow]:
+def read_links(tx: Transaction, urls: Iterable[str]) -> dict[tuple[str, str], OutboundLinkRow]:
     """Return links by space and URL."""
     hashes = sorted({link_key(url) for url in urls})
-    found: dict[tuple[str, str], LinkRow] = {}
+    found: dict[tuple[str, str], OutboundLinkRow] = {}
     for start in range(0, len(hashes), _BATCH):
         rows = tx.all(
             f"SELECT {_LINK} FROM outbound_links l WHERE l.url_key IN :hashes",
             hashes=hashes[start : start + _BATCH],
         )
         for row in rows:
-            link = LinkRow(*row)
+            link = OutboundLinkRow(*row)
             found[link.space_id, link.url] = link
     return found

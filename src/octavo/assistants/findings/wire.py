@@ -24,7 +24,7 @@ from octavo.kit.db.pagination import DEFAULT_LIMIT, MAX_LIMIT, PageQuery
 from octavo.kit.http.operation import Recipient
 
 from .kinds import Area, FindingKind, FindingStatus, FindingType, Severity
-from .outbound_store import FailureKind, LinkRow, LinkStatus, read_links
+from .outbound_store import FailureKind, LinkStatus, OutboundLinkRow, read_links
 from .store import FindingFilter, FindingRow, Health, OrderBy, ScanCause, ScanRow, ScanStatus
 
 
@@ -281,7 +281,7 @@ def present_findings(
 def _present(
     to: Recipient,
     pages: _Pages,
-    links: Mapping[tuple[str, str], LinkRow],
+    links: Mapping[tuple[str, str], OutboundLinkRow],
     organization_id: str,
     row: FindingRow,
 ) -> SiteFinding:
@@ -318,7 +318,7 @@ def _present(
     )
 
 
-def _present_link(url: str, row: LinkRow | None) -> OutboundLink:
+def _present_link(url: str, row: OutboundLinkRow | None) -> OutboundLink:
     if row is None:
         return OutboundLink(url=url, status="canceled")
     return OutboundLink(
