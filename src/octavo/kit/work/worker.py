@@ -20,6 +20,7 @@ from functools import partial
 
 import msgspec
 
+from octavo.errors import Unavailable
 from octavo.kit.clock import now
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.observability import logs, tracing
@@ -101,8 +102,11 @@ class Worker:
                             fed_at = time.monotonic()
                         for found in self._claim(self._threads):
                             pool.submit(self._run_and_wake, found)
-                    except Exception:
+                    except Unavailable as error:
                         # The database may be unreachable for a while; a worker survives that.
+                        log.warning("jobs can't be fetched: %s", error.message)
+                        more = False
+                    except Exception:
                         log.exception("jobs can't be fetched")
                         more = False
                     if not more:
