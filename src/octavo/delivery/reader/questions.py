@@ -75,7 +75,7 @@ def refuse_cross_origin(origin: str, host: str, fetch_site: str) -> None:
 
 
 def make_asker(context: Context, look: SiteLook, space: SpaceVisit) -> QuestionAsker:
-    """Return the asker for a visit at a space of a site. Other variants are omitted, because they have the
+    """Return the asker for a visit to a space of a site. Other variants are omitted, because they have the
     same content in other languages or versions."""
     visit = space.visit
     shown = visit.outline.site_spaces()

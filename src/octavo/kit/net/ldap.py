@@ -132,7 +132,7 @@ class Directory(Struct, frozen=True):
             return None
 
     def list_people(self, subjects: Iterable[str]) -> dict[str, DirectoryPerson]:
-        """Return the people with these permanent IDs who still exist below the base, by ID."""
+        """Return the people with these permanent IDs who still exist under the base, by ID."""
         wanted = "".join(f"({_id_filter(subject)})" for subject in subjects)
         with self._connect(self.user, self.password) as connection:
             found = [_person(entry) for entry in _search(connection, self.people, f"(|{wanted})", _PERSON)]
