@@ -524,7 +524,7 @@ def keep_addresses(settings: Settings) -> None:
     """Store the URLs of the running server next to the data, for commands that print links."""
     told = {"url": settings.url, "sites_url": settings.sites_url}
     path = settings.data_folder / _ADDRESSES
-    written = path.with_suffix(".new")
+    written = path.with_suffix(f".{os.getpid()}.new")
     written.write_bytes(msgspec.json.encode(told))
     written.replace(path)
 

@@ -312,7 +312,7 @@ class _Gathering:
                 ]
                 if missing:
                     evidence = [Evidence("", _label_of(key)) for key in missing[:_MOST_OPERATIONS]]
-                    title = f"Operations of {spec.slug} are documented nowhere: {len(missing)}"
+                    title = f"Operations of {spec.slug} aren't documented: {len(missing)}"
                     yield self._found("undocumented-operations", [spec.slug], evidence, title=title)
 
     def _shows_all(self, slug: str) -> bool:

@@ -63,7 +63,7 @@ KINDS: dict[FindingKind, KindOfFinding] = {
     "alt-text": KindOfFinding("other", "medium", "accessibility", "Image without alternative text"),
     "unlinked-page": KindOfFinding("other", "low", "findability", "No page links to this page"),
     "undocumented-operations": KindOfFinding(
-        "content-gap", "low", "findability", "Operations are documented nowhere"
+        "content-gap", "low", "findability", "Operations aren't documented"
     ),
     "empty-search": KindOfFinding("content-gap", "medium", "findability", "Search without results"),
     "style": KindOfFinding("other", "low", "style", "Style guide"),

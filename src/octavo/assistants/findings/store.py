@@ -411,7 +411,7 @@ def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRo
     source, seen = _seen(tx, site)
     row = tx.one(f"SELECT {_FINDING} {source} AND f.id = :id", id=finding_id, **seen)
     if row is None:
-        raise NotFound(f"There is no finding {finding_id!r} at this site.")
+        raise NotFound(f"There is no finding {finding_id!r} on this site.")
     return _finding(row)
 
 

@@ -157,7 +157,7 @@ class Fetcher:
         if scheme not in _PORTS or not host:
             raise FetchNotAllowed(f"{url[:200]!r}: must be an http or https URL")
         if parsed.userinfo:
-            raise FetchNotAllowed(f"{host}: URLs with a user name or password aren't allowed")
+            raise FetchNotAllowed(f"{host}: URLs with a username or password aren't allowed")
         port = port or _PORTS[scheme]
         name = host.strip("[]")
         trusted = f"{host}:{port}" in self._allowed or f"{name}:{port}" in self._allowed
