@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from octavo.assistants.sources import client, syncing
-from octavo.assistants.sources.connectors import github
+from octavo.assistants.sources.connectors import github, intercom, zendesk
 from octavo.assistants.sources.types import SourceFailure
 from octavo.kit.net.fetch import Fetcher, Limits
 from world import World
@@ -61,6 +61,8 @@ def connected(world: World, service: Service, monkeypatch: pytest.MonkeyPatch) -
     settings = replace(world.context.settings, allow_private_fetch=service.host)
     monkeypatch.setattr(world.context, "settings", settings)
     monkeypatch.setattr(github, "BASE", service.url)
+    monkeypatch.setattr(zendesk, "BASE", f"{service.url}/{{subdomain}}")
+    monkeypatch.setattr(intercom, "BASE", service.url)
     return Connected(world, service)
 
 
@@ -137,6 +139,88 @@ def test_github_discussions_are_read_with_their_answers(connected: Connected) ->
     assert len(connected.service.asked) == 1, "a second sync stops at known discussions"
     connected.service.answer = lambda *_: {"errors": [{"type": "NOT_FOUND", "message": "No such repository"}]}
     assert "No such repository" in connected.test()["error"]
+
+
+def test_zendesk_tickets_are_read_with_the_cursor_of_the_export(connected: Connected) -> None:
+    def ticket(number: int, status: str = "open") -> dict[str, Any]:
+        return {
+            "id": number,
+            "subject": f"Ticket {number}",
+            "description": "I am ann@example.org",
+            "status": status,
+            "tags": ["billing"],
+            "created_at": "2026-11-01T10:00:00Z",
+        }
+
+    def answer(path: str, query: dict[str, str], body: Any) -> Any:
+        if path == "/acme/tickets.json":
+            return {"tickets": []}
+        assert path == "/acme/incremental/tickets/cursor.json"
+        if "cursor" in query:
+            return {"tickets": [ticket(3)], "after_cursor": "three", "end_of_stream": True}
+        first = [ticket(1), ticket(2, "deleted")]
+        return {"tickets": first, "after_cursor": "two", "end_of_stream": False}
+
+    connected.service.answer = answer
+    connected.add("builtin:zendesk", subdomain="acme", email="me@acme.org", apiToken=TOKEN)
+    assert connected.test()["success"] and connected.sync()["records"] == 2
+    assert connected.stored()["1"] == ("Ticket 1", "I am [email]")
+    connected.sync()
+    assert connected.service.asked[-1][1] == {"cursor": "three"}
+    wrong = {"subdomain": "evil.example.org/#", "email": "me@acme.org", "apiToken": TOKEN}
+    connected.add("builtin:zendesk", **wrong)
+    assert connected.sync()["failureReason"] == "misconfigured"
+
+
+def test_intercom_conversations_are_read_as_text(connected: Connected) -> None:
+    asked: list[Any] = []
+
+    def answer(path: str, query: dict[str, str], body: Any) -> Any:
+        asked.append(body)
+        if path == "/me":
+            return {"type": "admin"}
+        after = body["pagination"].get("starting_after")
+        source = {"subject": "", "body": "<p>How do I <b>export</b>?</p><script>x()</script><p>Thanks</p>"}
+        number = 2 if after else 1
+        one = {"id": str(number), "source": source, "state": "open", "created_at": 1_760_000_000}
+        one |= {"updated_at": 1_760_000_000 + number, "tags": {"tags": [{"name": "billing"}]}}
+        return {"conversations": [one], "pages": {"next": None if after else {"starting_after": "x"}}}
+
+    connected.service.answer = answer
+    connected.add("builtin:intercom", token=TOKEN)
+    assert connected.test()["success"] and connected.sync()["records"] == 2
+    assert connected.stored()["1"] == ("How do I export? Thanks", "How do I export?\nThanks")
+    connected.sync()
+    assert asked[-1]["query"]["value"] == 1_760_000_001
+
+
+def test_jira_issues_are_read_with_the_text_of_their_documents(connected: Connected) -> None:
+    text = [{"type": "text", "text": "Open the "}, {"type": "text", "text": "menu."}]
+    document = {
+        "type": "doc",
+        "content": [{"type": "paragraph", "content": text}, {"type": "heading", "content": text}],
+    }
+    fields = {
+        "summary": "Export fails",
+        "description": document,
+        "status": {"name": "To Do"},
+        "labels": ["docs"],
+        "created": "2026-11-01T10:00:00.000+0000",
+        "updated": "2026-11-03T10:00:00.000+0000",
+    }
+
+    def answer(path: str, query: dict[str, str], body: Any) -> Any:
+        if path == "/rest/api/3/myself":
+            return {"accountId": "1"}
+        issues = [{"id": "1", "key": "DOC-2" if query.get("nextPageToken") else "DOC-1", "fields": fields}]
+        return {"issues": issues, **({} if query.get("nextPageToken") else {"nextPageToken": "next"})}
+
+    connected.service.answer = answer
+    connected.add("builtin:jira", baseUrl=f"{connected.service.url}/", apiEmail="me@acme.org", apiToken=TOKEN)
+    assert connected.test()["success"] and connected.sync()["records"] == 2
+    assert connected.stored()["DOC-1"] == ("Export fails", "Open the menu.\nOpen the menu.")
+    connected.sync()
+    assert connected.service.asked[-1][1]["jql"].startswith('updated >= "2026-11-03"')
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,9 @@ export const CONNECTORS: Record<string, Connector> = {
     settings: ["repository", "token"],
     pulled: true,
   },
+  "builtin:zendesk": { name: "Zendesk", settings: ["subdomain", "email", "apiToken"], pulled: true },
+  "builtin:intercom": { name: "Intercom", settings: ["token"], pulled: true },
+  "builtin:jira": { name: "Jira", settings: ["baseUrl", "apiEmail", "apiToken"], pulled: true },
   "builtin:email": { name: t("email"), settings: [], pulled: false },
   "builtin:api": { name: t("api"), settings: [], pulled: false },
 };

@@ -9,12 +9,15 @@ from octavo.kit.net.fetch import Fetcher
 
 from ..types import Connector
 from .github import GitHubDiscussions, GitHubIssues
+from .intercom import Intercom
+from .jira import Jira
 from .website import Website
+from .zendesk import Zendesk
 
 PushedName = Literal["builtin:api", "builtin:email"]
 PUSHED: tuple[PushedName, ...] = get_args(PushedName)
 """Sources that send their records, so that nothing is fetched from them."""
-_CONNECTORS = (Website, GitHubIssues, GitHubDiscussions)
+_CONNECTORS = (Website, GitHubIssues, GitHubDiscussions, Zendesk, Intercom, Jira)
 PULLED = tuple(kind.name for kind in _CONNECTORS)
 """Sources that records are fetched from."""
 
