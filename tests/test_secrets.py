@@ -44,6 +44,7 @@ NOT_SEALED = {
     ("git_syncs", "public_key"): "a public key",
     ("git_syncs", "signing_key"): "a public key",
     ("jobs", "payload"): "ids and addresses",
+    ("outbound_links", "url_key"): "identifies a URL",
     ("passkeys", "credential"): "a public key",
     (
         "passkeys",
@@ -129,6 +130,10 @@ def secrets_made(world: World) -> dict[str, str]:
     made["git token"] = "glpat-of-an-installation"
     body = {"providerConfiguration": {"accessToken": made["git token"]}}
     assert world.call("admin", "PATCH", installed, json=body).status_code == 200
+    made["source token"] = "ghp-of-a-source-of-records"
+    setup = {"repository": "acme/docs", "token": made["source token"]}
+    body = {"connector": "builtin:github-issues", "setupSettings": setup}
+    world.post("admin", world.home.path("/orgs/{organizationId}/sites/{siteId}/context-connections"), body)
     made["signing"] = world.context.signer._secret.hex()
     key = (world._folder / "secret-key").read_text().strip()
     made["key"] = key
