@@ -106,7 +106,7 @@ def first_revision(
 
 def write_unchanged(tx: Transaction, state: State, **about: object) -> State:
     """Create a revision of a change request that changes no content, for example to record conflicts."""
-    return _commit(tx, state, Changes(), None, **about)
+    return _commit(tx, _organization_of(tx, state), state, Changes(), None, **about)
 
 
 _on_commit: list[Callable[[Transaction, str, Changes], None]] = []
