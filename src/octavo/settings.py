@@ -164,6 +164,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     allow_private_fetch: Annotated[
         str, Meta(description="Private addresses that outgoing requests may reach: comma-separated host:port")
     ] = ""
+    check_links: Annotated[
+        bool,
+        Meta(description="Whether to check links to other sites in the background, for the health of sites"),
+    ] = False
     allow_file_remotes: Annotated[
         bool,
         Meta(

@@ -255,7 +255,7 @@ FIELDS = fields_of(PageFields)
 FRONT_FIELDS = {name: field for name, field in FIELDS.items() if field.keys}
 """Fields that come from a page's front matter."""
 EDITED_FIELDS = {name: field for name, field in FIELDS.items() if field.edited}
-"""Fields that edits over the API can set."""
+"""Fields that edits with the API can set."""
 FRONT_KEYS = frozenset(key for field in FRONT_FIELDS.values() for key in field.keys)
 NAVIGATION = tuple(name for name, field in FIELDS.items() if field.navigation)
 
