@@ -71,6 +71,7 @@ ROUTES = (
     "extensions.webhooks",
     "assistants.conversations",
     "assistants.channels",
+    "assistants.questions",
     "assistants.ask",
     "assistants.findings",
     "delivery.renderers",

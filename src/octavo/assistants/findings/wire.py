@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from octavo.assistants.questions.wire import Location
 from octavo.content.changes.differences_wire import ChangedPage
 from octavo.content.changes.wire import ChangeRequest
 from octavo.content.references.viewing import load_view
@@ -25,10 +26,6 @@ from octavo.kit.http.operation import Recipient
 
 from .kinds import Area, FindingKind, FindingStatus, FindingType, Severity
 from .store import FindingFilter, FindingRow, Health, OrderBy, ScanCause, ScanRow, ScanStatus
-
-
-class Location(Struct):
-    location: str
 
 
 class ScanFindings(Struct):
