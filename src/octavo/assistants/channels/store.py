@@ -79,7 +79,7 @@ def find_channel(tx: Transaction, site_id: str, channel_id: str) -> ChannelRow |
 def get_channel(tx: Transaction, site_id: str, channel_id: str) -> ChannelRow:
     found = find_channel(tx, site_id, channel_id)
     if found is None:
-        raise NotFound(f"There is no channel {channel_id!r} at this site.")
+        raise NotFound(f"There is no channel {channel_id!r} on this site.")
     return found
 
 

@@ -65,7 +65,7 @@ class ScanRow(Struct, frozen=True):
 
 class FindingRow(Struct, frozen=True):
     """Finding of a site's scan. ``pages``: the number of pages that it concerns. ``changes``: the number of
-    change requests created for it."""
+    change requests created for it. ``url``: the external link that it is about."""
 
     id: str
     site_id: str
@@ -80,6 +80,7 @@ class FindingRow(Struct, frozen=True):
     fixing: Fixing | None
     pages: int
     changes: int
+    url: str | None
     created_at: int
     updated_at: int
 
@@ -410,7 +411,7 @@ def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRo
     source, seen = _seen(tx, site)
     row = tx.one(f"SELECT {_FINDING} {source} AND f.id = :id", id=finding_id, **seen)
     if row is None:
-        raise NotFound(f"There is no finding {finding_id!r} at this site.")
+        raise NotFound(f"There is no finding {finding_id!r} on this site.")
     return _finding(row)
 
 
@@ -511,6 +512,7 @@ def insert_findings(tx: Transaction, site_id: str, scan_id: str, found: Sequence
                 "type": KINDS[each.kind].type,
                 "rank": SEVERITIES[each.severity],
                 "pages": len(each.pages),
+                "url": each.url,
                 "at": moment,
                 **columns_of(each),
             }
@@ -518,9 +520,9 @@ def insert_findings(tx: Transaction, site_id: str, scan_id: str, found: Sequence
         pages += ({"finding": finding_id, "page": page} for page in each.pages)
     tx.run_many(
         """INSERT INTO site_findings (id, site_id, space_id, scan_id, key, kind, type, title, severity,
-             severity_rank, status, evidence, fixing, pages, created_at, updated_at)
+             severity_rank, status, evidence, fixing, pages, url, created_at, updated_at)
            VALUES (:id, :site, :space_id, :scan, :key, :kind, :type, :title, :severity, :rank, 'open',
-             :evidence, :fixing, :pages, :at, :at)
+             :evidence, :fixing, :pages, :url, :at, :at)
            ON CONFLICT (site_id, key) DO NOTHING""",
         rows,
     )

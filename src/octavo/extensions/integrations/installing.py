@@ -141,7 +141,7 @@ def update(
         value = given.get(name, getattr(row, name))
         if value != getattr(row, name):
             if access.by_script and value == "all":
-                raise BadRequest(f"{name}: a script can't add the integration to more places")
+                raise BadRequest(f"{name}: a script can't add the integration to more spaces or sites")
             changes[name] = value
     if "external_ids" in given:
         changes["external_ids"] = list(dict.fromkeys(given["external_ids"]))

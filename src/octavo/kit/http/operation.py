@@ -383,7 +383,7 @@ class Area(Struct, frozen=True):
                     members = [one for one in found if one not in _VISITS]
                     visits = [one for one in found if one in _VISITS]
                     if proof is not None or len(members) != 1 or len(visits) > 1:
-                        raise DeclarationError(f"{id}: has two proof objects")
+                        raise DeclarationError(f"{id}: takes more than one authorization parameter")
                     proof, proof_type, visit_type = name, members[0], visits[0] if visits else None
                 elif _camel(name) in in_path:
                     path_parameters[name] = _camel(name)
@@ -393,10 +393,10 @@ class Area(Struct, frozen=True):
             if needs is None:
                 raise DeclarationError(f"{id}: `needs` is missing")
             if (needs is PUBLIC) != (proof is None):
-                raise DeclarationError(f"{id}: must be PUBLIC or take one proof object")
+                raise DeclarationError(f"{id}: must be PUBLIC or take one authorization parameter")
             if visitors and visit_type is None:
-                raise DeclarationError(f"{id}: `visitors` requires a parameter with the proof of a visitor")
-            # Parameters without an argument are those of the proof object: see ``check_table``.
+                raise DeclarationError(f"{id}: `visitors` requires a parameter that authorizes a visitor")
+            # Parameters without an argument belong to the authorization: see ``check_table``.
             entered_by = frozenset(in_path) - set(path_parameters.values())
             if proof is None and entered_by:
                 raise DeclarationError(f"{id}: no argument receives {sorted(entered_by)}")

@@ -37,7 +37,7 @@ class Sealer:
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         if not keys or any(len(key) != _KEY for key in keys):
-            raise ValueError("a sealer has at least one key, and each has 32 bytes")
+            raise ValueError("at least one key of 32 bytes is required")
         self._ciphers = {key_id(key): AESGCM(key) for key in keys}
         self.current = key_id(keys[0])
 

@@ -120,6 +120,27 @@ def aggregate(
     )
 
 
+def list_frequent_queries(
+    tx: Transaction, site_id: str, since: int, least: int, visitors: int, limit: int
+) -> list[tuple[str, int]]:
+    """Return search queries in lowercase with their numbers of searches, the most frequent first. ``least`` and
+    ``visitors``: the minimum numbers of searches, and of visitors."""
+    rows = tx.all(
+        """SELECT lower(trim(e.query)) AS said, count(*) FROM site_events e
+           WHERE e.site_id = :site AND e.at >= :since AND e.type IN ('search_type_query', 'search_missing')
+             AND e.query IS NOT NULL AND e.query <> ''
+           GROUP BY lower(trim(e.query))
+           HAVING count(*) >= :least AND count(DISTINCT e.visitor) >= :visitors
+           ORDER BY count(*) DESC, said LIMIT :limit""",
+        site=site_id,
+        since=since,
+        least=least,
+        visitors=visitors,
+        limit=limit,
+    )
+    return [(said, count) for said, count in rows if said]
+
+
 def list_segments(
     tx: Transaction,
     site_id: str,

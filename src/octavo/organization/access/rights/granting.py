@@ -153,7 +153,8 @@ def _require_own(target: ObjectAccess, role: str | None) -> None:
 
 
 def _not_granted(target: ObjectAccess, subject: Grantee) -> NotFound:
-    return NotFound(f"The {subject.type} {subject.id!r} has no role of its own at this {target.kind}.")
+    there = f"on this {target.kind}" if target.kind == "site" else f"in this {target.kind}"
+    return NotFound(f"The {subject.type} {subject.id!r} has no direct role {there}.")
 
 
 def _audit(

@@ -23,6 +23,7 @@ from octavo.core.url_parts import escape_address
 from octavo.errors import BadRequest, Conflict, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import counted
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.orgs.store import get_organization
 
@@ -167,7 +168,8 @@ def redirect_old_urls(
     left = len(wanted[MAX_REDIRECTED if full is None else full :])
     if not left:
         return []
-    most = f"{MAX_REDIRECTED:,} at a time, and {store.MAX_REDIRECTS:,} per site"
-    return [
-        Problem("", 0, "redirect_left_out", f"{left:,} old URLs weren't redirected; the limit is {most:,}")
-    ]
+    message = (
+        f"{counted(left, 'old URL')} not redirected because of the limit ({MAX_REDIRECTED:,} at a time, and "
+        f"{store.MAX_REDIRECTS:,} per site). Delete unused redirects, or import the rest later"
+    )
+    return [Problem("", 0, "redirect_left_out", message)]

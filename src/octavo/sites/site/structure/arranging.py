@@ -271,7 +271,7 @@ class _Arrangement:
             self.add_problem(
                 entry.line,
                 "bad_value",
-                f"{said[0].key} is already the default; {entry.key} doesn't become the default",
+                f"only one entry can be the default: {said[0].key} is used, and `default` of {entry.key} is ignored",
             )
         were = [entry for entry, old in zip(entries, olds, strict=True) if old in before]
         return next(iter([*said, *were, *entries]), None)
