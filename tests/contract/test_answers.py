@@ -63,6 +63,7 @@ NOT_DESCRIBED = {
             "listOrganizationAuditEventActions",
             "listOrganizationStyleguides",
             "listPagesForSiteFinding",
+            "listQuestionsForSiteFinding",
             "listSiteChannels",
             "listSiteFindings",
             "listSiteGitSyncInstallations",

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from asking_scenes import HIDDEN, QUESTION, Asking
+from octavo.assistants.findings.scanning import scan_site
+from octavo.assistants.findings.store import insert_scan
 from octavo.assistants.questions import recording
 from octavo.assistants.questions.recording import forget_questions, record_answer
 from octavo.assistants.questions.types import AnswerPage, Asked
@@ -160,6 +162,36 @@ def test_hostile_and_personal_text_is_harmless(asking: Questions) -> None:
     assert "ann@example.org" not in stored and "sk-abcdef" not in stored
     for one in asking.list("answers"):
         assert "session" not in one and asking.world.get("admin", one["urls"]["location"])["response"]
+
+
+def test_a_question_without_an_answer_is_a_finding_until_a_page_answers_it(asking: Questions) -> None:
+    for asked in ("Where do gherkins grow?", "gherkins grow where", "Where does the zqhiddengrotto grow?"):
+        asking.ask_page(asked)
+    asking.ask_page("How do I turn a sprocket by hand?")
+    site, organization = asking.path.rpartition("/")[2], asking.world.home["organizationId"]
+
+    def scan() -> list[dict[str, Any]]:
+        with asking.world.context.db.write() as tx:
+            scan = insert_scan(tx, site, "manual")
+        scan_site(asking.world.context, site, organization, scan.id)
+        return asking.list("findings", query="kind=unanswered-question&orderBy=severity")
+
+    gherkins = next(one for one in scan() if "gherkins" in one["title"])
+    assert gherkins["status"] == "open" and gherkins["area"] == "findability" and gherkins["questions"] == 1
+    assert "2 times" in json.dumps(gherkins["description"])
+    (question,) = asking.list(f"findings/{gherkins['id']}/questions")
+    assert question["question"] == "Where do gherkins grow?" and question["stats"]["answers"] == 2
+    assert len(asking.list("findings", query="source=questions")) == 2
+    assert [one["id"] for one in asking.list("findings", query=f"question={question['id']}")] == [
+        gherkins["id"]
+    ]
+    assert asking.world.get("admin", f"{asking.path}/stats/findings")["questions"] == 2
+    assert len(asking.list("findings", "reader", "source=questions")) == 2
+    page = {"operation": "insert_page", "document": {"markdown": "# Gherkins\n\nGherkins grow on vines.\n"}}
+    asking.fill(asking.space, page)
+    assert {one["id"]: one["status"] for one in scan()}[gherkins["id"]] == "done"
+    asking.world.call("admin", "PATCH", f"/spaces/{asking.space}", json={"defaultLevel": None})
+    assert asking.list("findings", "reader") == []
 
 
 def test_previews_and_deleted_sites_record_nothing(asking: Questions) -> None:

@@ -32,6 +32,7 @@ from .searches import find_empty_searches
 from .store import FindingRow, ScanRow, StoredFinding
 from .styleguides import ReadRules, read_rules
 from .types import Found
+from .unanswered import find_unanswered
 
 _PAGES = 50
 """Pages that are checked between two writes."""
@@ -95,6 +96,8 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
         jobs.renew()
     with context.db.read() as tx:
         for each in find_empty_searches(tx, site_id, spaces):
+            found.setdefault(each.key, each)
+        for each in find_unanswered(context, tx, site_id, spaces):
             found.setdefault(each.key, each)
     _write_findings(context, site_id, scan_id, found)
     with context.db.write() as tx:

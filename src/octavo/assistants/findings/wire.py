@@ -158,8 +158,10 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
             space=self.space,
             page=self.page_id,
             change=self.change_request,
-            # Scans read pages, so no finding is based on a topic, a question, or a connection.
-            nothing=bool(self.topic or self.question or self.source),
+            question=self.question,
+            from_questions="questions" in self.source,
+            # No finding is based on a topic or a connection.
+            nothing=bool(self.topic or (self.source and "questions" not in self.source)),
         )
 
 
@@ -296,7 +298,7 @@ def _present(
         change_requests=row.changes,
         pages=row.pages,
         records=0,
-        questions=0,
+        questions=0 if row.question_id is None else 1,
         status=row.status,
         type=row.type,
         severity=row.severity,

@@ -213,6 +213,37 @@ def list_sources(
     )
 
 
+class UnansweredQuestion(Struct, frozen=True):
+    """Question that was asked without an answer. ``unanswered``: how many times."""
+
+    id: str
+    text: str
+    unanswered: int
+    asked_at: int
+
+
+def list_unanswered(tx: Transaction, site_id: str, since: int, limit: int) -> list[UnansweredQuestion]:
+    """Return the relevant questions for which nothing was found since a time, the most frequent first."""
+    rows = tx.all(
+        """SELECT q.id, q.text, count(*) AS unanswered, max(a.created_at)
+           FROM site_question_answers a JOIN site_questions q ON q.id = a.question_id
+           WHERE a.site_id = :site AND a.created_at >= :since AND a.answered = 'no' AND a.relevance = 'relevant'
+           GROUP BY q.id, q.text ORDER BY unanswered DESC, q.id DESC LIMIT :limit""",
+        site=site_id,
+        since=since,
+        limit=limit,
+    )
+    return [UnansweredQuestion(*row) for row in rows]
+
+
+def list_by_id(tx: Transaction, question_ids: Sequence[str]) -> list[QuestionRow]:
+    """Return these questions, if they still exist."""
+    rows = tx.all(
+        f"SELECT {_QUESTION} FROM site_questions q WHERE q.id IN :ids ORDER BY q.id", ids=list(question_ids)
+    )
+    return [_question(row) for row in rows]
+
+
 # --- writing ----------------------------------------------------------------------------------------------
 
 
