@@ -45,6 +45,7 @@ NOT_BY_TIME = {
     "openapi_versions": "with later ones",
     "openapi_files": "with their version",
     "site_questions": "with their last answer",
+    "site_topics": "with their last question",
     "site_question_wordings": "with their question",
     "site_question_words": "with their question",
     "site_question_sources": "with their answer",

@@ -194,6 +194,47 @@ def test_a_question_without_an_answer_is_a_finding_until_a_page_answers_it(askin
     assert asking.list("findings", "reader") == []
 
 
+def test_topics_are_words_that_several_questions_share(asking: Questions) -> None:
+    asked = (
+        "Where do gherkins grow?",
+        "Which gherkins taste sour?",
+        "Who sells gherkins?",
+        "Create a sprocket",
+    )
+    for question in (*asked, "How do I turn a sprocket by hand?", "Create a lever of moss"):
+        asking.ask_page(question)
+    site, organization = asking.path.rpartition("/")[2], asking.world.home["organizationId"]
+
+    def scan() -> None:
+        with asking.world.context.db.write() as tx:
+            scan = insert_scan(tx, site, "manual")
+        scan_site(asking.world.context, site, organization, scan.id)
+
+    assert asking.list("topics") == []
+    scan()
+    (topic,) = asking.list("topics")
+    assert topic["label"] == "Gherkins" and topic["questions"]["total"] == 3 and topic["pages"] == 0
+    assert topic["findings"] == {"open": 3, "total": 3} and asked[0] in json.dumps(topic["summary"])
+    assert {one["question"] for one in asking.list(query=f"topic={topic['id']}")} == set(asked[:3])
+    assert all(one["topics"] == [topic["id"]] for one in asking.list("answers", query=f"topic={topic['id']}"))
+    assert asking.stats(f"topic={topic['id']}")["answers"] == 3
+    assert len(asking.list("findings", query=f"topic={topic['id']}")) == 3
+    assert asking.list("topics", query="to=2000-01-01T00:00:00Z")[0]["questions"]["total"] == 0
+    path = f"{asking.path}/topics/{topic['id']}"
+    body = {"usageSettings": {"changeRequests": False}}
+    assert (
+        asking.world.call("admin", "PATCH", path, json=body).json()["usageSettings"] == body["usageSettings"]
+    )
+    assert asking.world.call("reader", "PATCH", path, json=body).status_code == 403
+    assert asking.world.call("admin", "DELETE", f"{path}/findings").status_code in (204, 205)
+    assert asking.world.get("admin", path)["findings"]["total"] == 0
+    scan()
+    assert asking.world.get("admin", path)["findings"]["open"] == 3
+    asking.world.call("admin", "PATCH", f"/spaces/{asking.space}", json={"defaultLevel": None})
+    assert asking.list("topics", "reader") == []
+    assert asking.world.call("reader", "GET", path).status_code == 404
+
+
 def test_previews_and_deleted_sites_record_nothing(asking: Questions) -> None:
     preview = asking.world.get("admin", f"{asking.path}/publishing/preview")
     assert preview  # Members who preview a site aren't visitors.

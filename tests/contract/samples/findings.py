@@ -36,6 +36,15 @@ def _with_unanswered(world: World, place: Place) -> None:
     place.ids["siteFindingId"] = found[0]["id"]
 
 
+def _with_topic(world: World, place: Place) -> None:
+    """Ask three questions about the same subject, which a scan makes a topic."""
+    for asked in ("Where do gherkins grow?", "Which gherkins taste sour?", "Who sells gherkins cheaply?"):
+        body = {"question": asked, "scope": {"mode": "all"}}
+        assert world.call(place.admin, "POST", place.path(f"{_SITE}/ask"), json=body).status_code == 200
+    _scanned(world, place)
+    place.ids["siteTopicId"] = world.get(place.admin, place.path(f"{_SITE}/topics"))["items"][0]["id"]
+
+
 def _with_styleguide(world: World, place: Place) -> None:
     """Create a style guide of the site with rules, and a violation of them."""
     path = place.path("/spaces/{spaceId}/content")
@@ -67,6 +76,10 @@ SAMPLES = {
     "listPagesForSiteFinding": Sample(before=_scanned),
     "listQuestionsForSiteFinding": Sample(before=_with_unanswered),
     "listChangeRequestsForSiteFinding": Sample(before=_fixed),
+    "listSiteTopics": Sample(before=_with_topic),
+    "getSiteTopicById": Sample(before=_with_topic),
+    "updateSiteTopicById": Sample(before=_with_topic, body={"usageSettings": {"changeRequests": False}}),
+    "deleteSiteTopicFindings": Sample(before=_with_topic),
     "listStyleguideTemplates": Sample(),
     "listOrganizationStyleguides": Sample(before=_with_styleguide),
     "createSiteStyleguideById": Sample(body={"template": "plain-english"}),

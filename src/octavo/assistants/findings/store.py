@@ -66,7 +66,7 @@ class ScanRow(Struct, frozen=True):
 class FindingRow(Struct, frozen=True):
     """Finding of a site's scan. ``pages``: the number of pages that it concerns. ``changes``: the number of
     change requests created for it. ``url``: the external link that it is about. ``question_id``: the
-    question of visitors that is its evidence."""
+    question of visitors that is its evidence. ``topic_id``: the topic of that question."""
 
     id: str
     site_id: str
@@ -83,6 +83,7 @@ class FindingRow(Struct, frozen=True):
     changes: int
     url: str | None
     question_id: str | None
+    topic_id: str | None
     created_at: int
     updated_at: int
 
@@ -97,7 +98,12 @@ class FindingRow(Struct, frozen=True):
 
 
 _SCAN = ", ".join(f"s.{name}" for name in ScanRow.__struct_fields__)
-_FINDING = ", ".join(f"f.{name}" for name in FindingRow.__struct_fields__)
+_FINDING = ", ".join(
+    "(SELECT q.topic_id FROM site_questions q WHERE q.id = f.question_id)"
+    if name == "topic_id"
+    else f"f.{name}"
+    for name in FindingRow.__struct_fields__
+)
 _decode_evidence = msgspec.json.Decoder(list[Evidence]).decode
 _decode_fixing = msgspec.json.Decoder(Fixing).decode
 _decode_health = msgspec.json.Decoder(Health).decode
@@ -280,6 +286,7 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
     page: str | None = None
     change: str | None = None
     question: str | None = None
+    topic: str | None = None
     from_questions: bool = False
     nothing: bool = False
     """Whether the filter contains a value that no finding has."""
@@ -321,6 +328,11 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
             )
         if self.question is not None:
             add("f.question_id = :of_question", of_question=self.question)
+        if self.topic is not None:
+            add(
+                "f.question_id IN (SELECT q.id FROM site_questions q WHERE q.topic_id = :of_topic)",
+                of_topic=self.topic,
+            )
         if self.from_questions:
             add("f.question_id IS NOT NULL")
         if self.nothing:
@@ -422,6 +434,27 @@ def count_with_questions(tx: Transaction, site: SiteAccess, chosen: FindingFilte
     source, seen = _seen(tx, site)
     where, given = chosen.where()
     return int(tx.value(f"SELECT count(f.question_id) {source}{where}", **seen, **given))
+
+
+def count_by_topic(tx: Transaction, site: SiteAccess) -> dict[str, tuple[int, int]]:
+    """Return the numbers of open and of all findings that the caller can see, by topic."""
+    source, seen = _seen(tx, site)
+    rows = tx.all(
+        f"""SELECT q.topic_id, sum(CASE WHEN found.status = 'open' THEN 1 ELSE 0 END), count(*) FROM (
+              SELECT f.question_id, f.status {source} AND f.question_id IS NOT NULL) found
+            JOIN site_questions q ON q.id = found.question_id
+            WHERE q.topic_id IS NOT NULL GROUP BY q.topic_id""",
+        **seen,
+    )
+    return {topic_id: (open_, count) for topic_id, open_, count in rows}
+
+
+def delete_findings_of_topic(tx: Transaction, topic_id: str) -> int:
+    """Delete the findings of a topic. Return their number."""
+    return tx.run(
+        "DELETE FROM site_findings WHERE question_id IN (SELECT id FROM site_questions WHERE topic_id = :topic)",
+        topic=topic_id,
+    )
 
 
 def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRow:

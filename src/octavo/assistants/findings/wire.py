@@ -160,8 +160,9 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
             change=self.change_request,
             question=self.question,
             from_questions="questions" in self.source,
-            # No finding is based on a topic or a connection.
-            nothing=bool(self.topic or (self.source and "questions" not in self.source)),
+            topic=self.topic,
+            # No finding is based on a connection.
+            nothing=bool(self.source and "questions" not in self.source),
         )
 
 
@@ -293,7 +294,7 @@ def _present(
     return SiteFinding(
         id=row.id,
         scan=row.scan_id,
-        topic=None,
+        topic=row.topic_id,
         title=row.title,
         change_requests=row.changes,
         pages=row.pages,

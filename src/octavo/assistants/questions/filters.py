@@ -112,6 +112,6 @@ class AnswerFilter(Struct, frozen=True, kw_only=True):
             parts.append("q.type = :of_type")
             given["of_type"] = self.type
         if self.topics:
-            # Questions have no topics yet.
-            parts.append("1 = 0")
+            parts.append("q.topic_id IN :topics")
+            given["topics"] = list(self.topics)
         return AnswerCondition("".join(f" AND {part}" for part in parts), given)

@@ -31,6 +31,9 @@ _SYNONYMS = (
 )
 _SAME_WORD = {stems(word)[0]: stems(words[0])[0] for words in _SYNONYMS for word in words if stems(word)}
 
+GENERAL_WORDS = frozenset(_SAME_WORD.values())
+"""Words for what people do with a subject, which are no subjects themselves."""
+
 _TROUBLE = re.compile(
     r"\b(?:errors?|fail(?:s|ed|ing|ure)?|broken|crash\w*|timeouts?|not work\w*|doesnt work|cant|cannot|wont|stuck|why"
     r"|exceptions?|fehler\w*|funktioniert nicht|warum|erreurs?|pourquoi|errores?|falla\w*|errori?|erros?)\b"

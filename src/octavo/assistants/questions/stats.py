@@ -51,6 +51,16 @@ def measure_questions(
     return {question_id: found.get(question_id, QuestionStats()) for question_id in question_ids}
 
 
+def measure_topics(
+    tx: Transaction, site: SiteAccess, chosen: AnswerFilter, topic_ids: Sequence[str]
+) -> dict[str, QuestionStats]:
+    """Return the statistics of each of these topics."""
+    found = _measure(
+        tx, site, chosen, "q.topic_id", " AND q.topic_id IN :measured", {"measured": list(topic_ids)}
+    )
+    return {topic_id: found.get(topic_id, QuestionStats()) for topic_id in topic_ids}
+
+
 def _measure(
     tx: Transaction, site: SiteAccess, chosen: AnswerFilter, by: str, also: str, given: Mapping[str, object]
 ) -> dict[str, QuestionStats]:

@@ -56,12 +56,13 @@ class SiteAnswerRow(Struct, frozen=True):
     channel_id: str | None
     created_at: int
     updated_at: int
+    topic_id: str | None = None
 
 
 _QUESTION = ", ".join(f"q.{name}" for name in QuestionRow.__struct_fields__)
-_ANSWER = ", ".join(
-    "q.type" if name == "question_type" else f"a.{name}" for name in SiteAnswerRow.__struct_fields__
-)
+_OF_QUESTION = {"question_type": "q.type", "topic_id": "q.topic_id"}
+"""Fields of answers that belong to their question."""
+_ANSWER = ", ".join(_OF_QUESTION.get(name, f"a.{name}") for name in SiteAnswerRow.__struct_fields__)
 _decode_blocks = msgspec.json.Decoder(list[JsonObject]).decode
 
 
@@ -334,7 +335,7 @@ def insert_answer(
     tx: Transaction, row: SiteAnswerRow, blocks: list[JsonObject], sources: Sequence[AnswerPage]
 ) -> None:
     """Insert an answer, and count it for its question."""
-    values = {name: getattr(row, name) for name in row.__struct_fields__ if name != "question_type"}
+    values = {name: getattr(row, name) for name in row.__struct_fields__ if name not in _OF_QUESTION}
     tx.run(
         f"""INSERT INTO site_question_answers ({", ".join(values)}, response)
             VALUES ({", ".join(f":{name}" for name in values)}, :response)""",

@@ -12,6 +12,7 @@ _STAYS = "describes visitors of this server, and expires"
 
 declare(
     Table(name="site_questions", stays=_STAYS, values={"type": get_args(QuestionType)}, long=("text",)),
+    Table(name="site_topics", stays=_STAYS),
     Table(name="site_question_wordings", stays=_STAYS),
     Table(name="site_question_words", stays=_STAYS),
     Table(

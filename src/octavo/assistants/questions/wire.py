@@ -195,8 +195,8 @@ class QuestionQuery(Struct, rename="camel", kw_only=True):
     @property
     def filter(self) -> AnswerFilter:
         return AnswerFilter(
-            start=_milliseconds(self.start),
-            end=_milliseconds(self.end),
+            start=to_milliseconds(self.start),
+            end=to_milliseconds(self.end),
             relevance=self.relevance,
             channel_types=self.channel_type,
             answered=self.answered,
@@ -251,7 +251,8 @@ class AnswersQuery(QuestionQuery, rename="camel", kw_only=True):
         )
 
 
-def _milliseconds(moment: datetime | None) -> int | None:
+def to_milliseconds(moment: datetime | None) -> int | None:
+    """Return a time in milliseconds; without a time zone it is UTC."""
     return (
         None
         if moment is None
@@ -299,7 +300,7 @@ def _fields(to: Recipient, organization_id: str, row: SiteAnswerRow) -> JsonObje
     return {
         "id": row.id,
         "question": QuestionReference(row.question_id, row.question_type),
-        "topics": [],
+        "topics": [row.topic_id] if row.topic_id is not None else [],
         "input": AnswerInput(row.text, row.raw),
         "response_id": row.response_id,
         "language": row.language,
