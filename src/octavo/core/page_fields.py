@@ -239,8 +239,9 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
         str | None, Field(label="Verified by", keys=("verifiedBy",), max_length=200, edited=True)
     ] = None
     meta_links: Annotated[
-        dict[str, Any] | None, Field(label="Related links", type="mapping", shown="members")
-    ] = None
+        dict[str, Any],
+        Field(label="Related links", type="mapping", keys=("metaLinks",), shown="members"),
+    ] = {}
 
 
 def fields_of(struct: type[Struct]) -> dict[str, Field]:
