@@ -209,7 +209,7 @@ def install_version(folder: Path, version: str, *, whole: bool = True) -> None:
 
 
 first_starts: list[Path] = []
-"""The folder, one at most, that all processes of a run keep first starts in."""
+"""Folder in which all processes of a run keep first starts; at most one."""
 
 
 @cache

@@ -50,7 +50,7 @@ NOT_BY_TIME = {
     "site_question_words": "with their question",
     "site_question_sources": "with their answer",
 }
-"""Ends with something that happens, and is tested where it does."""
+"""Data that is deleted after an event instead of a time; other tests cover it."""
 load_packages()
 
 

@@ -108,7 +108,7 @@ def _ready(context: Context) -> Route:
 
 
 def _home(settings: Settings) -> Callable[[Request], Answer]:
-    """Return the handler of the root when the app is not built: a page for people, JSON for programs."""
+    """Return the handler of the root when the app is not built: a page for people, JSON for apps."""
     headers = {"cache-control": "no-cache", "vary": "accept", **_page_headers(CONTENT_SECURITY_POLICY)}
     told = {
         "name": "Octavo",

@@ -115,7 +115,7 @@ PROGRAMS = {
         "|(update|delete)ChangeRequestConversation|listOrganizationAuditEventActions|applyTemplateToSite"
     ),
 }
-"""Who calls operations that no screen has, by patterns of their ids."""
+"""Callers of operations that no screen uses, by patterns of their ids."""
 
 
 def _for_programs(operation_id: str) -> bool:
@@ -152,7 +152,7 @@ def test_components_call_operations_through_named_functions() -> None:
 
 
 _LONGEST = 400
-"""Lines of a screen."""
+"""Maximum number of lines of a screen."""
 
 
 def test_screens_are_short() -> None:

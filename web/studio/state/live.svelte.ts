@@ -171,7 +171,7 @@ class Live {
     for (const kind of KINDS) {
       source.addEventListener(kind, (event) => {
         if (event.lastEventId) this.#last = event.lastEventId;
-        this.#told(JSON.parse(event.data) as News);
+        this.#receive(JSON.parse(event.data) as News);
       });
     }
     source.onerror = () => {
@@ -194,7 +194,7 @@ class Live {
     this.#again = setTimeout(() => this.#open(), wait * (0.75 + Math.random() / 2));
   }
 
-  #told(news: News): void {
+  #receive(news: News): void {
     if (news.kind === "ready") {
       this.connected = true;
       this.#failures = 0;

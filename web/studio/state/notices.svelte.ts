@@ -30,8 +30,10 @@ class Notices {
 
   /** Show an error in the server's words. */
   fail(problem: unknown, what = ""): void {
-    const told = problem instanceof ApiError || problem instanceof Error ? problem.message : String(problem);
-    this.say(what ? `${what} ${told}` : told, { bad: true });
+    const message = problem instanceof ApiError || problem instanceof Error
+      ? problem.message
+      : String(problem);
+    this.say(what ? `${what} ${message}` : message, { bad: true });
   }
 
   /** Run an action, and show its error if it fails. */

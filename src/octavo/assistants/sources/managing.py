@@ -110,7 +110,7 @@ def sync_source(tx: Transaction, site: SiteAccess, connection_id: str) -> None:
 
 
 def receive_records(context: Context, site: SiteAccess, records: Sequence[SourceRecord]) -> None:
-    """Store records that a program sent, in the connection of the API or of its integration."""
+    """Store records that an app sent, in the connection of the API or of its integration."""
     with context.db.write() as tx:
         connector = "builtin:api"
         if not isinstance(site.actor, Person):

@@ -181,7 +181,7 @@ def forget_site_agents(tx: Transaction) -> None:
 
 
 def find_proof(tx: Transaction, context: Context, site_id: str, token: str) -> AgentProof | None:
-    """Return the visitor's proof that an agent's token represents on a site; None if the token isn't valid
+    """Return the visitor's sign-in that an agent's token represents on a site; None if the token isn't valid
     there."""
     if not token.startswith(PREFIX):
         return None

@@ -1,4 +1,4 @@
-"""Trees of pages without a navigation: folders, in the order that the heads of pages state."""
+"""Trees of pages without a navigation: folders, in the order declared in the heads of pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"^\d+(?:[-_. ]+)(?=\D)")
 
 
 def position_of(head: Head) -> float:
-    """Return the position of a page among its siblings. Pages that state none come last."""
+    """Return the position of a page among its siblings. Pages without one come last."""
     sidebar = head.get("sidebar")
     for value in (
         *(head.get(key) for key in _POSITIONS),
