@@ -201,9 +201,11 @@ export function showSettings(view: EditorView, position: number | undefined, bes
     }, { signal: stop.signal, capture: true });
   }
   // Once the screen has placed it.
-  setTimeout(() =>
-    form.querySelector<HTMLElement>("input:not(.hidden-text), select, textarea, button")?.focus()
-  );
+  setTimeout(() => {
+    const first = form.querySelector<HTMLElement>("input:not(.hidden-text), select, textarea, button");
+    first?.focus();
+    if (first instanceof HTMLInputElement || first instanceof HTMLTextAreaElement) first.select();
+  });
 }
 
 const TITLES: Record<string, string> = {

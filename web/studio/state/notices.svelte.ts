@@ -22,7 +22,8 @@ class Notices {
 
   say(text: string, more: Partial<Pick<Notice, "undo" | "action" | "bad">> = {}): void {
     const notice: Notice = { id: this.#next++, text, bad: false, ...more };
-    this.shown = [...this.shown.slice(-2), notice];
+    // A repeated message replaces the earlier one.
+    this.shown = [...this.shown.filter((one) => one.text !== text).slice(-2), notice];
     if (notice.undo) this.#undos = [...this.#undos.slice(-20), notice];
     this.hold(notice, false);
   }
