@@ -110,6 +110,9 @@ _KEPT = """() => new Promise((resolve) => {
     };
 })"""
 
+STEPS = re.compile("/live/steps$")
+"""Address to which windows send the steps of a page."""
+
 
 class Server:
     """Octavo on a database, which is killed and started again at its address. ``database``: the URL of a migrated
@@ -142,9 +145,9 @@ class Server:
                 continue
         return self.admin.call(method, path, body)
 
-    def token(self, email: str) -> str:
+    def token(self, email: str, role: str = "edit") -> str:
         made = octavo_here(
-            *("token", "create", "--email", email, "--org", self.admin.organization, "--role", "edit"),
+            *("token", "create", "--email", email, "--org", self.admin.organization, "--role", role),
             OCTAVO_DATA=str(self.data),
             OCTAVO_URL=self.served.url,
             **self.settings,
@@ -672,16 +675,25 @@ def test_main_is_written_together_where_the_space_allows_it(desk: Desk, server: 
 
 
 @pytest.mark.slow
-def test_text_written_in_main_after_the_lock_continues_in_a_change_request(
-    desk: Desk, server: Server
-) -> None:
+def test_text_written_in_main_before_a_lock_continues_in_a_change_request(desk: Desk, server: Server) -> None:
     first, second = desk.windows
     open_main(server, desk, first, second)
     first.select(0, 5, 5)
     first.page.keyboard.type(" early")
     desk.until(lambda: "Words early that" in second.blocks()[0], "the first word is there", 10)
-    server.call("PATCH", desk.path, {"editMode": "locked"})
+    # These letters are on their way when the space is locked.
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    first.page.route(STEPS, hold)
     first.page.keyboard.type(" late")
+    desk.until(lambda: bool(first.pause(20) or held), "the letters are sent", 10)
+    server.call("PATCH", desk.path, {"editMode": "locked"})
+    for route in held:
+        route.continue_()
+    first.page.unroute(STEPS)
     first.page.get_by_role("button", name="Continue in a new change request").click()
     first.page.wait_for_url("**/~/changes/**")
     number = first.page.url.split("/changes/")[1].split("/")[0]
@@ -807,7 +819,7 @@ def test_three_people_write_comment_and_review_a_page(
         desk.windows.append(FirefoxWindow("third", third, token, desk.address, desk.said))
         write_and_comment(desk)
         assert third.errors == []
-        headers = {"authorization": f"Bearer {server.token('ines@example.com')}"}
+        headers = {"authorization": f"Bearer {server.token('ines@example.com', 'review')}"}
         url = f"{server.served.url}/v1{desk.path}/reviews"
         review = httpx.post(url, json={"status": "approved"}, headers=headers, timeout=60)
         assert review.status_code == 201
