@@ -72,6 +72,7 @@ ROUTES = (
     "assistants.conversations",
     "assistants.sources",
     "assistants.channels",
+    "assistants.questions",
     "assistants.ask",
     "assistants.findings",
     "delivery.renderers",

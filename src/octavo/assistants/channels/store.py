@@ -135,6 +135,18 @@ def delete_channel(tx: Transaction, site: SiteAccess, channel_id: str) -> bool:
     return True
 
 
+def find_channel_of_installation(tx: Transaction, site_id: str, installation_id: str) -> ChannelRow | None:
+    """Return the channel of a site that an integration serves; if it serves several, the oldest."""
+    row = tx.one(
+        f"""SELECT {_CHANNEL} FROM site_channels c WHERE c.site_id = :site AND c.type = (
+             SELECT i.name FROM integration_installations n JOIN integrations i ON i.id = n.integration_id
+              WHERE n.id = :installation) ORDER BY c.id LIMIT 1""",
+        site=site_id,
+        installation=installation_id,
+    )
+    return _channel(row) if row else None
+
+
 def count_answer(tx: Transaction, site_id: str, installation_id: str) -> None:
     """Count an answer to a question that an integration asked, for the site's channels of that
     integration."""

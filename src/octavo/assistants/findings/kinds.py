@@ -29,6 +29,7 @@ FindingKind = Literal[
     "removed-operation",
     "undocumented-operations",
     "empty-search",
+    "unanswered-question",
     "style",
 ]
 SEVERITIES: dict[Severity, int] = {"low": 1, "medium": 2, "high": 3}
@@ -66,5 +67,8 @@ KINDS: dict[FindingKind, KindOfFinding] = {
         "content-gap", "low", "findability", "Operations aren't documented"
     ),
     "empty-search": KindOfFinding("content-gap", "medium", "findability", "Search without results"),
+    "unanswered-question": KindOfFinding(
+        "content-gap", "medium", "findability", "Question without an answer"
+    ),
     "style": KindOfFinding("other", "low", "style", "Style guide"),
 }

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from octavo.assistants.questions.topics import assign_topics
 from octavo.content.references.viewing import SpaceView, load_view, source_document
 from octavo.content.revisions.states import main_state
 from octavo.core.checks.faults import CheckedPage
@@ -32,6 +33,7 @@ from .searches import find_empty_searches
 from .store import FindingRow, ScanRow, StoredFinding
 from .styleguides import ReadRules, read_rules
 from .types import Found
+from .unanswered import find_unanswered
 
 _PAGES = 50
 """Pages that are checked between two writes."""
@@ -93,8 +95,11 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
         except NotFound:
             continue
         jobs.renew()
+    assign_topics(context, site_id)
     with context.db.read() as tx:
         for each in find_empty_searches(tx, site_id, spaces):
+            found.setdefault(each.key, each)
+        for each in find_unanswered(context, tx, site_id, spaces):
             found.setdefault(each.key, each)
     _write_findings(context, site_id, scan_id, found)
     with context.db.write() as tx:

@@ -30,7 +30,7 @@ declare(
             "severity": get_args(Severity),
             "status": get_args(FindingStatus),
         },
-        columns=(row("scan_id", "site_scans"),),
+        columns=(row("scan_id", "site_scans"), row("question_id", "site_questions")),
         json={"evidence": list, "fixing": dict},
         long=("url",),
     ),

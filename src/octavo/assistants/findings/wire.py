@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from octavo.assistants.questions.wire import Location
 from octavo.content.changes.differences_wire import ChangedPage
 from octavo.content.changes.wire import ChangeRequest
 from octavo.content.references.viewing import load_view
@@ -26,10 +27,6 @@ from octavo.kit.http.operation import Recipient
 from .kinds import Area, FindingKind, FindingStatus, FindingType, Severity
 from .outbound_store import FailureKind, LinkStatus, OutboundLinkRow, read_links
 from .store import FindingFilter, FindingRow, Health, OrderBy, ScanCause, ScanRow, ScanStatus
-
-
-class Location(Struct):
-    location: str
 
 
 class ScanFindings(Struct):
@@ -161,8 +158,11 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
             space=self.space,
             page=self.page_id,
             change=self.change_request,
-            # Scans read pages, so no finding is based on a topic, a question, or a connection.
-            nothing=bool(self.topic or self.question or self.source),
+            question=self.question,
+            from_questions="questions" in self.source,
+            topic=self.topic,
+            # No finding is based on a connection.
+            nothing=bool(self.source and "questions" not in self.source),
         )
 
 
@@ -294,12 +294,12 @@ def _present(
     return SiteFinding(
         id=row.id,
         scan=row.scan_id,
-        topic=None,
+        topic=row.topic_id,
         title=row.title,
         change_requests=row.changes,
         pages=row.pages,
         records=0,
-        questions=0,
+        questions=0 if row.question_id is None else 1,
         status=row.status,
         type=row.type,
         severity=row.severity,

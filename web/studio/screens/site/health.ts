@@ -23,7 +23,7 @@ export const AREAS: Record<Area, { name: string; icon: IconName; kinds: readonly
   findability: {
     name: t("findability"),
     icon: "search",
-    kinds: ["unlinked-page", "empty-search", "undocumented-operations"],
+    kinds: ["unlinked-page", "empty-search", "unanswered-question", "undocumented-operations"],
   },
 };
 
@@ -41,6 +41,7 @@ export const KINDS: Record<Kind, string> = {
   "alt-text": t("imageWithoutAltText"),
   "unlinked-page": t("noPageLinksHere"),
   "empty-search": t("searchWithoutResults"),
+  "unanswered-question": t("questionWithoutAnswer"),
   style: t("styleGuide"),
   "undocumented-operations": t("operationsDocumentedNowhere"),
 };

@@ -121,7 +121,7 @@ def _answer_question(view: View, visit: SpaceVisit, look: SiteLook, page: Page) 
     question = read_agent_question(request.query_string)
     location = location_of(visit, page, "markdown")
     record_question(view.events, request, visit.visit, location, question.text)
-    asker = make_asker(context, look, visit)
+    asker = make_asker(context, look, visit, "api")
     headers = {"cache-control": "no-store", "x-robots-tag": "noindex", **VARIES}
 
     def answer() -> Answer:
