@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+import lxml.html
 import pytest
 
 from octavo.operations.admin.import_export import import_space
@@ -77,6 +78,16 @@ def test_languages_link_to_each_other_if_they_have_the_page(world: World) -> Non
         assert alternates(html) == both
         assert f'<link rel="canonical" href="{site.url}{path}">' in html
     assert alternates(site.get("more").text) == alternates(site.get(f"{german}/nur-hier").text) == {}
+    home = urlsplit(site.url).path
+    # The picker opens the same page, or the start of a variant without it.
+    for path, current, links in (
+        ("", "en", {"en": home, "de": f"{home}{german}/"}),
+        ("more", "en", {"en": home, "de": f"{home}{german}/"}),
+        (f"{german}/nur-hier", "de", {"en": home, "de": f"{home}{german}/"}),
+    ):
+        picker = lxml.html.fromstring(site.get(path).text).xpath("//details[contains(@class, 'variants')]//a")
+        assert {link.get("hreflang"): link.get("href") for link in picker} == links
+        assert [link.get("hreflang") for link in picker if link.get("aria-current")] == [current]
 
 
 @pytest.mark.sqlite_first

@@ -80,7 +80,7 @@ PROGRAMS = {
     "mail programs, and whoever follows a mail": "getUnsubscribePage|unsubscribe|declineInvitation",
     "renderers, and what visitors of sites do": (
         "getPublishedContent.*|resolvePublishedContentByUrl|getPublishedOpenAPISpec|"
-        "searchSiteContent|prewarmSiteSearch|submitAgentFeedbackToSite|submitSiteAgentFeedback|getSiteRedirectBySource"
+        "searchSiteContent|upsertSiteContextRecords|prewarmSiteSearch|submitAgentFeedbackToSite|submitSiteAgentFeedback|getSiteRedirectBySource"
         "|stream\\w*InSite|trackEventsInSiteById|listSiteIntegrationScripts|getEmbedByUrl|"
         "getContentByUrl|getSubdomain"
     ),
@@ -96,7 +96,7 @@ PROGRAMS = {
     "programs that have an id: people see it in its list": (
         "get(AuditEvent|OwnNotification|CommentReply\\w+|ChangeRequestReviewById"
         "|OrganizationInviteLink|OrganizationSAMLProviderById|WebhookDelivery|AgentTask|"
-        "GlossaryEntry|CustomFont|SiteMcpServerById|SiteChannelById"
+        "GlossaryEntry|CustomFont|SiteMcpServerById|SiteChannelById|SiteContext(Connection|Record)ById"
         "|Integration(Space|Site)?Installation(ById)?|ConversationIssueById|ReusableContentInRevisionById"
         "|PageDocumentInRevisionById|LatestOpenAPISpecVersion(ContentRaw)?|OpenAPISpecVersion(Content)?ById|ApiInformation)"
     ),

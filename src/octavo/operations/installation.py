@@ -70,6 +70,7 @@ ROUTES = (
     "extensions.integrations",
     "extensions.webhooks",
     "assistants.conversations",
+    "assistants.sources",
     "assistants.channels",
     "assistants.questions",
     "assistants.ask",

@@ -60,7 +60,8 @@ class OfferedComponent(Struct, frozen=True):
 
 
 class Offer(Struct, frozen=True, omit_defaults=True):
-    """Signed offer. ``opener``: the component that opened this modal."""
+    """Interactions that a rendered block offers, signed so that pages can't forge them. ``opener``: the
+    component that opened this modal."""
 
     block: tuple[Any, ...]
     component: OfferedComponent

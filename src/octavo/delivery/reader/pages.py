@@ -138,7 +138,7 @@ def first_sentence(body: Markup) -> str | None:
 
 
 class DrawnText(Struct, frozen=True):
-    """Rendered text of a page, valid as long as the answers to ``notes`` are the same."""
+    """Rendered text of a page, valid until a lookup recorded in ``notes`` gives another result."""
 
     notes: Notes
     html: Html
@@ -157,8 +157,8 @@ def _measure(text: DrawnText) -> int:
 
 
 class MarkdownText(Struct, frozen=True):
-    """Markdown text of a page or section, valid as long as the answers to ``notes`` are the same. ``text``:
-    the text; None if the visitor can't see this section. ``varies``: the same as in ``DrawnText``."""
+    """Markdown text of a page or section, valid until a lookup recorded in ``notes`` gives another
+    result. ``text``: the text; None if the visitor can't see this section. ``varies``: the same as in ``DrawnText``."""
 
     notes: Notes
     text: str | None

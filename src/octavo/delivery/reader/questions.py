@@ -102,7 +102,7 @@ def read_rating(form: bytes) -> tuple[str, str, Literal[-1, 1]]:
 def make_asker(
     context: Context, look: SiteLook, space: SpaceVisit, channel: CoreChannel | None = None
 ) -> QuestionAsker:
-    """Return the asker for a visit at a space of a site. Other variants are omitted, because they have the
+    """Return the asker for a visit to a space of a site. Other variants are omitted, because they have the
     same content in other languages or versions. ``channel``: the channel of the question, if it isn't the
     page."""
     visit = space.visit

@@ -143,7 +143,7 @@ class Operation:
 
     @property
     def extension(self) -> bool:
-        """Return whether it is an Octavo extension that is not in the public API."""
+        """Return whether it extends the standard public API of documentation platforms."""
         return self.id not in PUBLIC_API
 
     @property
@@ -152,8 +152,8 @@ class Operation:
 
     @property
     def deletes_what_is_entered(self) -> bool:
-        """Return whether the proof is created from the very object that is deleted: if that does not exist,
-        there is nothing to delete. A lack of access looks the same."""
+        """Return whether authorization loads the object to delete. A missing object and missing access then give
+        the same response."""
         names = _PATH_PARAMETER.findall(self.path)
         return self.returns is Deletion and bool(names) and names[-1] in self.entered_by
 

@@ -77,6 +77,8 @@ def read_position(text: str) -> OutboxPosition | None:
     return OutboxPosition(last, tuple(missing))
 
 
+_TOGETHER = 24
+"""Maximum number of events that consumers handle in one transaction, counted once for each of them."""
 _COLUMNS = "id, type, organization_id, space_id, payload, created_at, trace"
 _consumers: dict[str, Handler] = {}
 
@@ -137,17 +139,19 @@ def deliver(database: Database) -> bool:
         if (cursor := cursors.get(name, 0)) < last:
             behind.setdefault(cursor, {})[name] = handler
     handled = 0
-    for consumers in behind.values():
-        try:
-            handled += consume(database, consumers)
-        except RetryTransaction:
-            handled += 1
+    for cursor, consumers in behind.items():
+        is_short = (last - cursor) * len(consumers) <= _TOGETHER
+        for group in [consumers] if is_short else [{name: consumers[name]} for name in consumers]:
+            try:
+                handled += consume(database, group)
+            except RetryTransaction:
+                handled += 1
     return handled > 0
 
 
 def consume(database: Database, consumers: Mapping[str, Handler], limit: int = 200) -> int:
     """Pass the next events to consumers at the same event, move their cursors, and return the number of events.
-    Consumers that are behind share one transaction, because each takes a turn to write and has to reach the disk.
+    They share one transaction, because each transaction takes a turn to write and has to reach the disk.
 
     Only one worker at a time does this for a consumer; for the others there is nothing to do.
     """

@@ -76,7 +76,7 @@ class ArchiveCounts(Struct):
 
 
 def export_organization(context: Context, organization_id: str, folder: Path) -> ArchiveCounts:
-    """Export an organization below ``folder``, as of a single moment. Raises BadRequest for a folder that is
+    """Export an organization to ``folder``, as of a single moment. Raises BadRequest for a folder that is
     not empty, or an unknown organization."""
     if folder.exists() and any(folder.iterdir()):
         raise BadRequest(f"{folder}: must be empty or not exist")

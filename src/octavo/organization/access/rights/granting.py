@@ -1,4 +1,4 @@
-"""Grant and revoke roles at a space, collection, or site, within limits.
+"""Grant and revoke roles in a space or collection, or on a site, within limits.
 
 There are two rules. No one grants, changes, or revokes a role above their own. And no change of permissions,
 direct or indirect, moves another person's role from or to one above the caller's own.
@@ -181,7 +181,7 @@ def _audit(
 
 
 def grant_installation(tx: Transaction, space_id: str, user_id: str, role: str | None) -> None:
-    """Grant the account of an integration's installation a role at a space; None revokes it.
+    """Grant the account of an integration's installation a role in a space; None revokes it.
 
     The person who installs the integration has at least that role there, and the audit log records the
     installation.

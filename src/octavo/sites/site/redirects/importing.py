@@ -149,7 +149,7 @@ def redirect_old_urls(
     tx: Transaction, to: Recipient, site: SiteAccess, space_id: str, addresses: Mapping[str, str]
 ) -> list[Problem]:
     """Redirect the former URLs of a space's pages to their location on the site, and return the URLs that
-    could not be redirected. ``addresses``: the file of each page by its path below the former host. Existing
+    could not be redirected. ``addresses``: the file of each page by its path under the former host. Existing
     redirects are kept."""
     shown = next(
         row.id for row in load_structure(tx, site.site_id).site_spaces.values() if row.space_id == space_id

@@ -208,7 +208,7 @@ class _Arrangement:
     def _nodes(
         self, entries: Sequence[DocsEntry], parent: str | None, sections: Mapping[str, SectionRow]
     ) -> None:
-        """Arrange sections and groups below a parent."""
+        """Arrange sections and groups under a parent."""
         rows: list[Node] = []
         for entry in entries:
             if entry.type == "section":
