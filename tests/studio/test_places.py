@@ -68,8 +68,8 @@ def called() -> dict[str, frozenset[str]]:
 PROGRAMS = {
     "programs that check sites, and follow single findings": (
         "listSiteScans|getSiteScanById|get(SiteFindingStats|SiteFindingById)|listPagesForSiteFinding|"
-        "triggerChangeRequestsForSiteFinding|listSiteStyleguideRuns|getSiteQuestion(Stats|ById)|"
-        "(list|delete|get|update)SiteTopic\\w*|listQuestionsForSiteFinding|listSiteQuestion(s|Answers|Sources|AnswerSources)|getSiteQuestionAnswer(Thread)?ById"
+        "triggerChangeRequestsForSiteFinding|listSiteStyleguideRuns|getSiteQuestionById|"
+        "(delete|get|update)SiteTopic\\w*|listQuestionsForSiteFinding|listSiteQuestionAnswerSources|getSiteQuestionAnswer(Thread)?ById"
     ),
     "programs that want a whole tree at once": "listPages(In\\w+)?",
     "directories": ".*Scim.*",
