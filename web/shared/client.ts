@@ -1,5 +1,5 @@
 /** The API as typed functions: `const { data, error } = await api.GET("/spaces/{spaceId}", …)`. */
-import createClient, { type ClientPathsWithMethod, type MethodResponse } from "openapi-fetch";
+import type { Client as TypedClient, ClientPathsWithMethod, MethodResponse } from "openapi-fetch";
 import type { components, paths } from "../generated/schema.d.ts";
 import { fetchTogether } from "./batching.ts";
 import { t } from "./words.ts";
@@ -35,11 +35,57 @@ export class ApiError extends Error {
   }
 }
 
-export const api = createClient<paths>({
-  baseUrl: "/v1",
-  credentials: "same-origin",
-  fetch: fetchTogether,
-});
+interface Init {
+  params?: { path?: object; query?: object };
+  body?: unknown;
+  signal?: AbortSignal;
+}
+
+/** Return the URL of an operation. Values of the query that are undefined are left out; lists are repeated. */
+function urlOf(path: string, { path: ids = {}, query = {} }: Init["params"] = {}): string {
+  const known = ids as Record<string, unknown>;
+  const url = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(known[name])));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of [value].flat()) if (one !== undefined && one !== null) search.append(name, String(one));
+  }
+  return `/v1${url}${search.size ? `?${search}` : ""}`;
+}
+
+async function send(
+  method: string,
+  path: string,
+  { params, body, signal }: Init = {},
+): Promise<Outcome<unknown>> {
+  const json = body !== undefined && !(body instanceof FormData);
+  const response = await fetchTogether(
+    new Request(urlOf(path, params), {
+      method,
+      credentials: "same-origin",
+      signal: signal ?? null,
+      ...(body === undefined ? {} : { body: json ? JSON.stringify(body) : body as FormData }),
+      ...(json ? { headers: { "content-type": "application/json" } } : {}),
+    }),
+  );
+  const text = await response.text();
+  if (response.ok) return { data: text ? JSON.parse(text) : undefined, response };
+  try {
+    return { error: JSON.parse(text), response };
+  } catch {
+    return { error: text, response };
+  }
+}
+
+type Client = TypedClient<paths>;
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** The operations of the API with openapi-fetch's types. Its code does much more than the app needs. */
+export const api = Object.fromEntries(
+  ["GET", "POST", "PUT", "PATCH", "DELETE"].map((method) => [
+    method,
+    (path: string, init?: Init) => send(method, path, init),
+  ]),
+) as unknown as Pick<Client, Method>;
 
 /** The name of the window's event for a change that the server refused because it is read-only. */
 export const MAINTENANCE = "octavo-maintenance";
@@ -76,7 +122,6 @@ export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
 }
 
 type Verb = "get" | "post" | "put" | "patch" | "delete";
-type Client = typeof api;
 /** The ids in the path of an operation, its query (undefined values are left out), and its body. */
 type Ids<O> = O extends { parameters: { path: infer I } } ? I : Record<string, never>;
 type Loose<Q> = { [K in keyof Q]: Q[K] | undefined };
@@ -98,15 +143,10 @@ type Sending<M extends Verb> = <P extends ClientPathsWithMethod<Client, M>>(
   path: P,
 ) => Operation<M, P, Body<paths[P][M]>>;
 
-const request = api.request as unknown as (
-  method: Verb,
-  path: string,
-  init: object,
-) => Promise<Outcome<unknown>>;
 const sending =
-  (method: Verb) => (path: string) => (ids: object, body?: unknown, given: Given<unknown> = {}) => {
+  (method: string) => (path: string) => (ids: object, body?: unknown, given: Given<unknown> = {}) => {
     const { query, ...init } = given;
-    return ask(request(method, path, { ...init, params: { path: ids, query }, body }));
+    return ask(send(method, path, { ...init, params: { path: ids, ...(query ? { query } : {}) }, body }));
   };
 
 /**
@@ -117,11 +157,11 @@ const sending =
 export const operation = {
   GET:
     ((path: string) => (ids: object, query?: object) =>
-      ask(request("get", path, { params: { path: ids, query } }))) as unknown as Getting,
-  POST: sending("post") as unknown as Sending<"post">,
-  PUT: sending("put") as unknown as Sending<"put">,
-  PATCH: sending("patch") as unknown as Sending<"patch">,
-  DELETE: sending("delete") as unknown as Sending<"delete">,
+      ask(send("GET", path, { params: { path: ids, ...(query ? { query } : {}) } }))) as unknown as Getting,
+  POST: sending("POST") as unknown as Sending<"post">,
+  PUT: sending("PUT") as unknown as Sending<"put">,
+  PATCH: sending("PATCH") as unknown as Sending<"patch">,
+  DELETE: sending("DELETE") as unknown as Sending<"delete">,
 };
 
 function retryAfter(response: Response): { retryAfter?: number } {

@@ -17,7 +17,6 @@ export const updateCustomFont = operation.POST("/orgs/{organizationId}/fonts/{fo
 export const listPictures = operation.GET("/orgs/{organizationId}/pictures");
 export const createPicture = operation.POST("/orgs/{organizationId}/pictures");
 export const deletePicture = operation.DELETE("/orgs/{organizationId}/pictures/{pictureId}");
-export const listSites = operation.GET("/orgs/{organizationId}/sites");
 export const listSiteChannels = operation.GET("/orgs/{organizationId}/sites/{siteId}/channels");
 export const createSiteChannel = operation.POST("/orgs/{organizationId}/sites/{siteId}/channels");
 export const updateSiteChannelById = operation.PATCH(
@@ -46,9 +45,6 @@ export const updateSiteCustomizationById = operation.PUT(
 );
 export const previewSiteCustomization = operation.POST(
   "/orgs/{organizationId}/sites/{siteId}/customization/preview",
-);
-export const aggregateSiteEvents = operation.POST(
-  "/orgs/{organizationId}/sites/{siteId}/insights/events/aggregate",
 );
 export const listSiteVisitorSegments = operation.GET(
   "/orgs/{organizationId}/sites/{siteId}/insights/visitor-segments",
@@ -124,7 +120,6 @@ export const deleteSiteShareLinkById = operation.DELETE(
 export const updateSiteShareLinkById = operation.PATCH(
   "/orgs/{organizationId}/sites/{siteId}/share-links/{shareLinkId}",
 );
-export const listSiteSpaces = operation.GET("/orgs/{organizationId}/sites/{siteId}/site-spaces");
 export const addSpaceToSite = operation.POST("/orgs/{organizationId}/sites/{siteId}/site-spaces");
 export const deleteSiteSpaceById = operation.DELETE(
   "/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}",

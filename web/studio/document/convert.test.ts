@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { readDocument, same, writeBlock, writeDocument } from "./convert.ts";
+import { same } from "./comparing.ts";
+import { readDocument, writeBlock, writeDocument } from "./convert.ts";
 import type { BlockJson, DocumentJson } from "./types.ts";
 
 const documents = JSON.parse(readFileSync("generated/documents.json", "utf8")) as Record<

@@ -5,8 +5,10 @@
  * `opaque` block, which is shown as a card and sent back unchanged. `writeBlock` caches its result by node. Nodes never
  * change, so writing a page again only costs time for edited blocks.
  */
-import { Fragment, type Mark, Node } from "prosemirror-model";
-import { blockType, documentType, inlineType, schema, uid } from "./schema.ts";
+import type { Mark, Node } from "prosemirror-model";
+import { Builder, childrenOf, Foreign, RANK } from "./building.ts";
+import { same } from "./comparing.ts";
+import { documentType, schema } from "./schema.ts";
 import { table } from "./table.ts";
 import type {
   BlockJson,
@@ -20,182 +22,29 @@ import type {
   TextJson,
 } from "./types.ts";
 
-/** Thrown if a document contains something that the editor can't represent. */
-class Foreign extends Error {}
-
 // --- into the editor ---------------------------------------------------------------------------------------
 
-/** Convert a page for the editor. There is always a block: an empty page has one empty paragraph. */
+const builder = new Builder<Node, Mark>({
+  node: (type, attributes, content, marks) => schema.nodes[type]!.create(attributes, content, marks),
+  text: (text, marks) => schema.text(text, marks),
+  mark: (type, attributes, among) => schema.marks[type]!.create(attributes).addToSet(among),
+});
+
+/** Convert a page for the editor. */
 export function readDocument(document: DocumentJson): Node {
-  return schema.nodes.doc!.create(null, readBlocks(document.nodes.map(readTopBlock)));
+  return builder.page(document, readTopBlock);
 }
 
 /** Convert one top-level block; `opaque` if the editor couldn't return it unchanged. */
 export function readTopBlock(json: BlockJson): Node {
   try {
-    const node = readBlock(json);
+    const node = builder.block(json);
     node.check();
     if (same(writeBlock(node), json)) return node;
   } catch (problem) {
     if (!(problem instanceof Foreign || problem instanceof RangeError)) throw problem;
   }
   return schema.nodes.opaque!.create({ json });
-}
-
-function readBlocks(found: Node[]): Fragment {
-  return Fragment.from(found.length ? found : [schema.nodes.paragraph!.create()]);
-}
-
-function attributes(json: BlockJson | InlineJson): Data {
-  return { key: json.key ?? null, data: json.data ?? {}, meta: json.meta ?? null };
-}
-
-function readBlock(json: BlockJson): Node {
-  const row = table.blocks[json.type];
-  if (row === undefined) throw new Foreign(json.type);
-  const type = blockType(json.type);
-  const attrs = attributes(json);
-  const nodes = json.nodes ?? [];
-  if (json.type === "table") return readTable(json);
-  if (json.type === "expandable") return type.create(attrs, readExpandable(json.fragments ?? []));
-  if (row.children === "inlines") {
-    if (json.type === "paragraph" && !nodes.length) attrs.blank = true;
-    return type.create(attrs, readInlines(nodes as InlineJson[], []));
-  }
-  if (row.children !== null) {
-    const children = (nodes as BlockJson[]).map(readBlock);
-    return type.create(
-      attrs,
-      json.type === "unknown" || row.children !== "blocks" ? children : readBlocks(children),
-    );
-  }
-  return type.create(attrs, row.fragments ? (json.fragments ?? []).map(readCaption) : null);
-}
-
-function fragmentAttributes(json: FragmentJson): Data {
-  return { key: json.key ?? null, fragment: json.fragment ?? null, type: json.type ?? null };
-}
-
-function readCaption(json: FragmentJson): Node {
-  if (json.fragment !== "caption") throw new Foreign("fragment");
-  return schema.nodes.caption!.create(fragmentAttributes(json), readBlocks(json.nodes.map(readBlock)));
-}
-
-function readExpandable(fragments: FragmentJson[]): Node[] {
-  return ["expandable-title", "expandable-body"].map((name) => {
-    const json = fragments.find((each) => each.fragment === name);
-    if (json === undefined) throw new Foreign("fragment");
-    const type = schema.nodes[name.replace("-", "_")]!;
-    return type.create(fragmentAttributes(json), readBlocks(json.nodes.map(readBlock)));
-  });
-}
-
-type Column = Data & { type: string };
-
-function readTable(json: BlockJson): Node {
-  const data = json.data as {
-    view: Data & { columns: string[] };
-    definition: Record<string, Column>;
-    records: Record<string, { orderIndex: string; values: Data }>;
-  };
-  const { columns, ...view } = data.view;
-  const { definition, records, ...others } = data;
-  const shown = columns.filter((id) => id in definition);
-  const fragments = new Map((json.fragments ?? []).map((each) => [each.fragment, each]));
-  const headings = shown.map((id) => {
-    const { id: _, title, ...column } = definition[id]!;
-    return schema.nodes.table_heading!.create({ id, column }, title ? schema.text(title as string) : null);
-  });
-  if (!headings.length) throw new Foreign("columns");
-  const rows = Object.entries(records)
-    .sort(([, one], [, other]) => (one.orderIndex < other.orderIndex ? -1 : 1))
-    .map(([id, record]) => {
-      const values = { ...record.values };
-      const cells = shown.map((column) => {
-        const value = values[column] ?? null;
-        delete values[column];
-        const fragment = typeof value === "string" ? fragments.get(value) : undefined;
-        if (fragment !== undefined) {
-          fragments.delete(value as string);
-          const attrs = fragmentAttributes(fragment);
-          return schema.nodes.table_cell!.create(attrs, readBlocks(fragment.nodes.map(readBlock)));
-        }
-        if (value === null && definition[column]!.type === "text") return absentCell();
-        return schema.nodes.table_value!.create({ value });
-      });
-      return schema.nodes.table_row!.create({ id, order: record.orderIndex, values }, cells);
-    });
-  const hidden = Object.fromEntries(Object.entries(definition).filter(([id]) => !shown.includes(id)));
-  return blockType("table").create(
-    {
-      ...attributes(json),
-      data: { ...others, view },
-      hidden,
-      rest: [...fragments.values()] as unknown as Json,
-    },
-    [schema.nodes.table_head!.create(null, headings), ...rows],
-  );
-}
-
-/** A cell for which the row has no value. It exists only while it is empty. */
-function absentCell(): Node {
-  return schema.nodes.table_cell!.create({ absent: true }, schema.nodes.paragraph!.create());
-}
-
-function readInlines(nodes: (TextJson | InlineJson)[], around: readonly Mark[]): Node[] {
-  const found: Node[] = [];
-  for (const node of nodes) {
-    if (node.object === "text") {
-      for (const leaf of node.leaves) readLeaf(leaf, around, found);
-    } else if (node.type in table.inlines && (node.type === "link" || node.type === "annotation")) {
-      const mark = schema.marks[node.type]!.create({
-        uid: uid(),
-        ...attributes(node),
-        fragments: (node.fragments ?? []) as unknown as Json,
-      });
-      if (node.nodes?.length) found.push(...readInlines(node.nodes, mark.addToSet(around)));
-      else found.push(schema.nodes.held!.create({ json: node }, null, around));
-    } else if (node.type in table.inlines) {
-      const data = node.type === "button" ? flattened(node.data ?? {}) : node.data;
-      found.push(inlineType(node.type).create(attributes({ ...node, data }), null, around));
-    } else {
-      found.push(schema.nodes.held!.create({ json: node }, null, around));
-    }
-  }
-  return found;
-}
-
-/** Return the data of a button with the text of its action as fields, as its settings edit it. */
-function flattened(data: Data): Data {
-  const { action, ...others } = data;
-  return typeof action === "object" && action !== null && !Array.isArray(action)
-    ? { ...others, ...action }
-    : data;
-}
-
-/** Return the data of a button as the API expects it. */
-function withAction(data: Data): Data {
-  const { action, query, ...others } = data;
-  return action === undefined && query === undefined
-    ? others
-    : { ...others, action: { action: action ?? "search", query: query ?? "" } };
-}
-
-const RANK = new Map(Object.keys(schema.marks).map((type, at) => [type, at]));
-
-function readLeaf(leaf: LeafJson, around: readonly Mark[], found: Node[]): void {
-  const given = leaf.marks ?? [];
-  const usual = given.every((mark, at) => !at || RANK.get(given[at - 1]!.type)! < RANK.get(mark.type)!);
-  let marks = around;
-  given.forEach((mark, place) => {
-    const type = schema.marks[mark.type];
-    if (type === undefined) throw new Foreign(mark.type);
-    marks = type.create({ ...mark.data, at: usual ? null : place }).addToSet(marks);
-  });
-  leaf.text.split("\n").forEach((line, at) => {
-    if (at) found.push(schema.nodes.hard_break!.create(null, null, marks));
-    if (line) found.push(schema.text(line, marks));
-  });
 }
 
 // --- and back ----------------------------------------------------------------------------------------------
@@ -338,10 +187,12 @@ class Names {
   }
 }
 
-export function childrenOf(node: Node | Fragment): Node[] {
-  const found: Node[] = [];
-  node.forEach((child) => found.push(child));
-  return found;
+/** Return the data of a button as the API expects it. */
+function withAction(data: Data): Data {
+  const { action, query, ...others } = data;
+  return action === undefined && query === undefined
+    ? others
+    : { ...others, action: { action: action ?? "search", query: query ?? "" } };
 }
 
 function isSpan(mark: Mark): boolean {
@@ -424,29 +275,4 @@ function writeMarks(marks: readonly Mark[]): MarkJson[] {
       ? { object: "mark", type: "color", data: { text: mark.attrs.text, background: mark.attrs.background } }
       : { object: "mark", type: mark.type.name }
   );
-}
-
-// --- comparing ---------------------------------------------------------------------------------------------
-
-/** Return whether two JSON values are equal. The order of keys and of a table's fragments doesn't matter. */
-export function same(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
-  if (Array.isArray(one)) {
-    return Array.isArray(other) && one.length === other.length &&
-      one.every((each, at) => same(each, other[at]));
-  }
-  const left = one as Record<string, unknown>;
-  const right = other as Record<string, unknown>;
-  const names = Object.keys(left).filter((name) => left[name] !== undefined);
-  if (names.length !== Object.keys(right).filter((name) => right[name] !== undefined).length) return false;
-  return names.every((name) =>
-    name === "fragments" && left.type === "table"
-      ? same(byName(left[name]), byName(right[name]))
-      : name in right && same(left[name], right[name])
-  );
-}
-
-function byName(fragments: unknown): Record<string, FragmentJson> {
-  return Object.fromEntries(((fragments ?? []) as FragmentJson[]).map((each) => [each.fragment, each]));
 }

@@ -222,6 +222,8 @@ export function valueText(value: unknown): string {
 export function drawInline(node: Node): DOMOutputSpec {
   const data = (node.attrs.data ?? {}) as Data;
   switch (node.type.name) {
+    case "hard_break":
+      return element("br", {});
     case "emoji":
       return element("span", { class: "emoji" }, emojiText(data.code));
     case "inline_math":

@@ -15,7 +15,7 @@ import {
 } from "prosemirror-model";
 import { drawBlock, drawInline, drawMark } from "./drawing.ts";
 import { blockRules, inlineRules, markRules } from "./parsing.ts";
-import { editorName, table } from "./table.ts";
+import { editorName, MARK_TYPES, table } from "./table.ts";
 
 const ATTRIBUTES: Record<string, AttributeSpec> = {
   key: { default: null },
@@ -170,23 +170,9 @@ function nodes(): Record<string, NodeSpec> {
   return found;
 }
 
-/** Outermost first, the order in documents that don't specify one. */
-const MARKS = [
-  "link",
-  "annotation",
-  "color",
-  "bold",
-  "italic",
-  "strikethrough",
-  "keyboard",
-  "superscript",
-  "subscript",
-  "code",
-];
-
 function marks(): Record<string, MarkSpec> {
   const found: Record<string, MarkSpec> = {};
-  for (const type of [...MARKS, ...table.marks.filter((each) => !MARKS.includes(each))]) {
+  for (const type of MARK_TYPES) {
     found[type] = {
       attrs: type === "link" || type === "annotation"
         ? {
@@ -216,14 +202,6 @@ export function blockType(type: string) {
 
 export function inlineType(type: string) {
   return schema.nodes[editorName("inline", type)]!;
-}
-
-/** Starts at a random number, so that links which two browsers create in one page differ. */
-let uids = Math.floor(Math.random() * 2 ** 48);
-
-/** Return a number that no other link or annotation of a page has, higher than the previous ones. */
-export function uid(): number {
-  return ++uids;
 }
 
 /** Return a key for a block that no other browser creates. */

@@ -36,3 +36,20 @@ export function editorName(object: "block" | "inline", type: string): string {
   if (object === "inline") return type in table.blocks ? `inline_${name}` : name;
   return table.marks.includes(type) ? `${name}_block` : name;
 }
+
+/** Outermost first, the order in documents that don't specify one. */
+const ORDER = [
+  "link",
+  "annotation",
+  "color",
+  "bold",
+  "italic",
+  "strikethrough",
+  "keyboard",
+  "superscript",
+  "subscript",
+  "code",
+];
+
+/** The types of marks in the editor, outermost first. */
+export const MARK_TYPES = [...ORDER, ...table.marks.filter((each) => !ORDER.includes(each))];

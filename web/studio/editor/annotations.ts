@@ -2,7 +2,8 @@
 import type { Mark } from "prosemirror-model";
 import { type EditorState, Plugin } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
-import { schema, uid } from "../document/schema.ts";
+import { uid } from "../document/building.ts";
+import { schema } from "../document/schema.ts";
 import type { BlockJson, Json } from "../document/types.ts";
 import { h, place } from "./dom.ts";
 import { drawIcon } from "./icons.ts";

@@ -8,7 +8,7 @@ import {
   TextSelection,
   type Transaction,
 } from "prosemirror-state";
-import { childrenOf } from "../document/convert.ts";
+import { childrenOf } from "../document/building.ts";
 import { schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";
 

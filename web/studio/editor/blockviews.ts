@@ -1,13 +1,13 @@
 /** Node views of hints, list items, and code. */
-import { DOMSerializer, type Node } from "prosemirror-model";
+import type { Node } from "prosemirror-model";
 import { classes, drawBlock, hintStyle } from "../document/drawing.ts";
 import { copyText } from "../parts/copying.ts";
 import { setData } from "./blockdata.ts";
-import { h, set, sign } from "./dom.ts";
+import { h, renderSpec, set, sign } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { languageName } from "./languages.ts";
 import { openSettings } from "./opening.ts";
-import { words } from "./words.ts";
+import { viewWords as words } from "./viewwords.ts";
 import { dataOf, Drawn, REDRAW } from "./drawn.ts";
 
 /** A view defined by its elements and classes: a paragraph, a heading, a list. */
@@ -17,8 +17,8 @@ export class PlainView extends Drawn {
 
   constructor(...given: ConstructorParameters<typeof Drawn>) {
     super(...given);
-    const { dom, contentDOM } = DOMSerializer.renderSpec(document, drawBlock(this.node));
-    this.dom = dom as HTMLElement;
+    const { dom, contentDOM } = renderSpec(drawBlock(this.node));
+    this.dom = dom;
     this.contentDOM = contentDOM ?? null;
   }
 }

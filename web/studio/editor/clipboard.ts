@@ -7,8 +7,9 @@ import { type EditorState, NodeSelection, Plugin, TextSelection, type Transactio
 import { Transform } from "prosemirror-transform";
 import type { EditorView } from "prosemirror-view";
 import { safeUrl } from "../document/drawing.ts";
-import { schema, uid } from "../document/schema.ts";
-import { childrenOf } from "../document/convert.ts";
+import { uid } from "../document/building.ts";
+import { schema } from "../document/schema.ts";
+import { childrenOf } from "../document/building.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { readCells } from "../document/parsing.ts";
 import { CellSelection, cellsOf } from "./cells.ts";

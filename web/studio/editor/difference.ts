@@ -2,7 +2,9 @@
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import { type EditorState, type Selection, TextSelection, type Transaction } from "prosemirror-state";
 import { type Mappable, ReplaceStep, Transform } from "prosemirror-transform";
-import { childrenOf, isWritten, readTopBlock, same, writeBlock } from "../document/convert.ts";
+import { childrenOf } from "../document/building.ts";
+import { same } from "../document/comparing.ts";
+import { isWritten, readTopBlock, writeBlock } from "../document/convert.ts";
 import type { BlockJson } from "../document/types.ts";
 import { textOf } from "./rescue.ts";
 

@@ -1,5 +1,5 @@
 /** The changes to the blocks of a page, in the format of the API's `update_blocks`. Blocks are identified by their keys. */
-import { same } from "../document/convert.ts";
+import { same } from "../document/comparing.ts";
 import { table } from "../document/table.ts";
 import type { BlockJson, FragmentJson, Json } from "../document/types.ts";
 

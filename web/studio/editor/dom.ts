@@ -1,4 +1,5 @@
 /** Creates small elements of the editor. Node views are plain DOM, because a component for each would be too slow. */
+import type { DOMOutputSpec } from "prosemirror-model";
 
 type Child = globalThis.Node | string | null | undefined | false;
 type Given = Record<string, string | boolean | number | null | undefined | ((event: never) => void)>;
@@ -25,6 +26,25 @@ export function set(element: Element, attributes: Given): void {
     else if (value === null || value === undefined || value === false) element.removeAttribute(name);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
+}
+
+type Spec = [tag: keyof HTMLElementTagNameMap, attributes: Given, ...inside: (Spec | string | 0)[]];
+
+/** Create the element that a node is drawn with, and find the one of its content, which the specification marks with 0. */
+export function renderSpec(spec: DOMOutputSpec): { dom: HTMLElement; contentDOM?: HTMLElement } {
+  const [tag, attributes, ...inside] = spec as unknown as Spec;
+  const dom = h(tag, attributes);
+  let contentDOM: HTMLElement | undefined;
+  for (const one of inside) {
+    if (one === 0) contentDOM = dom;
+    else if (typeof one === "string") dom.append(one);
+    else {
+      const made = renderSpec(one as unknown as DOMOutputSpec);
+      dom.append(made.dom);
+      contentDOM ??= made.contentDOM;
+    }
+  }
+  return { dom, ...(contentDOM ? { contentDOM } : {}) };
 }
 
 /** Create one of the reader's line icons. */

@@ -1,7 +1,7 @@
 /** The base of node views. Plain DOM with the reader's classes. */
 import type { Node } from "prosemirror-model";
 import type { EditorView, NodeView, ViewMutationRecord } from "prosemirror-view";
-import { same } from "../document/convert.ts";
+import { same } from "../document/comparing.ts";
 import type { Data } from "../document/types.ts";
 import type { Surroundings } from "./surroundings.ts";
 

@@ -39,7 +39,7 @@ import { moveChosenRows, selectCells } from "./cells.ts";
 import { cellPosition } from "./grid.ts";
 import { addRow, goToCell, newTable, spotOf } from "./tablecommands.ts";
 import { code, finishing, typingRules } from "./typing.ts";
-import { reveal } from "./views.ts";
+import { reveal } from "./richviews.ts";
 import { words } from "./words.ts";
 
 const { nodes, marks } = schema;
@@ -383,7 +383,7 @@ const selectMore: Command = (state, dispatch, view) => {
 
 /**
  * Move to the start or end of the page; `chosen` selects up to there. The browser's own keys skip blocks that it hasn't
- * rendered (content-visibility in editor.css), so the last paragraph would be left out.
+ * rendered (content-visibility in page.css), so the last paragraph would be left out.
  */
 function goToEdge(edge: (doc: Node) => Selection, chosen: boolean): Command {
   return (state, dispatch) => {

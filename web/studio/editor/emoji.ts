@@ -1,4 +1,4 @@
-/** Emoji by name, loaded when someone starts to write. */
+/** Emoji by name, loaded when someone types the first one. */
 /** The emoji, its name, and alternative names. */
 let known: string[][] = [];
 let asked: Promise<void> | undefined;

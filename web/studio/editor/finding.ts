@@ -4,7 +4,7 @@ import { type EditorState, Plugin, PluginKey, TextSelection } from "prosemirror-
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { h } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
-import { reveal } from "./views.ts";
+import { reveal } from "./richviews.ts";
 import { words } from "./words.ts";
 
 export interface Match {

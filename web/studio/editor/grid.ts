@@ -1,6 +1,6 @@
 /** Tables as a grid: every cell is one place. The header is row 0. */
 import type { Node } from "prosemirror-model";
-import { childrenOf } from "../document/convert.ts";
+import { childrenOf } from "../document/building.ts";
 import type { Data } from "../document/types.ts";
 
 export interface Column extends Data {

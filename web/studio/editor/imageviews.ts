@@ -8,7 +8,7 @@ import { h, set, sign } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import type { Asset, Lookup } from "./lookup.ts";
 import { openSettings } from "./opening.ts";
-import { words } from "./words.ts";
+import { viewWords as words } from "./viewwords.ts";
 import { dataOf, Drawn } from "./drawn.ts";
 
 /** The maximum width of a card's image if two are next to each other. */

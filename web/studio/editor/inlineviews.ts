@@ -4,7 +4,7 @@ import type { Data } from "../document/types.ts";
 import { h, set, sign } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { openSettings } from "./opening.ts";
-import { words } from "./words.ts";
+import { viewWords as words } from "./viewwords.ts";
 import { dataOf, Drawn } from "./drawn.ts";
 import { drawPicture } from "./imageviews.ts";
 

@@ -1,18 +1,23 @@
 /** Creates the view in which a page is edited. It has the same elements as the one for reading, so the text never moves. */
+import "./writing.css";
+import "./boxes.css";
 import { EditorState, NodeSelection } from "prosemirror-state";
-import { type EditorProps, EditorView } from "prosemirror-view";
+import { type EditorProps, EditorView, type NodeViewConstructor } from "prosemirror-view";
+import { readDocument } from "../document/convert.ts";
+import { PlainView } from "./blockviews.ts";
+import { schema } from "../document/schema.ts";
 import { highlighting } from "./highlighting.ts";
 import type { Lookup } from "./lookup.ts";
 import { remarks } from "./threadmarks.ts";
+import { richViews } from "./richviews.ts";
 import type { MountOptions, Surroundings } from "./surroundings.ts";
-import { tableViews } from "./tables.ts";
-import { markViews, nodeViews } from "./views.ts";
+import { markViews, plainViews } from "./views.ts";
 
 /** How the blocks and marks of a page are rendered. */
 export function viewsOf(lookup: Lookup): Pick<EditorProps, "markViews" | "nodeViews"> {
   const around: Surroundings = {
     lookup,
-    mount: mountPage,
+    mount: (place, document) => Promise.resolve(mountPage(place, { doc: readDocument(document), lookup })),
     select: (view, position) => {
       view.dispatch(view.state.tr.setSelection(NodeSelection.create(view.state.doc, position)));
       view.focus();
@@ -20,7 +25,16 @@ export function viewsOf(lookup: Lookup): Pick<EditorProps, "markViews" | "nodeVi
     // The code for editing is large, and reusable content is rarely edited in place.
     writeInPlace: async (options) => (await import("./inplace.ts")).writeInPlace(options, mountPage),
   };
-  return { nodeViews: { ...nodeViews(around), ...tableViews(around) }, markViews: markViews(around) };
+  const plain = Object.values(schema.nodes)
+    .filter((type) => type.isBlock && type.spec.attrs !== undefined && "data" in type.spec.attrs)
+    .map((type): [string, NodeViewConstructor] => [
+      type.name,
+      (node, view, position) => new PlainView(node, view, position, around),
+    ]);
+  return {
+    nodeViews: { ...Object.fromEntries(plain), ...plainViews(around), ...richViews(around) },
+    markViews: markViews(around),
+  };
 }
 
 export function mountPage(

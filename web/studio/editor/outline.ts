@@ -37,10 +37,21 @@ export function headingsOf(view: {
 const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}\p{M}]+(?:['’.-][\p{L}\p{N}\p{M}]+)*/gu;
 
+/** Return the text of a page with spaces between blocks; of a long page the start, with at least `most` characters. */
+export function textOf(doc: Node, most = Infinity): string {
+  let text = "";
+  doc.descendants((node) => {
+    if (text.length >= most) return false;
+    text += node.text ?? (node.isTextblock || node.isInline ? " " : "");
+    return true;
+  });
+  return text;
+}
+
 /** Return the number of words of a page, including code. */
 export function countWords(doc: Node): number {
   let found = 0;
-  for (const _ of doc.textBetween(0, doc.content.size, " ", " ").matchAll(WORD)) found++;
+  for (const _ of textOf(doc).matchAll(WORD)) found++;
   return found;
 }
 

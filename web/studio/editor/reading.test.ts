@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { readDocument } from "../document/convert.ts";
 import type { DocumentJson } from "../document/types.ts";
 import type { Lookup } from "./lookup.ts";
-import { ReadingView } from "./reading.ts";
+import { mountPage } from "./mounting.ts";
+import { showPage } from "./reading.ts";
 
 const never = new Promise<never>(() => {});
 const lookup = {
@@ -31,11 +33,11 @@ const block = (type: string, key: string, nodes: unknown[], data: object = {}) =
   nodes,
 });
 const paragraph = (key: string, ...words: unknown[]) => block("paragraph", key, words);
-const page = (...nodes: unknown[]) => readDocument({ object: "document", nodes } as unknown as DocumentJson);
+const page = (...nodes: unknown[]) => ({ object: "document", nodes }) as unknown as DocumentJson;
 
 function show(...nodes: unknown[]) {
   const place = document.body.appendChild(document.createElement("div"));
-  return new ReadingView(place, { doc: page(...nodes), lookup });
+  return showPage(place, page(...nodes), { lookup });
 }
 
 function select(from: [Node, number], to: [Node, number]) {
@@ -49,21 +51,21 @@ const textsOf = (element: Element) => {
 };
 
 describe("reading", () => {
-  test("adjacent texts with the same mark are in one element", () => {
-    const view = show(paragraph("a", text("One ", ["two ", "bold"], ["three", "bold", "italic"])));
+  test("adjacent texts with the same mark are in one element", async () => {
+    const view = await show(paragraph("a", text("One ", ["two ", "bold"], ["three", "bold", "italic"])));
     expect(view.dom.querySelector("p")!.innerHTML).toBe("One <strong>two <em>three</em></strong>");
     expect(view.dom.querySelector("p")!.getAttribute("dir")).toBe("auto");
   });
 
-  test("code is colored in its language", () => {
+  test("code is colored in its language", async () => {
     const line = block("code-line", "b", [text("return 1  # one")]);
-    const view = show(block("code", "a", [line], { syntax: "python" }));
+    const view = await show(block("code", "a", [line], { syntax: "python" }));
     expect([...view.dom.querySelectorAll(".line span")].map((one) => `${one.className} ${one.textContent}`))
       .toEqual(["k return", "m 1", "c # one"]);
   });
 
-  test("threads are marked in the text and on whole blocks", () => {
-    const view = show(
+  test("threads are marked in the text and on whole blocks", async () => {
+    const view = await show(
       block("hint", "h", [paragraph("a", text("Read ", ["this", "bold"], " now"))]),
       paragraph("b", text("All")),
     );
@@ -78,8 +80,11 @@ describe("reading", () => {
     expect(view.dom.textContent).toBe("Read this nowAll");
   });
 
-  test("the selection is a block and the text in it", () => {
-    const view = show(paragraph("a", text("One two ", ["three", "bold"])), paragraph("b", text("Four")));
+  test("the selection is a block and the text in it", async () => {
+    const view = await show(
+      paragraph("a", text("One two ", ["three", "bold"])),
+      paragraph("b", text("Four")),
+    );
     const [first, bold] = textsOf(view.dom);
     select([first!, 4], [bold!, 3]);
     expect(view.chosen()).toEqual({ block: "a", words: "One two three", quote: "two thr" });
@@ -89,20 +94,47 @@ describe("reading", () => {
     expect(view.chosen()).toEqual({ block: "b", words: "Four" });
   });
 
-  test("another version keeps the elements of unchanged blocks, and their positions", () => {
+  test("another version keeps the elements of unchanged blocks, and their positions", async () => {
     const [one, three] = [paragraph("a", text("One")), paragraph("c", text("Three"))];
-    const view = show(one, three);
+    const view = await show(one, three);
     const [first, last] = view.dom.children;
-    view.update(page(one, paragraph("b", text("Two, longer")), three));
+    await view.update(page(one, paragraph("b", text("Two, longer")), three));
     expect([...view.dom.children].map((each) => each.textContent)).toEqual(["One", "Two, longer", "Three"]);
     expect([view.dom.children[0], view.dom.children[2]]).toEqual([first, last]);
     const [, , words] = textsOf(view.dom);
     select([words!, 0], [words!, 5]);
     expect(view.chosen()).toEqual({ block: "c", words: "Three", quote: "Three" });
-    view.update(page(three));
+    await view.update(page(three));
     expect(view.dom.textContent).toBe("Three");
     expect(view.nodeDOM(0)).toBe(last);
     view.destroy();
     expect(view.dom.childNodes.length).toBe(0);
+  });
+
+  test("a break is a break", async () => {
+    const view = await show(paragraph("a", text("One\nTwo")));
+    expect(view.dom.querySelector("p")!.innerHTML).toBe("One<br>Two");
+  });
+
+  /** Return the elements of a page without those that only the editor adds between them. */
+  const drawn = (element: Element): string =>
+    element.innerHTML.replace(/<(br|img) class="ProseMirror-[^>]*>/g, "").replace(
+      / (?:contenteditable|draggable|class|dir)="[^"]*"/g,
+      "",
+    );
+
+  const documents = JSON.parse(readFileSync("generated/documents.json", "utf8")) as Record<
+    string,
+    DocumentJson
+  >;
+  const place = () => document.createElement("div");
+  test.each(Object.entries(documents))("%s is read with the elements of the editor", async (_, given) => {
+    const doc = readDocument(given);
+    // The editor shows a card for what it can't write.
+    if (doc.toString().includes("opaque")) return;
+    const edited = mountPage(place(), { doc, lookup });
+    const view = await showPage(place(), given, { lookup });
+    await Promise.resolve();
+    expect(drawn(view.dom)).toBe(drawn(edited.dom));
   });
 });

@@ -1,22 +1,22 @@
 /**
  * Shows a page for reading, with the same elements as the editor. The editor itself, which is large, isn't loaded for it.
  */
-import { DOMSerializer, type Mark, type Node } from "prosemirror-model";
+import type { Mark, Node } from "prosemirror-model";
 import type { EditorView, MarkViewConstructor, NodeView, NodeViewConstructor } from "prosemirror-view";
 import { drawBlock, drawInline, drawMark } from "../document/drawing.ts";
+import { shownDocument } from "../document/shown.ts";
+import type { DocumentJson } from "../document/types.ts";
 import type { About, Remark } from "./base.ts";
 import { colorsOf } from "./coloring.ts";
-import { h, place } from "./dom.ts";
+import { h, place, renderSpec } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import type { Lookup } from "./lookup.ts";
 import { aboutBlock, aboutRange, markOf, placesOf, type RemarkPlace, scrollTo } from "./quotes.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { tableViews } from "./tables.ts";
-import { markViews, nodeViews } from "./views.ts";
-import { words } from "./words.ts";
+import { isRich, markViews, plainViews } from "./views.ts";
+import { viewWords as words } from "./viewwords.ts";
 
 export interface ReadingOptions {
-  doc: Node;
   lookup: Lookup;
   /** Called to comment on a target; undefined if comments aren't offered. */
   oncomment?: (about: About) => void;
@@ -48,6 +48,25 @@ interface Span {
   attributes: Record<string, string>;
 }
 
+/** The views of types that most pages don't have, once a page had one. */
+let rich: typeof import("./richviews.ts") | undefined;
+
+/** Return the nodes of a page, once the code to draw them is loaded. */
+async function load(document: DocumentJson): Promise<Node> {
+  const doc = shownDocument(document);
+  if (isRich(doc)) rich ??= await import("./richviews.ts");
+  return doc;
+}
+
+/** Show a page in an element. */
+export async function showPage(
+  element: HTMLElement,
+  document: DocumentJson,
+  options: ReadingOptions,
+): Promise<ReadingView> {
+  return new ReadingView(element, await load(document), options);
+}
+
 export class ReadingView {
   readonly editable = false;
   readonly dom: HTMLElement;
@@ -62,18 +81,19 @@ export class ReadingView {
   #nodeViews: Record<string, NodeViewConstructor>;
   #markViews: Record<string, MarkViewConstructor>;
   #stop = new AbortController();
+  #around: Surroundings;
   /** The block that was clicked last. */
   #clicked: Node | undefined;
 
-  constructor(element: HTMLElement, { doc, lookup, oncomment, onremark }: ReadingOptions) {
-    const around: Surroundings = {
+  constructor(element: HTMLElement, doc: Node, { lookup, oncomment, onremark }: ReadingOptions) {
+    this.#around = {
       lookup,
-      mount: (inside, options) => new ReadingView(inside, options),
+      mount: (inside, page) => showPage(inside, page, { lookup }),
       select: () => {},
       writeInPlace: () => Promise.reject(new Error("not editable")),
     };
-    this.#nodeViews = { ...nodeViews(around), ...tableViews(around) };
-    this.#markViews = markViews(around);
+    this.#nodeViews = this.#views();
+    this.#markViews = markViews(this.#around);
     this.#doc = doc;
     this.dom = element;
     element.classList.add("ProseMirror", "prose");
@@ -85,6 +105,10 @@ export class ReadingView {
       if (id && !target.closest("a, button")) onremark?.(id);
     }, { signal: this.#stop.signal });
     if (oncomment) this.#offer(oncomment);
+  }
+
+  #views(): Record<string, NodeViewConstructor> {
+    return { ...plainViews(this.#around), ...rich?.richViews(this.#around) };
   }
 
   get state(): { doc: Node } {
@@ -101,7 +125,10 @@ export class ReadingView {
   }
 
   /** Show another version. Unchanged blocks at the start and end stay the same elements. */
-  update(doc: Node): void {
+  async update(document: DocumentJson): Promise<void> {
+    const doc = await load(document);
+    if (this.#stop.signal.aborted) return;
+    this.#nodeViews = this.#views();
     const before = this.#tops;
     const most = Math.min(before.length, doc.childCount);
     let start = 0;
@@ -190,8 +217,8 @@ export class ReadingView {
       inside = view.contentDOM;
     } else {
       const spec = node.isInline ? drawInline(node) : drawBlock(node);
-      const made = DOMSerializer.renderSpec(document, spec);
-      dom = made.dom as HTMLElement;
+      const made = renderSpec(spec);
+      dom = made.dom;
       inside = made.contentDOM;
     }
     this.#shown.set(dom, { node, top, at, inside: inside ?? undefined });
@@ -237,7 +264,7 @@ export class ReadingView {
   #markElement(mark: Mark): HTMLElement {
     const make = this.#markViews[mark.type.name];
     if (make) return make(mark, this as unknown as EditorView, true).dom as HTMLElement;
-    return DOMSerializer.renderSpec(document, drawMark(mark)).dom as HTMLElement;
+    return renderSpec(drawMark(mark)).dom;
   }
 
   /** Render a text in parts, each in the spans that contain it. `start`: the position of its block's content. */

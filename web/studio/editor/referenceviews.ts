@@ -6,7 +6,7 @@ import { h, sign } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import type { Target } from "./lookup.ts";
 import { openSettings } from "./opening.ts";
-import { words } from "./words.ts";
+import { viewWords as words } from "./viewwords.ts";
 import { dataOf, Drawn } from "./drawn.ts";
 
 /** A reference as a card of the full width. */
@@ -158,15 +158,12 @@ export class ReusableView extends Drawn {
         return;
       }
       this.#title.textContent = found.title;
-      const { readDocument } = await import("../document/convert.ts");
-      if (this.#writes || this.#gone) return;
-      this.#inside?.destroy();
       const place = h("div");
+      const inside = await this.around.mount(place, found.document);
+      if (this.#writes || this.#gone) return inside.destroy();
+      this.#inside?.destroy();
+      this.#inside = inside;
       this.#body.replaceChildren(place);
-      this.#inside = this.around.mount(place, {
-        doc: readDocument(found.document),
-        lookup: this.around.lookup,
-      });
     }, () => {});
   }
 

@@ -6,7 +6,7 @@ import type { Node } from "prosemirror-model";
 import type { Transaction } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
-import { same } from "../document/convert.ts";
+import { same } from "../document/comparing.ts";
 import { documentType } from "../document/schema.ts";
 import { type FieldType, table } from "../document/table.ts";
 import type { Data, Json, Ref } from "../document/types.ts";

@@ -1,7 +1,8 @@
 /** The state of a page in a tab with live editing, stored in this browser. */
 import type { EditorState, Transaction } from "prosemirror-state";
 import { Step } from "prosemirror-transform";
-import { childrenOf, writeDocument } from "../document/convert.ts";
+import { childrenOf } from "../document/building.ts";
+import { writeDocument } from "../document/convert.ts";
 import { schema } from "../document/schema.ts";
 import type { BlockJson } from "../document/types.ts";
 import { replaceTop } from "./difference.ts";

@@ -2,12 +2,13 @@
 import type { Node } from "prosemirror-model";
 import type { Plugin, Transaction } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
+import type { DocumentJson } from "../document/types.ts";
 import type { Lookup } from "./lookup.ts";
 
 export interface Surroundings {
   lookup: Lookup;
-  /** Mount a document inside this one. */
-  mount: (place: HTMLElement, options: MountOptions) => { destroy(): void };
+  /** Mount a document inside this one, to be read. */
+  mount: (place: HTMLElement, document: DocumentJson) => Promise<{ destroy(): void }>;
   /** Select the node at a position. */
   select: (view: EditorView, position: number) => void;
   /** Open reusable content for editing in place. */

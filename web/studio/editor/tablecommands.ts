@@ -2,7 +2,7 @@
 import type { Node } from "prosemirror-model";
 import { type Command, type EditorState, Selection, type Transaction } from "prosemirror-state";
 import type { Transform } from "prosemirror-transform";
-import { childrenOf } from "../document/convert.ts";
+import { childrenOf } from "../document/building.ts";
 import { safeUrl } from "../document/drawing.ts";
 import { schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";

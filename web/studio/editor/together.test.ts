@@ -14,8 +14,9 @@ import {
   Transform,
 } from "prosemirror-transform";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { childrenOf } from "../document/convert.ts";
-import { newKey, schema, uid } from "../document/schema.ts";
+import { childrenOf } from "../document/building.ts";
+import { uid } from "../document/building.ts";
+import { newKey, schema } from "../document/schema.ts";
 import { uniqueKeys } from "./blockkeys.ts";
 import { followed, replaceTop } from "./difference.ts";
 import { type Batch, type Kept, REMOTE, type Rescue, type Sending, Together } from "./together.ts";

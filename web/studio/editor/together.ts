@@ -11,7 +11,7 @@ import { Fragment, type Node } from "prosemirror-model";
 import { isHistoryTransaction } from "prosemirror-history";
 import type { EditorState, Transaction } from "prosemirror-state";
 import { AttrStep, Mapping, ReplaceAroundStep, ReplaceStep, Step, Transform } from "prosemirror-transform";
-import { childrenOf } from "../document/convert.ts";
+import { childrenOf } from "../document/building.ts";
 import { followed, replaceTop } from "./difference.ts";
 import {
   byKey,

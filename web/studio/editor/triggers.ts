@@ -2,11 +2,12 @@
 import { NodeSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { emojiCode, isPlayed } from "../document/drawing.ts";
-import { schema, uid } from "../document/schema.ts";
+import { uid } from "../document/building.ts";
+import { schema } from "../document/schema.ts";
 import { insertBlock } from "./blocks.ts";
 import { type Choice, closeCompletion, type Trigger } from "./completing.ts";
 import { h } from "./dom.ts";
-import { findEmoji } from "./emoji.ts";
+import { findEmoji, loadEmoji } from "./emoji.ts";
 import { drawIcon } from "./icons.ts";
 import { findInserts, type Insert } from "./inserts.ts";
 import type { Finders, FindPages, Found } from "./linking.ts";
@@ -241,8 +242,10 @@ export function triggers({ pages, files, people, askFor, shared, preview }: Sour
       label: words.emoji,
       least: 2,
       hint: () => null,
-      find: (typed) =>
-        findEmoji(typed, 8).map(({ sign, name }) => ({
+      find: () => [],
+      async more(typed) {
+        await loadEmoji();
+        return findEmoji(typed, 8).map(({ sign, name }) => ({
           title: name.replaceAll("_", " "),
           sign: h("span", { class: "completion-sign bare" }, sign),
           take: (view, from, to) =>
@@ -253,7 +256,8 @@ export function triggers({ pages, files, people, askFor, shared, preview }: Sour
                 schema.nodes.emoji!.create({ data: { code: emojiCode(sign) } }),
               ).scrollIntoView(),
             ),
-        })),
+        }));
+      },
     },
     {
       pattern: /(?:^|[\s(])@((?:[^\s@][^@]{0,30})?)$/,

@@ -1,27 +1,10 @@
 /** The texts of the editor by short names for its plain functions. */
 import { t } from "../../shared/words.ts";
+import { viewWords } from "./viewwords.ts";
 
 export const words = {
-  done: t("done"),
-  toDo: t("toDo"),
-  copy: t("copy"),
-  copied: t("copied"),
-  codeSettings: t("languageAndTitle"),
-  settings: t("settings"),
-  editFormula: t("editFormula"),
-  valid: t("valid"),
-  invalidDiagram: t("invalidDiagram"),
-  nextStyle: t("anotherStyle"),
-  notFound: t("notFound"),
+  ...viewWords,
   brokenLink: t("brokenLink"),
-  tabs: t("tabs"),
-  tab: t("tab"),
-  addTab: t("addTab"),
-  if: t("condition"),
-  table: t("table"),
-  addRow: t("addRow"),
-  addColumn: t("addColumn"),
-  column: t("column"),
   columnType: t("type"),
   columnTypes: {
     text: t("text"),
@@ -45,11 +28,6 @@ export const words = {
   hideHead: t("hideHeaderRow"),
   asGrid: t("showAsTable"),
   asCards: t("showAsCards"),
-  opaque: t("unsupportedContent"),
-  hints: { info: t("note"), success: t("success"), warning: t("warning"), danger: t("danger") } as Record<
-    string,
-    string
-  >,
   find: t("findInPage"),
   findAndReplace: t("findAndReplace"),
   replaceWith: t("replaceWith"),
@@ -63,7 +41,6 @@ export const words = {
   yourself: t("youInAnotherTab"),
   writeHere: t("writeOrPressForBlocks"),
   heading: t("heading"),
-  toolbar: t("text"),
   link: t("link"),
   linkTo: t("pasteLinkOrSearchPages"),
   removeLink: t("removeLink"),
@@ -78,7 +55,6 @@ export const words = {
   reusables: t("reusableContents"),
   variables: t("variables"),
   makeReusable: t("convertToReusableContent"),
-  edit: t("edit"),
   people: t("people"),
   insert: t("insert"),
   blocksGroup: t("blocks"),
@@ -102,7 +78,6 @@ export const words = {
     violet: t("violet"),
     cyan: t("cyan"),
   } as Record<string, string>,
-  comment: t("comment"),
   more: t("more"),
   clear: t("clearFormatting"),
   marks: {
@@ -147,21 +122,4 @@ export const words = {
   moveDown: t("moveDown"),
   whoSees: t("visibleTo"),
   delete: t("delete"),
-  title: t("title"),
-  description: t("description"),
-  describe: t("addDescription"),
-  untitled: t("untitled"),
-  content: t("pageContent"),
-  blocks: {
-    reusable_content: t("reusableContent"),
-    swagger: t("apiOperation"),
-    openapi_operation: t("apiOperation"),
-    openapi_schemas: t("apiSchemas"),
-    openapi_webhook: t("apiWebhook"),
-    integration: t("integration"),
-    update: t("update"),
-    prompt: t("prompt"),
-    api_method: t("apiMethod"),
-    api_part: t("part"),
-  } as Record<string, string>,
 };

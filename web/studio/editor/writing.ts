@@ -5,7 +5,8 @@ import { Plugin, PluginKey, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
-import { same, writeBlock } from "../document/convert.ts";
+import { same } from "../document/comparing.ts";
+import { writeBlock } from "../document/convert.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
 import { changeContent, type Changes } from "../state/changing.ts";
 import { readBytes } from "../state/fileInput.ts";
@@ -20,7 +21,6 @@ import { cellTools } from "./celltools.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
 import { editingPlugins } from "./editing.ts";
-import { loadEmoji } from "./emoji.ts";
 import { finding, openFind } from "./finding.ts";
 import { blockHandle } from "./handle.ts";
 import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./storeddrafts.ts";
@@ -144,7 +144,6 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const place = { space, change, page };
   const left = await leftDrafts(space, change, page).catch((): Draft[] => []);
   const opened = subject.changes ? undefined : await openLive(place);
-  void loadEmoji();
   showSettingsWith(showSettings);
 
   let view: EditorView | undefined;

@@ -1,6 +1,7 @@
 /** Compares the blocks of two states of a page. Blocks keep their keys, so they are paired by key. */
 import type { Node } from "prosemirror-model";
-import { childrenOf, readDocument, writeBlock } from "../document/convert.ts";
+import { childrenOf } from "../document/building.ts";
+import { readDocument, writeBlock } from "../document/convert.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
 
 export interface Row {

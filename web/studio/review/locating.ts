@@ -1,6 +1,6 @@
 /** Finds the block of a page for a piece of Markdown, so that conflicts look like the page. */
 import type { Node } from "prosemirror-model";
-import { childrenOf } from "../document/convert.ts";
+import { childrenOf } from "../document/building.ts";
 
 const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, "");
 

@@ -5,7 +5,7 @@ import {
   listOrganizationsForAuthenticatedUser,
   updateOrganizationMemberLastSeenAt,
 } from "../api/organizations.ts";
-import { listSites } from "../api/sites.ts";
+import { listSites } from "../api/published.ts";
 import {
   getCollectionById,
   getSpaceById,

@@ -3,7 +3,6 @@ import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import {
-  aggregateSiteEvents,
   getSiteById,
   getSiteCustomizationById,
   getSitePublishingPreviewById,
@@ -15,6 +14,7 @@ import {
 } from "../api/sites.ts";
 import { MAIN } from "../addresses.ts";
 import { readLevel } from "./parts.ts";
+import { countMost } from "./counts.ts";
 import { notices } from "./notices.svelte.ts";
 import { refresh, resource } from "./resource.svelte.ts";
 
@@ -118,44 +118,6 @@ export async function enterPreview(path: SitePath): Promise<void> {
   location.replace(url);
 }
 
-/** Load counts of events: a row for each group, with values by column. */
-export async function countEvents(
-  path: SitePath,
-  body: Schemas["Aggregate"],
-): Promise<Record<string, unknown>[]> {
-  const { columns } = await aggregateSiteEvents(path, body);
-  return (columns[0]?.values ?? []).map((_, at) =>
-    Object.fromEntries(columns.map(({ column, values }) => [column, values[at]]))
-  );
-}
-
-const DAY = 86_400_000;
-
-/** Return the start of a period of this many days that ends today, in the server's time zone; `back`: periods before. */
-export function lastDays(days: number, back = 0): { from: string; to: string } {
-  const end = Math.floor(Date.now() / DAY) * DAY + DAY - back * days * DAY;
-  return { from: new Date(end - days * DAY).toISOString(), to: new Date(end).toISOString() };
-}
-
-/** Load the most frequent values of a column in the last days. */
-export async function countMost(
-  path: SitePath,
-  days: number,
-  column: Schemas["Column"]["column"],
-  where: Schemas["Filter"][],
-  limit = 50,
-): Promise<{ name: unknown; count: number }[]> {
-  const rows = await countEvents(path, {
-    range: lastDays(days),
-    select: [{ column: "eventsCount" }],
-    order: { by: { column: "eventsCount" }, direction: "desc" },
-    groupBy: [{ column }],
-    where,
-    limit,
-  });
-  return rows.map((row) => ({ name: row[column], count: Number(row.eventsCount) }));
-}
-
 /** Load searches of the last days without an opened result, most frequent first. */
 export const searchesInVain = (path: SitePath, days: number) =>
   resource(`site/${path.siteId}/insights/${days}/unanswered`, async () => {
@@ -168,29 +130,4 @@ export const searchesInVain = (path: SitePath, days: number) =>
     const found = new Set(opened.map((one) => one.name));
     return asked.filter((one) => one.name && !found.has(one.name)).slice(0, 50)
       .map((one) => ({ query: String(one.name), count: one.count }));
-  });
-
-/** Return how often a page of a space was read on a site in the last 30 days, and the percentage of ratings that are
- * positive; unknown without ratings. */
-export const readersOf = (path: SitePath, space: string, page: string) =>
-  resource(`site/${path.siteId}/insights/pages/${space}/${page}`, async () => {
-    const rows = await countEvents(path, {
-      range: lastDays(30),
-      where: [
-        { column: "page", values: [{ space, page }] },
-        { column: "eventType", values: ["page_view", "page_post_feedback"] },
-      ],
-      groupBy: [{ column: "eventType" }],
-      select: [{ column: "eventsCount" }, { column: "pageFeedbackRating" }],
-    });
-    const of = (type: string) => rows.find((row) => row.eventType === type);
-    const { good = 0, ok = 0, bad = 0 } = (of("page_post_feedback")?.pageFeedbackRating ?? {}) as Record<
-      string,
-      number
-    >;
-    const rated = good + ok + bad;
-    return {
-      read: Number(of("page_view")?.eventsCount ?? 0),
-      helpful: rated ? Math.round(good / rated * 100) : undefined,
-    };
   });

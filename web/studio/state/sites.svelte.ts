@@ -1,5 +1,5 @@
 /** The sites on which readers see a space. */
-import { listSites, listSiteSpaces } from "../api/sites.ts";
+import { listSites, listSiteSpaces } from "../api/published.ts";
 import { resource } from "./resource.svelte.ts";
 
 export interface Published {
