@@ -12,7 +12,7 @@ from octavo.kit.http.asgi import Application
 _UNREAD = 64 * 1024
 """Bytes of a response that wait to be read before the application has to wait."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
-"""What would split a response where it came into a header."""
+"""Characters that would split a response if they occurred in a header."""
 
 
 class CutOff(Exception):

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from random import Random
 
 WORD = re.compile(r"[zZ]q[a-z]{8}|ZQ[A-Z]{8}")
-"""As it is written, with a capital or in capitals; in letters of any size an id may look like one."""
+"""Words as they are written, in lowercase or capitals. In mixed case, an id might look like one."""
 COMMON = "everywhere"
-"""Stands in every paragraph, seen or not."""
+"""Word in every paragraph, visible or hidden."""
 
 CONDITIONS = [
     ("space.vars.yes", True),

@@ -262,7 +262,7 @@ BEGIN
   END LOOP;
 END $$
 """
-"""To truncate a table takes a file, so that only those are that hold something."""
+"""Truncate only tables that have rows, because truncating a table takes a file."""
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -20,7 +20,7 @@ from tools import absent
 
 _NAMES = ("firefox-esr", "firefox")
 _SECONDS = PATIENCE
-"""How long a command, or what is waited for, may take."""
+"""Maximum seconds for a command or for an awaited result."""
 _LOST_SECONDS = 10
 """After how long a search is begun anew: one that a page is left beneath is never answered."""
 _ENDED = re.compile("can’t establish a connection|was interrupted while the page was loading")

@@ -145,6 +145,47 @@ def test_every_command_is_in_the_manual() -> None:
     assert not missing
 
 
+# --- labels -------------------------------------------------------------------------------------------
+
+ACTION = re.compile(r"(?<!\*)\b(?:[Ss]elect|[Oo]pen|[Cc]hoose|[Cc]lick)\b([^.;:]*)")
+BOLD = re.compile(r"\*\*(.+?)\*\*")
+OTHER_TOOLS = {"Export space", "Portable ZIP", "XML"}
+"""Labels in other tools, from which content is exported."""
+
+
+def _label_texts() -> tuple[set[str], list[re.Pattern[str]]]:
+    """Return the labels of the app and of the sign-in pages, and patterns for labels with placeholders. A label in the
+    manual can leave out what follows the first words, such as `Add to` for `Add to #{number}`."""
+    catalog = msgspec.json.decode(
+        (ROOT / "web/shared/words/en.json").read_bytes(), type=dict[str, str | dict[str, str]]
+    )
+    texts = {
+        text for entry in catalog.values() for text in ([entry] if isinstance(entry, str) else entry.values())
+    }
+    for page in (ROOT / "src/octavo/organization/portal/static").glob("*.html"):
+        texts.update(re.findall(r"<button[^>]*>([^<]+)</button>", page.read_text()))
+    composed = [text for text in texts if re.match(r"\w{3}.*\{", text)]
+    texts.update(found[0] for text in composed if (found := re.match(r"[\w ]*\w(?=\W*\{)", text)))
+    patterns = [re.compile(re.sub(r"\\\{\w+\\\}", ".+", re.escape(text))) for text in composed]
+    return texts, patterns
+
+
+def test_every_label_to_select_is_in_the_app() -> None:
+    texts, patterns = _label_texts()
+    seen, wrong = 0, []
+    for page, text in _texts():
+        prose = FENCED.sub(lambda block: " " * len(block[0]), text)
+        for action in ACTION.finditer(prose):
+            # A label can be a path, such as `Settings → Webhooks`, or a sign, such as `+`.
+            for part in (part for label in BOLD.findall(action[1]) for part in label.split(" → ")):
+                seen += 1
+                known = part in texts or part in OTHER_TOOLS or not re.search(r"\w", part)
+                if not known and not any(pattern.fullmatch(part) for pattern in patterns):
+                    wrong.append(f"{_where(page, prose, action.start())}: {part}")
+    assert seen > 200
+    assert not wrong, "\n".join(wrong)
+
+
 # --- operations ---------------------------------------------------------------------------------------
 
 CALL = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (?:(?:\.\.\.|…)(?=/)|/v1(?=/))?(/[^\s?]*)(?:\?(\S+))?$")

@@ -23,7 +23,7 @@ from octavo.organization.spaces.store import insert_space
 from octavo.settings import load
 
 LINKS = 20
-"""On each page: so many that the index is written in batches."""
+"""Number of links on each page, so that the index is written in batches."""
 _BEYOND = """SELECT count(*) FROM page_versions p JOIN branches b ON b.id = p.branch_id
              WHERE p.from_seq > b.sequence"""
 OCTAVO = Path(sys.executable).with_name("octavo")

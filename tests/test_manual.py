@@ -22,14 +22,14 @@ TUTORIAL = DOCS / "tutorial.md"
 BLOCKS = re.compile(r"^```sh\n(.*?)^```$", re.M | re.S)
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 SOMEWHERE = "127.0.0.1:9"
-"""In the place of hosts that the manual names for others: nobody listens there."""
+"""Replacement for other hosts in the manual. Nothing listens there."""
 
 ELSEWHERE = {
     TUTORIAL: "below",
     DOCS / "integrations/ten-minutes.md": "tests/developing",
     DOCS / "content/blocks.md": "code as a writer shows it",
 }
-"""Pages whose commands are not run with those of the others: who runs them, or why nobody does."""
+"""Pages whose commands are not run with the others, and where they are tested instead."""
 
 CURL = """
 set -eo pipefail
@@ -41,7 +41,7 @@ curl() {
   esac
 }
 """
-"""In a shell of ours a call that is refused ends the page."""
+"""Shell functions that end a page when one of its calls fails."""
 
 BEFORE = {
     "access/people.md": """
@@ -63,7 +63,7 @@ curl "$OCTAVO/v1/integrations/$NAME" -H "Authorization: Bearer $TOKEN" -d '{"tit
     "integrations/writing.md": "echo 'export default {async fetch() { return new Response(); }}' > script.js",
     "quickstart.md": "cd program",
 }
-"""What a page takes for granted, beside the variables that all pages have."""
+"""Commands that a page requires, in addition to the variables that all pages have."""
 
 
 def blocks_of(page: Path) -> list[str]:

@@ -12,7 +12,7 @@ from settled import PATIENCE
 TESTS = Path(__file__).parent
 WAITS = {"wait", "join", "take", "acquire", "result"}
 LONG = 60.0
-"""Seconds from which on a limit is there to end a test that hangs."""
+"""Seconds from which a limit counts as the end of a test that hangs."""
 GLANCE = 1.0
 """Seconds below which a wait only looks that something does not come: a slow machine makes such a look blind, and no
 test fail."""

@@ -33,7 +33,7 @@ SERVING = {
 """Packages of others that each process needs for what it is asked most. Whatever else one needs (Git, SAML,
 PDFs, feeds, formulas, listings) is loaded by the function that uses it."""
 MODULES_OF_OTHERS = 560
-"""Beside our own, the standard library's included."""
+"""Number of modules from other packages, including the standard library's."""
 HELP_MODULES = 90
 
 

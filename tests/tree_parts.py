@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 Get = Callable[..., Any]
-"""Asks for a path below the content of some base, with a query."""
+"""Function that requests a path of some content, with a query."""
 
 SHOWN = ("id", "type", "title", "hidden", "path", "emoji", "icon")
 

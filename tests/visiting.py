@@ -12,7 +12,7 @@ from octavo.kit.context import Context
 from octavo.sites.insights.queueing import EventQueue
 
 ADDRESS = "203.0.113.9"
-"""Where visitors are, as the server sees it."""
+"""IP address of visitors as the server sees it."""
 
 
 class Visitor:

@@ -78,17 +78,17 @@ CAST = (*MEMBERS, STRANGER, NOBODY)
 URL = "http://octavo.test"
 
 PRODUCT_HASHER = passwords._HASHER
-"""What the product hashes passwords with. In tests that costs next to nothing."""
+"""Hasher of the product's passwords. In tests, hashing costs nearly nothing."""
 passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 turns.PAUSE = 0
-"""Between short transactions others may write. In tests nobody waits for that."""
+"""Pause between short transactions, in which others may write. Tests don't wait for it."""
 
 PASSWORD = "correct horse battery"
-"""Of everybody."""
+"""Password of every account."""
 
 CONTENT = Path(__file__).parent / "handbook"
-"""What the space of each organization holds: a small real documentation repository."""
+"""Content of each organization's space: a small real documentation repository."""
 
 PETS = Path(__file__).parent / "pets.yaml"
 """The API specification of each organization."""
@@ -436,7 +436,7 @@ export default { async fetch(request) {
   const element = { type: "block", children: [{ type: "text", children: "Hello" }] };
   return Response.json({ type: "element", element, state: {}, props: event.props });
 } };"""
-"""Of the integrations that are furnished."""
+"""Script of the integrations in the test world."""
 
 
 def _furnish_integrations(world: World, place: Place) -> None:
@@ -588,7 +588,7 @@ def _furnish_conversations(world: World, place: Place) -> None:
     analyze_conversations(world.context, ids["organizationId"])
     with world.context.db.write() as tx:
         # The job that just was done.
-        tx.run("DELETE FROM jobs WHERE kind = 'analyseConversations'")
+        tx.run("DELETE FROM jobs WHERE kind = 'analyzeConversations'")
 
     def first(path: str) -> Any:
         return world.get(place.admin, place.path(path))["items"][0]

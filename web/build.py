@@ -126,9 +126,9 @@ def _generate_nodes() -> None:
     from octavo.core.editor.schema import VERSION
 
     named = [
-        [sign, *(name.strip(":").lower() for name in (told["en"], *told.get("alias", ())))]
-        for sign, told in EMOJI_DATA.items()
-        if told["status"] == 2 and "skin_tone" not in told["en"]
+        [sign, *(name.strip(":").lower() for name in (names["en"], *names.get("alias", ())))]
+        for sign, names in EMOJI_DATA.items()
+        if names["status"] == 2 and "skin_tone" not in names["en"]
     ]
     _write(GENERATED / "emoji.json", json.dumps(named, ensure_ascii=False, separators=(",", ":")))
 
@@ -202,7 +202,7 @@ def customization() -> str:
         labels = setting.names | {value: text(key) for value, key in setting.options.items()}
         if setting.control != "switch" and labels.keys() != set(values):
             raise ValueError(f"{path}: values and labels differ: {labels.keys() ^ set(values)}")
-        told = {
+        field = {
             "path": path,
             "section": setting.section,
             "control": setting.control,
@@ -215,7 +215,7 @@ def customization() -> str:
             "siteOnly": setting.site_only,
             "optional": declared.optional,
         }
-        lines += f"  {_script(told)},\n"
+        lines += f"  {_script(field)},\n"
     titles = {name: text(name) for name in get_args(Section) if name != "main"}
     return (
         'import { t } from "../shared/words.ts";\n\n'

@@ -100,6 +100,8 @@ export default defineConfig({
     root: here,
     include: ["{shared,studio,reader,portal}/**/*.test.ts"],
     environment: "happy-dom",
+    // A worker for each file would take most of the time.
+    isolate: false,
     // Tests don't depend on the speed of the machine.
     testTimeout: 600_000,
   },

@@ -108,7 +108,7 @@ def _ready(context: Context) -> Route:
 
 
 def _home(settings: Settings) -> Callable[[Request], Answer]:
-    """Return the handler of the root when the app is not built: a page for people, JSON for programs."""
+    """Return the handler of the root when the app is not built: a page for people, JSON for apps."""
     headers = {"cache-control": "no-cache", "vary": "accept", **_page_headers(CONTENT_SECURITY_POLICY)}
     told = {
         "name": "Octavo",
@@ -470,8 +470,11 @@ async def _run(
             listener.leave()
         runtime.hub.end_streams()
         await asyncio.sleep(_LINGER)
+    closing = [asyncio.ensure_future(listener.close(_PATIENCE)) for listener in listeners]
+    # Their clients reconnect at once, and this process should accept no connections by then.
+    await asyncio.sleep(0)
     runtime.hub.close()
-    await asyncio.gather(*(listener.close(_PATIENCE) for listener in listeners))
+    await asyncio.gather(*closing)
     await runtime.stop()
 
 

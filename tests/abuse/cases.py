@@ -278,7 +278,7 @@ FRAMINGS: dict[str, Change] = {
     "connection names framing": _add(b"Connection: Content-Length, Transfer-Encoding, Host"),
     "connection close and keep-alive": _add(b"Connection: keep-alive, close"),
 }
-"""What may be odd about a head. Each changes a plain one."""
+"""Irregular request heads. Each function changes a plain one."""
 
 BODIES = (
     "exact",

@@ -14,13 +14,13 @@ from .subjects import Subject
 MARKER = re.compile(rb"m[0-9a-f]+x[0-9a-f]+x\d")
 _AT_ONCE = 100
 _STALLED = 0.2
-"""Seconds after which a server that takes no more is left alone. A slower one is sent less, and no test fails
-for that."""
+"""Seconds after which a server that accepts no more data is no longer sent any. A slower server is sent less,
+which fails no test."""
 _QUIET, _SLOW = 0.05, 0.25
-"""Seconds without an answer after which none is waited for, the second while fewer came than h11 sees
-requests: one that comes later is not looked at."""
+"""Seconds without a response after which the client stops waiting. The second applies while fewer responses
+arrived than h11 sees requests."""
 _PATIENCE = 60
-"""Seconds for answers that must come."""
+"""Seconds to wait for responses that must arrive."""
 _KEPT = 1 << 22
 
 

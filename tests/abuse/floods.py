@@ -12,7 +12,7 @@ from .cases import Words
 from .subjects import Subject
 
 _STALLED = 0.5
-"""Seconds after which a server that takes no more is left alone."""
+"""Seconds after which a server that accepts no more data is no longer sent any."""
 _PATIENCE = 120
 
 

@@ -10,7 +10,7 @@ import h11
 
 _HEAD_LIMIT = 1 << 24
 _REFUSALS = frozenset({400, 405, 408, 411, 413, 414, 415, 417, 421, 426, 429, 431, 501, 503, 505})
-"""What a server may answer when it does not understand what it was sent, or does not want it."""
+"""Statuses with which a server may reject requests that it can't read or doesn't allow."""
 _HOST = re.compile(rb"(?i)host:")
 _CODING = re.compile(rb"(?i)transfer-encoding:[ \t]*([^\r\n]*)\r?\n")
 

@@ -29,7 +29,7 @@ WRITES = [
 WITH_BODY = [operation for operation in WRITES if operation.body is not None]
 WITH_QUERY = [operation for operation in TABLE.values() if operation.query is not None]
 LENIENT = [operation for operation in WITH_BODY if "/scim/" in operation.path]
-"""Directories send what they please: RFC 7644, section 3.3, has a server ignore what it does not know."""
+"""Operations that accept unknown fields. RFC 7644, section 3.3, requires servers to ignore them."""
 
 
 def _prepared(world: World, operation: Operation) -> Sample:

@@ -28,7 +28,7 @@ load_packages()
 WHO = "creator"
 SITE = "/orgs/{organizationId}/sites/{siteId}"
 WORD = "zqclosed"
-"""Begins every word that is the space's own."""
+"""Prefix of every word that occurs only in the space."""
 OF_THE_SPACE = {
     "spaces": "id",
     "grants": "object_id",
@@ -145,7 +145,7 @@ MORE = {
 }
 """Bodies beside those of the samples, by which an operation does something else."""
 SEARCHING = {"query", "search", "question"}
-"""Fields that look for words."""
+"""Fields that contain words to search for."""
 OWN = {"deleteSiteById"}
 """What is done to the site itself: it goes with its sync, and the space stays what it was."""
 

@@ -40,7 +40,7 @@ _SECRET = re.compile(
 )
 
 WITHOUT = set(TOLD_ELSEWHERE)
-"""Operations whose sample is refused."""
+"""Operations whose sample request is rejected."""
 
 
 def _answers_json(operation: Operation) -> bool:

@@ -28,7 +28,8 @@ GENERATORS = Path(__file__).with_name("generators")
 pytestmark = pytest.mark.slow
 
 NOT_JSON = ["GET /saml/{samlProviderId}/metadata", "GET /spaces/{spaceId}/archive"]
-"""What the Python generator leaves out, whose answers are XML and an archive: it knows no such media types."""
+"""Operations that the Python generator omits, because it doesn't know their media types: XML and an
+archive."""
 
 
 @pytest.fixture(scope="module")

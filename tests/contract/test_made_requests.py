@@ -32,7 +32,7 @@ load_packages()
 pytestmark = pytest.mark.slow
 
 REQUESTS = 10
-"""Of each kind for an operation."""
+"""Number of requests of each kind for an operation."""
 
 CHECKS = [
     status_code_conformance,
@@ -73,7 +73,7 @@ CASES = [
     for mode in GenerationMode
     if mode is GenerationMode.POSITIVE or operation.query is not None or operation.body not in (None, RawBody)
 ]
-"""Nothing can be wrong with a request that holds nothing but ids."""
+"""Cases without requests that contain only ids, because nothing can be wrong with those."""
 
 
 @pytest.mark.parametrize(("operation", "mode"), CASES)

@@ -19,9 +19,9 @@ Call = Callable[[str, str, Any], tuple[int, Any]]
 """Method, path below /v1 and body of a request; the status of its answer (0 where there was none) and the answer."""
 
 COPY = " (copy)"
-"""Behind the title of a copied space."""
+"""Suffix of the title of a copied space."""
 TEXT_WORDS = 300
-"""Of a page: long enough to fill several pages of the database."""
+"""Number of words on a page: enough to fill several pages of the database."""
 
 
 class Unexpected(AssertionError):

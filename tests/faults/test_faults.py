@@ -33,7 +33,7 @@ SEED = int(os.environ.get("OCTAVO_TEST_FAULTS_SEED", "1"))
 STEPS = 1
 """Writes while a fault may happen."""
 FAULTS = 8
-"""Of one process, before the one that may end it."""
+"""Number of faults in one process before the one that may end it."""
 
 
 class Installation:

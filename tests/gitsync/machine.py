@@ -32,7 +32,7 @@ ODD = {
     ".gitbook/assets/picture.bin": bytes(range(256)),
     "code/main.py": "print('1')\n",
 }
-"""What nobody ever writes, in each space."""
+"""Unusual files in each space."""
 _TITLES = ("Windows", "Tabs", "No newline")
 ATTRIBUTES = {".gitattributes": "*.big filter=lfs diff=lfs merge=lfs -text\n"}
 MARK = re.compile(r"mark\d+x")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 
 import msgspec
@@ -13,6 +14,7 @@ from octavo.content.live.accepting import accepting
 from octavo.content.live.commands import StepsInput
 from octavo.content.live.documents import live_pages
 from octavo.content.live.store import PageKey
+from octavo.core.editor.schema import SCHEMA
 from octavo.kit.clock import now
 
 from .writing import access_of, block, delete, insert, texts
@@ -173,3 +175,90 @@ def test_the_number_of_pages_in_memory_is_limited(live, monkeypatch):
     assert [key.page_id for key in pages._pages] == ["other-1", "other-2"]
     assert pages._size == 2 * page.doc.content.size
     assert live.open().type("y", 1)["version"] == 2
+
+
+_ODD = (
+    None,
+    True,
+    -1,
+    2**53,
+    0.5,
+    "",
+    "x" * 300,
+    "\x00",
+    "\u202e",
+    [],
+    [[]],
+    {},
+    {"style": {"a": [1]}},
+    {"type": "doc"},
+)
+_PLACES = (-1, 0, 1, 2, 8, 24, 25, 47, 10**6, None, "1", 0.5)
+
+
+def odd_step(chance):
+    """Return a step that is wrong in some way, or only strange."""
+    kinds = [
+        "replace",
+        "replaceAround",
+        "addMark",
+        "removeMark",
+        "addNodeMark",
+        "removeNodeMark",
+        "attr",
+        "docAttr",
+    ]
+    step = {name: chance.choice(_PLACES) for name in ("from", "to", "gapFrom", "gapTo", "pos", "insert")}
+    step["stepType"] = chance.choice([*kinds, "markSet"])
+    step["attr"] = chance.choice(["key", "data", "json", "meta", "uid", "blank", "type", "hidden", "nothing"])
+    step["value"] = chance.choice(_ODD)
+    step["mark"] = {"type": chance.choice([*SCHEMA.marks, "nothing"]), "attrs": odd_attributes(chance)}
+    step["slice"] = {
+        "content": [odd_node(chance, 0) for _ in range(chance.randrange(3))],
+        "openStart": chance.choice((0, 0, 0, 1, 9, -1)),
+        "openEnd": chance.choice((0, 0, 0, 1, 9, -1)),
+    }
+    if step["stepType"] == "markSet":
+        step["steps"] = [{**step, "stepType": "addMark"}, chance.choice(_ODD)][: chance.randrange(3)]
+    for name in chance.sample(list(step), chance.randrange(3)):
+        step[name] = chance.choice(_ODD)
+    return step
+
+
+def odd_attributes(chance):
+    names = ("key", "data", "json", "meta", "uid", "blank", "column", "rest", "fragments", "text", "href")
+    return {name: chance.choice(_ODD) for name in chance.sample(names, chance.randrange(4))}
+
+
+def odd_node(chance, depth):
+    type = SCHEMA.nodes[chance.choice(list(SCHEMA.nodes))]
+    if type.is_text:
+        return {"type": "text", "text": chance.choice(("a", "", "😀", "\x00"))}
+    inner = type.create_and_fill() if chance.random() < 0.6 and not type.has_required_attrs() else None
+    node = inner.to_json() if inner is not None else {"type": type.name}
+    if inner is None and depth < 3:
+        node["content"] = [odd_node(chance, depth + 1) for _ in range(chance.randrange(3))]
+    if chance.random() < 0.5:
+        node["attrs"] = {**node.get("attrs", {}), **odd_attributes(chance)}
+    return node
+
+
+def test_odd_steps_break_neither_the_page_nor_what_others_write(live):
+    """An attacker and a writer share a page: every odd step is refused with a reason, or is saved."""
+    seed = random.SystemRandom().randrange(10**6)
+    chance = random.Random(seed)
+    attacker, writer = live.open("admin"), live.open("editor")
+    for number in range(12):
+        for _ in range(5):
+            body = attacker.body(odd_step(chance))
+            answer = attacker.post(body)
+            assert answer.status_code in (200, 400, 409, 410, 413, 422), (seed, number, body, answer.text)
+            if answer.is_success:
+                attacker.version = answer.json()["version"]
+        writer.load()
+        word = f"Word{number}."
+        writer.send(block(word, 0))
+        assert word in " ".join(texts(live.get()["document"])), (seed, number)
+        live.save()
+        assert word in live.markdown(), (seed, number)
+        attacker.load()

@@ -177,3 +177,10 @@ def test_carets_of_others_are_shown(live):
     )
     assert moved.status_code == 204, moved.text
     assert live.get("admin")["carets"][0]["head"] == 4
+    # A client removes its caret when it closes the page. Other people can't remove it.
+    left = {"client": client.id, "version": 1, "anchor": None, "head": None}
+    assert live.call("editor", "PUT", "/caret", json={**left, "head": 4}).status_code == 400
+    assert live.call("admin", "PUT", "/caret", json=left).status_code == 204
+    assert len(live.get("admin")["carets"]) == 1
+    assert live.call("editor", "PUT", "/caret", json=left).status_code == 204
+    assert live.get("admin")["carets"] == []

@@ -49,6 +49,22 @@ def test_a_site_is_checked_and_its_findings_are_fixed_and_dismissed(app, site):
     notices.get_by_role("button", name="Undo").click()
     expect(rows).to_have_count(4)
 
+    page.reload()
+    expect(page.get_by_role("tab", name="Health")).to_contain_text("3")
+    rows.nth(1).get_by_role("link", name="Start").click()
+    panel = page.get_by_role("button", name="Side panel")
+    if panel.get_attribute("aria-pressed") == "false":
+        panel.click()
+    beside = page.get_by_role("list", name="Findings").get_by_role("listitem")
+    expect(beside).to_have_count(3)
+    expect(beside.first).to_contain_text("Link to a missing page")
+    check(page)
+    beside.filter(has_text="Text is unfinished").get_by_role("button", name="Actions for").click()
+    page.get_by_role("menuitem", name="Dismiss").click()
+    expect(beside).to_have_count(2)
+    page.go_back()
+    expect(rows).to_have_count(3)
+
     anchor = rows.filter(has_text="Link to a missing section")
     anchor.focus()
     page.keyboard.press("x")

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.slow
 
 OWN = ("/seen", "/presence", "/user/", "/views")
-"""Of what only the person who presses a key sees."""
+"""Paths of data that only the person who presses a key sees."""
 
 
 def draft(app: Any, title: str) -> tuple[str, dict[str, Any], str]:

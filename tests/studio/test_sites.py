@@ -365,6 +365,30 @@ def test_a_channel_shows_the_required_app(app, site):
     page.context.close()
 
 
+def test_a_source_is_added_and_removed(app, site):
+    _, address = site
+    page = app.open(f"{address}/~/settings")
+    page.get_by_role("button", name="Add source").click()
+    dialog = page.get_by_role("dialog", name="Add source")
+    dialog.get_by_label("Service").select_option("GitHub issues")
+    expect(dialog.get_by_label("Token", exact=True)).to_have_attribute("type", "password")
+    dialog.get_by_label("Service").select_option("Email")
+    dialog.get_by_label("Filter").fill("-spam")
+    dialog.get_by_role("button", name="Add source").click()
+    row = page.get_by_role("list", name="Sources").get_by_role("listitem")
+    expect(row).to_contain_text("0 records")
+    check(page)
+    row.get_by_role("button", name="Actions for Email").click()
+    page.get_by_role("menuitem", name="Show records").click()
+    expect(page.get_by_role("dialog", name="Records of Email")).to_contain_text("No records yet")
+    page.keyboard.press("Escape")
+    row.get_by_role("button", name="Actions for Email").click()
+    page.get_by_role("menuitem", name="Remove").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove source").click()
+    expect(page.get_by_text("No sources yet")).to_be_visible()
+    page.context.close()
+
+
 def test_a_conversation_with_the_assistant_is_continued(app, site):
     page = app.open("/")
     page.keyboard.press("Control+k")

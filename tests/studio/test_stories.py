@@ -222,6 +222,7 @@ def test_three_people_edit_one_line_and_one_resolves_and_reverts_it(app: App) ->
     revisions.nth(0).click()
     revisions.nth(3).click(modifiers=["Shift"])
     expect(boss.get_by_role("heading", name="Revision 2 to 5")).to_be_visible()
+    expect(boss.locator("p.by")).to_contain_text("Ravi, Ines Okafor, Mei")
     changed = boss.get_by_role("region", name="Outbox")
     changed.get_by_role("button", name="Compare Outbox").click()
     expect(changed.locator("ins")).to_have_text(["own", "must not"])

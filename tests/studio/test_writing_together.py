@@ -13,7 +13,7 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -24,6 +24,9 @@ from octavo.delivery.studio.serving import find_missing
 from serving import Administrator, Served, copy_first_start, octavo_here
 from settled import until
 from tools import absent
+
+if TYPE_CHECKING:
+    from conftest import PostgresDatabases
 
 PAGE = """# Page
 
@@ -107,16 +110,20 @@ _KEPT = """() => new Promise((resolve) => {
     };
 })"""
 
+STEPS = re.compile("/live/steps$")
+"""Address to which windows send the steps of a page."""
+
 
 class Server:
-    """Octavo on a database, which is killed and started again at its address."""
+    """Octavo on a database, which is killed and started again at its address. ``database``: the URL of a migrated
+    PostgreSQL database; empty for SQLite."""
 
     def __init__(self, data: Path, database: str) -> None:
         self.data, self.settings = data, {"OCTAVO_RATE_LIMIT": "1000000"}
-        if database.startswith("sqlite"):
-            copy_first_start(data)
-        else:
+        if database:
             self.settings["OCTAVO_DATABASE_URL"] = database
+        else:
+            copy_first_start(data)
         self.served = self.start()
         self.admin = Administrator(self.served)
 
@@ -138,9 +145,9 @@ class Server:
                 continue
         return self.admin.call(method, path, body)
 
-    def token(self, email: str) -> str:
+    def token(self, email: str, role: str = "edit") -> str:
         made = octavo_here(
-            *("token", "create", "--email", email, "--org", self.admin.organization, "--role", "edit"),
+            *("token", "create", "--email", email, "--org", self.admin.organization, "--role", role),
             OCTAVO_DATA=str(self.data),
             OCTAVO_URL=self.served.url,
             **self.settings,
@@ -242,8 +249,10 @@ class FirefoxWindow(Window):
 class Desk:
     """Windows on one page, and what became of each word that was typed in them."""
 
-    def __init__(self, server: Server, browser: Any, seed: int) -> None:
+    def __init__(self, server: Server, contexts: list[Any], seed: int) -> None:
+        """``contexts``: from ``browser_contexts``."""
         self.server, self.random, self.seed = server, random.Random(seed), seed
+        self._contexts = contexts
         self.typed: list[str] = []
         self.deleted: set[str] = set()
         self.begun: set[str] = set()
@@ -255,14 +264,23 @@ class Desk:
         self.path = f"/spaces/{self.space}/change-requests/{made['number']}"
         page = {"operation": "insert_page", "slug": "page", "document": {"markdown": PAGE}}
         server.call("POST", f"{self.path}/content", {"changes": [page]})
-        address = f"{server.served.url}/s/{self.space}/~/changes/{made['number']}/page"
-        own = str(server.admin.client.headers["authorization"])
-        contexts = [
-            browser.new_context(extra_http_headers={"authorization": token}, reduced_motion="reduce")
-            for token in (own, f"Bearer {server.token('mei@example.com')}")
-        ]
-        names = (("first", 0), ("second", 1), ("second tab", 0))
-        self.windows = [Window(name, contexts[at], address, self.said) for name, at in names]
+        self.address = f"{server.served.url}/s/{self.space}/~/changes/{made['number']}/page"
+        self.windows: list[Window] = []
+        self.open_window("first", 0)
+        self.open_window("second", 1)
+
+    def open_window(self, name: str, person: int) -> Window:
+        """Open the page in another window of a person."""
+        opened = Window(name, self._contexts[person], self.address, self.said)
+        self.windows.append(opened)
+        return opened
+
+    def close(self) -> None:
+        """Close all pages; the contexts stay for the next desk."""
+        for context in self._contexts:
+            context.set_offline(False)
+            for page in context.pages:
+                page.close()
 
     # --- what windows do ---
 
@@ -437,51 +455,66 @@ class Desk:
         return f"{problem}\nseed {self.seed}\n{done}\n{shown}\n{self.markdown()}\n" + "\n".join(self.said)
 
 
-@pytest.fixture
-def server(tmp_path: Path, database_url: str) -> Iterator[Server]:
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def server(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    postgres_databases: PostgresDatabases,
+) -> Iterator[Server]:
+    """Yield a server on each engine; each test has its own space."""
     if find_missing() is not None:
         absent("the app, built by `make setup`")
-    found = Server(tmp_path / "data", database_url)
+    database = postgres_databases.create("together") if request.param == "postgresql" else ""
+    found = Server(tmp_path_factory.mktemp("together") / "data", database)
     yield found
     found.served.kill()
 
 
+@pytest.fixture(scope="module")
+def browser_contexts(server: Server, browser: Any) -> list[Any]:
+    """Return the browsers of two people: the administrator and Mei."""
+    own = str(server.admin.client.headers["authorization"])
+    return [
+        browser.new_context(extra_http_headers={"authorization": token}, reduced_motion="reduce")
+        for token in (own, f"Bearer {server.token('mei@example.com')}")
+    ]
+
+
 @pytest.fixture
-def desk(server: Server, browser: Any) -> Iterator[Desk]:
-    found = Desk(server, browser, seed())
+def desk(server: Server, browser_contexts: list[Any]) -> Iterator[Desk]:
+    found = Desk(server, browser_contexts, seed())
     yield found
-    for window in found.windows:
-        window.context.close()
+    found.close()
 
 
 def seed() -> int:
     return int(os.environ.get("OCTAVO_TEST_SEED") or random.SystemRandom().randrange(10**6))
 
 
-def write_together(server: Server, browser: Any, rounds: int, kills: int) -> None:
-    desk = Desk(server, browser, seed())
-    try:
-        desk.run(rounds, kills)
-        desk.check()
-    finally:
-        for window in desk.windows:
-            window.context.close()
+def write_together(desk: Desk, rounds: int, kills: int) -> None:
+    desk.open_window("second tab", 0)
+    desk.run(rounds, kills)
+    desk.check()
 
 
-def test_a_page_is_edited_in_three_windows_at_once(server: Server, browser: Any) -> None:
-    write_together(server, browser, rounds=30, kills=1)
+def test_a_page_is_edited_in_three_windows_at_once(desk: Desk) -> None:
+    write_together(desk, rounds=30, kills=1)
 
 
 @pytest.mark.slow
-def test_a_page_is_edited_in_three_windows_for_a_long_time(server: Server, browser: Any) -> None:
+def test_a_page_is_edited_in_three_windows_for_a_long_time(
+    server: Server, browser_contexts: list[Any]
+) -> None:
     rounds = int(os.environ.get("OCTAVO_TEST_ROUNDS") or 300)
     for _ in range(0, rounds, 100):
-        write_together(server, browser, rounds=100, kills=2)
+        desk = Desk(server, browser_contexts, seed())
+        write_together(desk, rounds=100, kills=2)
+        desk.close()
 
 
 @pytest.mark.sqlite_first
 def test_letters_and_carets_appear_on_the_other_screen_immediately(desk: Desk) -> None:
-    first, second, _ = desk.windows
+    first, second = desk.windows
     first.select(0, 5, 5)
     first.page.keyboard.type(" hello")
     desk.until(lambda: "Words hello that" in second.blocks()[0], "the letters are there", 10)
@@ -498,7 +531,7 @@ def test_letters_and_carets_appear_on_the_other_screen_immediately(desk: Desk) -
 
 @pytest.mark.sqlite_first
 def test_undo_only_reverts_own_text(desk: Desk) -> None:
-    first, second, _ = desk.windows
+    first, second = desk.windows
     first.select(0, 5, 5)
     first.page.keyboard.type(" mine")
     desk.until(lambda: "mine" in second.blocks()[0], "the first word is there", 10)
@@ -513,7 +546,7 @@ def test_undo_only_reverts_own_text(desk: Desk) -> None:
 
 @pytest.mark.sqlite_first
 def test_a_deleted_paragraph_returns_with_text_typed_in_it_offline(desk: Desk) -> None:
-    first, second, _ = desk.windows
+    first, second = desk.windows
     desk.cut(first)
     first.select(6, 5, 5)
     first.page.keyboard.type(" kept")
@@ -534,7 +567,7 @@ def test_a_deleted_paragraph_returns_with_text_typed_in_it_offline(desk: Desk) -
 
 @pytest.mark.sqlite_first
 def test_unsent_text_of_a_killed_tab_is_sent_by_the_next(desk: Desk) -> None:
-    first, second, _ = desk.windows
+    first, second = desk.windows
     desk.cut(first)
     first.select(0, 5, 5)
     first.page.keyboard.type(" unsent")
@@ -549,7 +582,7 @@ def test_unsent_text_of_a_killed_tab_is_sent_by_the_next(desk: Desk) -> None:
 
 @pytest.mark.sqlite_first
 def test_other_editors_are_shown_and_can_be_followed(desk: Desk) -> None:
-    first, second, _ = desk.windows
+    first, second = desk.windows
     second.select(15, 5, 5)
     second.page.keyboard.type(" far")
     here = first.page.get_by_role("group", name="Also editing")
@@ -587,7 +620,7 @@ def in_view(window: Window, place: str) -> bool:
 def test_people_in_another_change_request_can_be_joined(desk: Desk, server: Server) -> None:
     server.call("POST", f"{desk.path}/merge")
     made = server.call("POST", f"/spaces/{desk.space}/change-requests", {"subject": "More words"})
-    first, second, _ = desk.windows
+    first, second = desk.windows
     page = f"{server.served.url}/s/{desk.space}"
     second.page.goto(f"{page}/page")
     first.page.goto(f"{page}/~/changes/{made['number']}/page")
@@ -610,7 +643,8 @@ def open_main(server: Server, desk: Desk, *windows: Window) -> None:
 
 
 def test_main_is_written_together_where_the_space_allows_it(desk: Desk, server: Server) -> None:
-    first, second, third = desk.windows
+    first, second = desk.windows
+    third = desk.open_window("second tab", 0)
     open_main(server, desk, first, second)
     first.select(0, 5, 5)
     first.page.keyboard.type(" hello")
@@ -641,16 +675,25 @@ def test_main_is_written_together_where_the_space_allows_it(desk: Desk, server: 
 
 
 @pytest.mark.slow
-def test_text_written_in_main_after_the_lock_continues_in_a_change_request(
-    desk: Desk, server: Server
-) -> None:
-    first, second, _ = desk.windows
+def test_text_written_in_main_before_a_lock_continues_in_a_change_request(desk: Desk, server: Server) -> None:
+    first, second = desk.windows
     open_main(server, desk, first, second)
     first.select(0, 5, 5)
     first.page.keyboard.type(" early")
     desk.until(lambda: "Words early that" in second.blocks()[0], "the first word is there", 10)
-    server.call("PATCH", desk.path, {"editMode": "locked"})
+    # These letters are on their way when the space is locked.
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    first.page.route(STEPS, hold)
     first.page.keyboard.type(" late")
+    desk.until(lambda: bool(first.pause(20) or held), "the letters are sent", 10)
+    server.call("PATCH", desk.path, {"editMode": "locked"})
+    for route in held:
+        route.continue_()
+    first.page.unroute(STEPS)
     first.page.get_by_role("button", name="Continue in a new change request").click()
     first.page.wait_for_url("**/~/changes/**")
     number = first.page.url.split("/changes/")[1].split("/")[0]
@@ -668,7 +711,7 @@ def set_role(server: Server, desk: Desk, email: str, role: str) -> None:
 
 
 def test_text_that_its_author_can_no_longer_save_is_kept(desk: Desk, server: Server) -> None:
-    first, second, _ = desk.windows
+    first, second = desk.windows
     second.context.grant_permissions(["clipboard-read", "clipboard-write"])
     second.select(0, 5, 5)
     second.page.keyboard.type(" saved")
@@ -677,7 +720,7 @@ def test_text_that_its_author_can_no_longer_save_is_kept(desk: Desk, server: Ser
     second.page.keyboard.type(" unsent")
     told = second.page.get_by_role("alert").filter(has_text="Your latest changes weren't saved")
     told.wait_for()
-    assert told.get_by_role("button", name="Continue in a new change request").count() == 0
+    expect(told.get_by_role("button", name="Continue in a new change request")).to_have_count(0)
     told.get_by_role("button", name="Copy as Markdown").click()
     second.page.get_by_text("Copied “Page” as Markdown").wait_for()
     assert "Words saved unsent that" in second.page.evaluate("navigator.clipboard.readText()")
@@ -694,7 +737,8 @@ def test_text_that_its_author_can_no_longer_save_is_kept(desk: Desk, server: Ser
 
 @pytest.mark.sqlite_first
 def test_titles_and_the_tree_update_live(desk: Desk, server: Server) -> None:
-    first, second, _ = desk.windows
+    first, second = desk.windows
+    desk.open_window("second tab", 0)
     second.page.get_by_role("textbox", name="Title").fill("A new title")
     title = first.page.get_by_role("textbox", name="Title")
     expect(title).to_have_value("A new title", timeout=30_000)
@@ -733,7 +777,7 @@ def title_of(desk: Desk) -> str:
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("ends", ["merged", "archived"])
 def test_text_after_a_merge_continues_in_a_new_change_request(desk: Desk, server: Server, ends: str) -> None:
-    first, second, _ = desk.windows
+    first, second = desk.windows
     if ends == "archived":
         # The page has to be on main, too.
         server.call("POST", f"{desk.path}/merge")
@@ -764,26 +808,25 @@ def test_text_after_a_merge_continues_in_a_new_change_request(desk: Desk, server
 
 
 @pytest.mark.slow
-def test_three_people_write_comment_and_review_a_page(server: Server, browser: Any, tmp_path: Path) -> None:
+def test_three_people_write_comment_and_review_a_page(
+    server: Server, browser_contexts: list[Any], tmp_path: Path
+) -> None:
     """Five minutes, or `OCTAVO_TEST_SECONDS`: each person writes, comments, and looks at the text of the
     others. The third uses Firefox."""
     with firefox(tmp_path / "profile") as third:
-        desk = Desk(server, browser, seed())
-        desk.windows.pop().page.close()
+        desk = Desk(server, browser_contexts, seed())
         token = f"Bearer {server.token('tom@example.com')}"
-        desk.windows.append(FirefoxWindow("third", third, token, desk.windows[0].address, desk.said))
+        desk.windows.append(FirefoxWindow("third", third, token, desk.address, desk.said))
         write_and_comment(desk)
         assert third.errors == []
-        first, second, _ = desk.windows
-        headers = {"authorization": f"Bearer {server.token('ines@example.com')}"}
+        headers = {"authorization": f"Bearer {server.token('ines@example.com', 'review')}"}
         url = f"{server.served.url}/v1{desk.path}/reviews"
         review = httpx.post(url, json={"status": "approved"}, headers=headers, timeout=60)
         assert review.status_code == 201
         server.call("POST", f"{desk.path}/merge")
         merged = server.call("GET", f"/spaces/{desk.space}/content/path/page?format=markdown")["markdown"]
         assert [word for word in desk.typed if word not in merged] == []
-        for window in (first, second):
-            window.context.close()
+        desk.close()
 
 
 def write_and_comment(desk: Desk) -> None:

@@ -30,8 +30,10 @@ function registry() {
       this.onContexts("example", "open");
       this.process(async (parent, reader, attributes) => {
         const lines = await reader.readLines();
-        const told = { ...attributes, role: "tabset" };
-        const block = this.createBlock(parent, "example", null, told, { content_model: "compound" });
+        const tabsAttributes = { ...attributes, role: "tabset" };
+        const block = this.createBlock(parent, "example", null, tabsAttributes, {
+          content_model: "compound",
+        });
         await this.parseContent(block, lines);
         return block;
       });

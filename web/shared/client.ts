@@ -108,14 +108,14 @@ export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
   }
   const { data, error, response } = outcome;
   if (response.ok) return data as T;
-  const told = (error as Partial<Schemas["Error"]> | undefined)?.error;
-  if (told?.reason === "maintenance") dispatchEvent(new Event(MAINTENANCE));
+  const details = (error as Partial<Schemas["Error"]> | undefined)?.error;
+  if (details?.reason === "maintenance") dispatchEvent(new Event(MAINTENANCE));
   throw new ApiError(
     response.status,
-    told?.message ?? t("serverRespondedWithStatus", { status: response.status }),
+    details?.message ?? t("serverRespondedWithStatus", { status: response.status }),
     {
-      ...told?.reason === undefined ? {} : { reason: told.reason },
-      ...told?.field === undefined ? {} : { field: told.field },
+      ...details?.reason === undefined ? {} : { reason: details.reason },
+      ...details?.field === undefined ? {} : { field: details.field },
       ...retryAfter(response),
     },
   );

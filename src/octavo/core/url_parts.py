@@ -94,7 +94,7 @@ def join_address(base: str, href: str) -> str | None:
 
 
 def escape_address(text: str) -> str:
-    """Return a URL in the form that headers and other programs accept: with the host encoded for DNS, and all
+    """Return a URL in the form that headers and other software accept: with the host encoded for DNS, and all
     characters that URLs can't contain escaped. Existing escapes are kept.
 
     >>> escape_address("https://bücher.example/größe?a=%20b c")

@@ -48,8 +48,8 @@ const BLOCKS: Record<string, TagParseRule[]> = {
         ':scope > input[type="checkbox"], :scope > :is(p, label) > input[type="checkbox"]',
       );
       if (box !== null) return { checked: box.checked || box.hasAttribute("checked") };
-      const told = element.getAttribute("data-checked");
-      return told === null ? {} : { checked: told === "true" };
+      const value = element.getAttribute("data-checked");
+      return value === null ? {} : { checked: value === "true" };
     }),
   ],
   blockquote: [rule("blockquote")],

@@ -248,9 +248,9 @@ const DRAWN_CODE =
 /** Return code from the clipboard of a code editor, with its language if known; undefined if it isn't code. */
 export function listingOf(data: Pick<DataTransfer, "getData">): { text: string; syntax: string } | undefined {
   const text = data.getData("text/plain").replace(/\r\n?/g, "\n");
-  const told = data.getData(VSCODE);
-  if (told) {
-    const mode = modeOf(told);
+  const pasted = data.getData(VSCODE);
+  if (pasted) {
+    const mode = modeOf(pasted);
     return mode === undefined || PROSE.includes(mode) ? undefined : { text, syntax: MODES[mode] ?? mode };
   }
   const style = DRAWN_CODE.exec(data.getData("text/html"))?.[1] ?? "";
@@ -261,9 +261,9 @@ export function listingOf(data: Pick<DataTransfer, "getData">): { text: string; 
   return /^(`{3,}|~{3,})|^\{% \w+/m.test(text) ? undefined : { text, syntax: "" };
 }
 
-function modeOf(told: string): string | undefined {
+function modeOf(pasted: string): string | undefined {
   try {
-    const { mode } = JSON.parse(told);
+    const { mode } = JSON.parse(pasted);
     return typeof mode === "string" && /^[\w+#-]{1,40}$/.test(mode) ? mode : undefined;
   } catch {
     return undefined;

@@ -98,7 +98,7 @@ export async function drawDiagram(code: string): Promise<Diagram | undefined> {
   return new Promise((resolve) => {
     waiting.set(id, resolve);
     setTimeout(() => waiting.delete(id) && resolve(undefined), PATIENCE);
-    window.postMessage({ id, code, dark, colours: colorsOf(dark), font: FONT }, "*");
+    window.postMessage({ id, code, dark, colors: colorsOf(dark), font: FONT }, "*");
   });
 }
 

@@ -119,14 +119,14 @@ export function openFind(view: EditorView): void {
     view.dispatch(view.state.tr.setMeta(key, { query: "" }));
     view.focus();
   };
-  const told = (): void => {
+  const showCount = (): void => {
     const { matches, active, query: asked } = key.getState(view.state)!;
     count.textContent = asked ? `${active + 1} / ${matches.length}` : "";
   };
   const show = (): void => {
     const { matches, active } = key.getState(view.state)!;
     const match = matches[active];
-    told();
+    showCount();
     if (!match) return;
     reveal(view, match.from);
     const { node } = view.domAtPos(match.from);

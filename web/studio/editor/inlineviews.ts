@@ -34,7 +34,7 @@ async function showFormula(place: HTMLElement, formula: string, block: boolean):
   }
 }
 
-/** A formula as readers see it. The pencil and a double click open its source. */
+/** A formula as readers see it. A click opens its source. */
 export class FormulaView extends Drawn {
   dom: HTMLElement;
   #shown: HTMLElement;
@@ -45,7 +45,7 @@ export class FormulaView extends Drawn {
     this.dom = h("div", { class: "captioned", contenteditable: "false" }, this.#shown);
     void showFormula(this.#shown, this.#formula, true);
     if (!this.editable) return;
-    this.dom.addEventListener("dblclick", () => openSettings(this.view, this.position(), this.dom));
+    this.#shown.addEventListener("click", () => openSettings(this.view, this.position(), this.dom));
     this.dom.append(
       h("button", {
         type: "button",

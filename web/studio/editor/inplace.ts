@@ -104,11 +104,11 @@ export async function writeInPlace(
     subject,
     loaded,
     lookup,
-    onstate(told) {
-      state.textContent = saysState(told);
-      if (told.kind === "saved") problem.textContent = "";
+    onstate(now) {
+      state.textContent = saysState(now);
+      if (now.kind === "saved") problem.textContent = "";
     },
-    onproblem: (told) => (problem.textContent = told.message),
+    onproblem: (error) => (problem.textContent = error.message),
   });
   const view: EditorView = mount(place, {
     doc: writing.doc,

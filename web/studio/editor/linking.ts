@@ -149,13 +149,13 @@ export function openTargets(
   });
   input.value = value;
   const list = h("div", { role: "listbox", id: "link-choices", "aria-label": title });
-  const told = h("p", { class: "link-nothing", role: "status" });
+  const message = h("p", { class: "link-nothing", role: "status" });
   const box = h(
     "div",
     { class: "menu link-box", role: "dialog", "aria-label": title },
     h("div", { class: "link-row" }, input),
     list,
-    told,
+    message,
   );
   const done = (): void => {
     close?.();
@@ -222,14 +222,14 @@ export function openTargets(
       : [];
     choices = own;
     active = 0;
-    told.textContent = "";
+    message.textContent = "";
     set(input, { "aria-invalid": null });
     draw();
     const mine = ++asked;
     find(typed).then((found) => {
       if (mine !== asked) return;
       choices = [...own, ...found];
-      if (typed && !choices.length) told.textContent = t("noResultsForQuery", { query: typed });
+      if (typed && !choices.length) message.textContent = t("noResultsForQuery", { query: typed });
       draw();
     }, () => {});
   };

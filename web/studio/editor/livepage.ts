@@ -168,6 +168,14 @@ export class LivePage {
     }, CARET);
   }
 
+  /** Remove the caret, which other tabs and people would otherwise see for another minute. */
+  #leave(): void {
+    if (this.#ended || !navigator.onLine) return;
+    const { client, version } = this.#together;
+    const body = { client, version, anchor: null, head: null };
+    void api.PUT(`${this.#path}/caret`, { params: pathOf(this.options), body }).catch(() => {});
+  }
+
   #caret(): { anchor: number; head: number } {
     const { anchor, head } = (this.#state ?? this.#view!.state).selection;
     return { anchor, head };
@@ -235,6 +243,7 @@ export class LivePage {
     await this.#keep();
     await this.flush().catch(() => {});
     for (const timer of [this.#timer, this.#slow, this.#telling]) clearTimeout(timer);
+    this.#leave();
   }
 
   // --- receiving ---

@@ -110,9 +110,9 @@ function formulas(found: HTMLElement[]): void {
   for (const math of found) {
     const around = math.closest(".katex-display") ??
       math.closest(".katex, .mwe-math-element, mjx-container, .MathJax") ?? math;
-    const told = math.querySelector("annotation[encoding='application/x-tex']")?.textContent ??
+    const source = math.querySelector("annotation[encoding='application/x-tex']")?.textContent ??
       math.getAttribute("alttext") ?? "";
-    const formula = /^\s*\{\\displaystyle\s([\s\S]*)\}\s*$/.exec(told)?.[1] ?? told;
+    const formula = /^\s*\{\\displaystyle\s([\s\S]*)\}\s*$/.exec(source)?.[1] ?? source;
     if (!formula.trim()) {
       if (around !== math) around.replaceWith(math);
       continue;

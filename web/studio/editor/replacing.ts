@@ -52,16 +52,16 @@ export async function findInSpace(
   base: Base,
   pages: TreePage[],
   wanted: Wanted,
-  told: { signal: AbortSignal; onfound: (found: FoundPage) => void; onlooked: (count: number) => void },
+  progress: { signal: AbortSignal; onfound: (found: FoundPage) => void; onlooked: (count: number) => void },
 ): Promise<void> {
   let next = 0;
   let looked = 0;
   const look = async (): Promise<void> => {
-    while (next < pages.length && !told.signal.aborted) {
+    while (next < pages.length && !progress.signal.aborted) {
       const page = pages[next++]!;
       if (mayHave(await readMarkdown(space, base, page.id), wanted)) {
         const { document } = await loadPage(space, base, page.id);
-        if (told.signal.aborted) return;
+        if (progress.signal.aborted) return;
         const doc = readDocument(document);
         const matches = findText(doc, wanted.query, wanted.exact);
         const places = matches.slice(0, SHOWN).map(({ from, to }) => {
@@ -72,9 +72,9 @@ export async function findInSpace(
             after: doc.textBetween(to, Math.min(at.end(), to + AROUND), " ", "…"),
           };
         });
-        if (matches.length) told.onfound({ page, count: matches.length, places });
+        if (matches.length) progress.onfound({ page, count: matches.length, places });
       }
-      told.onlooked(++looked);
+      progress.onlooked(++looked);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, look));

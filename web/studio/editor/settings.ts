@@ -201,9 +201,11 @@ export function showSettings(view: EditorView, position: number | undefined, bes
     }, { signal: stop.signal, capture: true });
   }
   // Once the screen has placed it.
-  setTimeout(() =>
-    form.querySelector<HTMLElement>("input:not(.hidden-text), select, textarea, button")?.focus()
-  );
+  setTimeout(() => {
+    const first = form.querySelector<HTMLElement>("input:not(.hidden-text), select, textarea, button");
+    first?.focus();
+    if (first instanceof HTMLInputElement || first instanceof HTMLTextAreaElement) first.select();
+  });
 }
 
 const TITLES: Record<string, string> = {
@@ -392,18 +394,18 @@ const ALT = 250;
 function altField(value: unknown, change: (value: unknown) => void): HTMLElement {
   const area = h("textarea", { rows: 3, "data-field": "alt" });
   area.value = String(value ?? "");
-  const told = h("small", { class: "field-help" });
+  const hint = h("small", { class: "field-help" });
   const count = (): void => {
     const words = area.value.trim().length;
-    told.textContent = words
+    hint.textContent = words
       ? t("altTextCount", { count: words, most: ALT })
       : t("describeImageForScreenReaders");
-    told.classList.toggle("warning", !words);
+    hint.classList.toggle("warning", !words);
   };
   area.addEventListener("input", count);
   whileTyped(area, () => change(area.value.trim() || undefined));
   count();
-  return h("label", { class: "field" }, h("span", {}, t("altText")), area, told);
+  return h("label", { class: "field" }, h("span", {}, t("altText")), area, hint);
 }
 
 function control(

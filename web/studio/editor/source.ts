@@ -97,9 +97,11 @@ export class SourceWriter {
       isDirty: () => this.#now !== this.#saved,
       send: () => this.#send(),
       keep: () => this.#keep(),
-      onstate: (told) =>
+      onstate: (state) =>
         onstate(
-          told.kind === "saved" && this.#clashes ? { kind: "changed", by: words.someone, clash: true } : told,
+          state.kind === "saved" && this.#clashes
+            ? { kind: "changed", by: words.someone, clash: true }
+            : state,
         ),
       onproblem(problem) {
         if (problem.status === 401) sessionEnded();

@@ -57,8 +57,8 @@ export function remarks(open?: (id: string) => void): Plugin<State> {
     state: {
       init: () => ({ remarks: [], marks: DecorationSet.empty }),
       apply(transaction, before, _, state) {
-        const told = transaction.getMeta(key) as Pick<State, "remarks" | "active"> | undefined;
-        if (told) return { ...told, marks: draw(state.doc, told.remarks, told.active) };
+        const update = transaction.getMeta(key) as Pick<State, "remarks" | "active"> | undefined;
+        if (update) return { ...update, marks: draw(state.doc, update.remarks, update.active) };
         if (!transaction.docChanged || !before.remarks.length) return before;
         // The target of a thread can come back with an undo.
         return { ...before, marks: draw(state.doc, before.remarks, before.active) };

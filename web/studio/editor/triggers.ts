@@ -1,4 +1,5 @@
 /** Lists that open while typing: `/` blocks and pages, `:` emoji, `@` people and pages. */
+import { NodeSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { emojiCode, isPlayed } from "../document/drawing.ts";
 import { uid } from "../document/building.ts";
@@ -11,6 +12,7 @@ import { drawIcon } from "./icons.ts";
 import { findInserts, type Insert } from "./inserts.ts";
 import type { Finders, FindPages, Found } from "./linking.ts";
 import type { Preview } from "./lookup.ts";
+import { openSettings } from "./opening.ts";
 import { reusableBlock } from "./reusing.ts";
 import type { Shared } from "./sharing.ts";
 import { keyName } from "./toolbar.ts";
@@ -59,8 +61,12 @@ function insertion(insert: Insert, askFor: AskFor, typed: string): Choice {
     sign: h("span", { class: "completion-sign" }, drawIcon(insert.icon)),
     take(view, from, to) {
       view.dispatch(view.state.tr.delete(from, to));
-      if (insert.make) view.dispatch(insertBlock(view.state, insert.make()));
-      else askFor(view, insert.ask!);
+      if (!insert.make) return askFor(view, insert.ask!);
+      view.dispatch(insertBlock(view.state, insert.make()));
+      const { selection } = view.state;
+      if (!(selection instanceof NodeSelection)) return;
+      // A block without text of its own, such as a formula, is written in its settings.
+      openSettings(view, selection.from, view.nodeDOM(selection.from) as HTMLElement);
     },
   };
 }

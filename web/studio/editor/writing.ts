@@ -160,10 +160,10 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   /** The save status of the text. If it is saved, the last change by another person is shown for a while. */
   const tell = (): void => {
-    const told = WORSE[texted.kind] > WORSE[fielded.kind] ? texted : fielded;
+    const worse = WORSE[texted.kind] > WORSE[fielded.kind] ? texted : fielded;
     clearTimeout(saying);
     const left = sayUntil - performance.now();
-    if (told.kind !== "saved" || left <= 0) return options.onstate?.(told);
+    if (worse.kind !== "saved" || left <= 0) return options.onstate?.(worse);
     options.onstate?.({ kind: "changed", by: somebody });
     saying = setTimeout(tell, left);
   };
@@ -214,8 +214,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       options.onsaved?.();
     },
     keep: () => keep({ fields: changedFields() }),
-    onstate(told) {
-      fielded = told;
+    onstate(state) {
+      fielded = state;
       tell();
     },
     onproblem,
@@ -227,8 +227,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     tab,
     ...(draft?.live ? { kept: draft.live } : {}),
     keep: (kept: KeptPage | undefined) => keep({ live: kept }),
-    onstate(told: SaveState) {
-      texted = told;
+    onstate(state: SaveState) {
+      texted = state;
       tell();
     },
   };

@@ -1,4 +1,5 @@
 /** Objects that can be created anywhere: spaces, which are named afterwards, collections, sites, and questions. */
+import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import * as spaces from "../api/spaces.ts";
@@ -59,6 +60,13 @@ export async function createCollection({ parent }: { parent?: string } = {}): Pr
 export function createSite(spaces: string[] = []): void {
   const organization = session.organization?.id;
   if (organization) frame.open(() => import("./SiteDialog.svelte"), { organization, chosen: spaces });
+}
+
+/** Return the action that publishes a space for someone who can: open its unpublished site, or create one. */
+export function publishing(space: Schemas["Space"], site: string | undefined): (() => void) | undefined {
+  if (!space.permissions.admin) return;
+  if (site) return () => void router.go(address.site(space.organization, site));
+  return session.organization?.permissions.createContent ? () => createSite([space.id]) : undefined;
 }
 
 /** Open the dialog that answers questions from an organization's pages. */

@@ -4,7 +4,7 @@ import { n, t } from "../../shared/words.ts";
 
 type Check = Schemas["MergeCheck"];
 
-export interface Told {
+export interface CheckLine {
   check: Check["check"];
   text: string;
   holds: boolean;
@@ -60,8 +60,8 @@ const SENTENCES: Record<Check["check"], (one: Check, conflicts: number) => [stri
   unknown: (one) => [t("ruleNotSupported"), one.reason ?? ""],
 };
 
-/** `conflicts`: the number of open conflicts. */
-export function told(checks: Check[], conflicts = 0): Told[] {
+/** Return a line for each check. `conflicts`: the number of open conflicts. */
+export function describeChecks(checks: Check[], conflicts = 0): CheckLine[] {
   return checks.map((one) => {
     const [text, missing] = SENTENCES[one.check](one, conflicts);
     return { check: one.check, text, holds: one.passes, missing, people: one.missing ?? [] };

@@ -3,18 +3,25 @@ import type { Schemas } from "../../shared/client.ts";
 import { formatNames, n, t } from "../../shared/words.ts";
 import { sayWho } from "./agents.ts";
 
-/** Return the people whose work a revision contains: its author first, then everyone else who wrote it. */
-export function peopleOf({ author, contributors = [] }: Schemas["RevisionItem"]): Schemas["User"][] {
-  return author ? [author, ...contributors.filter(({ id }) => id !== author.id)] : contributors;
+/** Return the people whose work revisions contain: for each, its author first, then everyone else who wrote it. */
+export function peopleOf(...revisions: Schemas["RevisionItem"][]): Schemas["User"][] {
+  const people = revisions.flatMap(({ author, contributors = [] }) =>
+    author ? [author, ...contributors] : contributors
+  );
+  return [...new Map(people.map((person) => [person.id, person])).values()];
 }
 
 /** Return the names of these people. `short`: only their first names. */
-export function namePeople(one: Schemas["RevisionItem"], short = false): string {
-  const nameOne = (person: Schemas["User"]): string => {
-    const name = short ? person.displayName.split(" ")[0]! : person.displayName;
-    return person.id === one.author?.id ? sayWho(name, one.agent) : name;
-  };
-  return formatNames(peopleOf(one).map(nameOne)) || t("server");
+export function namePeople(revisions: Schemas["RevisionItem"][], short = false): string {
+  const names = new Map<string, string>();
+  for (const one of revisions) {
+    for (const person of peopleOf(one)) {
+      const name = short ? person.displayName.split(" ")[0]! : person.displayName;
+      const agent = person.id === one.author?.id ? one.agent : undefined;
+      names.set(`${person.id} ${agent ?? ""}`, sayWho(name, agent));
+    }
+  }
+  return formatNames([...names.values()]) || t("server");
 }
 
 export function nameOf(one: Schemas["RevisionItem"]): string {

@@ -12,7 +12,7 @@ import {
   updateChangeRequest,
   updateChangeRequestById,
 } from "../api/changes.ts";
-import { type Told, told } from "../parts/mergeChecks.ts";
+import { type CheckLine, describeChecks } from "../parts/mergeChecks.ts";
 import { documentOf, linesOf } from "../parts/plainText.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { changeOf } from "../state/pages.svelte.ts";
@@ -72,8 +72,8 @@ export class Deciding {
     return this.#found.value;
   }
 
-  get rules(): Told[] {
-    return told(this.#checks?.checks ?? [], this.change?.conflicts);
+  get rules(): CheckLine[] {
+    return describeChecks(this.#checks?.checks ?? [], this.change?.conflicts);
   }
 
   /** Whether the person can merge although rules aren't met. */

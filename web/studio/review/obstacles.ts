@@ -7,7 +7,7 @@ import {
   getReviewsByChangeRequestId,
   listChangeRequestLinks,
 } from "../api/changes.ts";
-import { told } from "../parts/mergeChecks.ts";
+import { describeChecks } from "../parts/mergeChecks.ts";
 
 export interface Obstacles {
   /** A sentence for each. */
@@ -24,7 +24,7 @@ export async function obstaclesOf(space: string, number: number): Promise<Obstac
     askAll((query) => getReviewsByChangeRequestId(path, { ...query, outdated: false })),
     listChangeRequestLinks(path, { status: "broken", brokenContext: "change-request", limit: 1 }),
   ]);
-  const missing = told(merge.checks, change.conflicts).filter((one) => !one.holds);
+  const missing = describeChecks(merge.checks, change.conflicts).filter((one) => !one.holds);
   // The newest review of each person counts.
   const last = new Map(
     reviews.items.toReversed().map((one) => [one.reviewer.id, one]),

@@ -6,7 +6,8 @@ class Current {
   begin: { page: string; at: "title" | "text" } | undefined;
 
   show(space: string, page: string | undefined): void {
-    if (page && page !== this.begin?.page) this.begin = undefined;
+    // The page before can be shown once more while it's saved, for example because its path changed.
+    if (page && page !== this.page && page !== this.begin?.page) this.begin = undefined;
     this.space = space;
     this.page = page;
   }

@@ -41,13 +41,13 @@ export class Form {
       await work();
       return true;
     } catch (problem) {
-      const told = problem instanceof Error ? problem : new Error(String(problem));
+      const error = problem instanceof Error ? problem : new Error(String(problem));
       // `changes[0].title` belongs to the field `title`.
-      const path = told instanceof ApiError ? told.field ?? "" : "";
+      const path = error instanceof ApiError ? error.field ?? "" : "";
       this.field = path.match(/\w+/g)?.find((name) => this.#fields.includes(name)) ?? "";
       // For lists, the message contains the index: `emails[3]`.
       const isListed = path.endsWith("]");
-      this.problem = this.field && !isListed && told instanceof ApiError ? told.text : told.message;
+      this.problem = this.field && !isListed && error instanceof ApiError ? error.text : error.message;
       return false;
     } finally {
       this.busy = false;

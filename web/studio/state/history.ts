@@ -24,16 +24,43 @@ export function revisionOf(
 ): Resource<Revision & { number: number } | null> {
   return resource(`space/${space}/revisions/${id ?? "first"}/about/${page ?? ""}`, async () => {
     let before = 0;
-    for (let next: { page?: string } | undefined = {}; next;) {
-      const found: Schemas["RevisionItemList"] = await readRevisions(space, page, {
-        limit: id ? 1000 : 1,
-        ...next,
-      });
+    for await (const found of lists(space, page, id ? 1000 : 1)) {
       const at = id ? found.items.findIndex((one) => one.id === id) : 0;
       if (found.items[at]) return { ...found.items[at], number: found.count - before - at };
+      if (!id) return null;
       before += found.items.length;
-      next = id ? found.next : undefined;
     }
     return null;
   });
+}
+
+/** Load the revisions after one up to another, newest first. */
+export function revisionsBetween(
+  space: string,
+  page: string | undefined,
+  after: string,
+  until: string,
+): Resource<Revision[]> {
+  return resource(`space/${space}/revisions/${until}/since/${after}/${page ?? ""}`, async () => {
+    const between: Revision[] = [];
+    for await (const { items } of lists(space, page, 1000)) {
+      for (const one of items) {
+        if (one.id === after) return between;
+        if (between.length || one.id === until) between.push(one);
+      }
+    }
+    return between;
+  });
+}
+
+async function* lists(
+  space: string,
+  page: string | undefined,
+  limit: number,
+): AsyncGenerator<Schemas["RevisionItemList"]> {
+  for (let next: { page?: string } | undefined = {}; next;) {
+    const found: Schemas["RevisionItemList"] = await readRevisions(space, page, { limit, ...next });
+    yield found;
+    next = found.next;
+  }
 }

@@ -10,7 +10,7 @@ const NAME = "octavo-inbox";
 
 class Inbox {
   /** Incremented on each event, so that lists know when to reload. */
-  told = $state(0);
+  events = $state(0);
   /** Nothing is loaded before the person is known. */
   #started = $state(false);
   #channel = "BroadcastChannel" in globalThis ? new BroadcastChannel(NAME) : undefined;
@@ -35,7 +35,7 @@ class Inbox {
   }
 
   #look(): void {
-    this.told++;
+    this.events++;
     this.#counts.refresh({ force: true }).catch(() => {});
   }
 

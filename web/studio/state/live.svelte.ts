@@ -171,7 +171,7 @@ class Live {
     for (const kind of KINDS) {
       source.addEventListener(kind, (event) => {
         if (event.lastEventId) this.#last = event.lastEventId;
-        this.#told(JSON.parse(event.data) as News);
+        this.#receive(JSON.parse(event.data) as News);
       });
     }
     source.onerror = () => {
@@ -194,7 +194,7 @@ class Live {
     this.#again = setTimeout(() => this.#open(), wait * (0.75 + Math.random() / 2));
   }
 
-  #told(news: News): void {
+  #receive(news: News): void {
     if (news.kind === "ready") {
       this.connected = true;
       this.#failures = 0;
@@ -249,6 +249,8 @@ class Presence {
   #space: string | undefined;
   #said: { space: string; base: Base; page: string; editing: boolean } | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
+  /** How many times others have come, moved, or left. */
+  #moves = 0;
   /** Whether the server knows that the person is here. */
   #announced = false;
 
@@ -321,11 +323,13 @@ class Presence {
     this.#said = undefined;
   }
 
-  async #list(): Promise<void> {
-    const space = this.#space;
+  async #list(again = true): Promise<void> {
+    const [space, moves] = [this.#space, this.#moves];
     if (!space) return;
     const found = await listPresenceInSpace({ spaceId: space }, { limit: 100 }).catch(() => undefined);
     if (!found || space !== this.#space) return;
+    // The list can be older than what arrived in the meantime.
+    if (again && moves !== this.#moves) return this.#list(false);
     this.visitors = found.items.map((one: Schemas["Presence"]) => ({
       client: one.id,
       user: one.user,
@@ -336,6 +340,7 @@ class Presence {
   }
 
   #moved(news: News): void {
+    this.#moves += 1;
     const others = this.visitors.filter((one) =>
       one.client !== news.clientId || one.user.id !== news.user?.id
     );

@@ -22,15 +22,18 @@ class Notices {
 
   say(text: string, more: Partial<Pick<Notice, "undo" | "action" | "bad">> = {}): void {
     const notice: Notice = { id: this.#next++, text, bad: false, ...more };
-    this.shown = [...this.shown.slice(-2), notice];
+    // A repeated message replaces the earlier one.
+    this.shown = [...this.shown.filter((one) => one.text !== text).slice(-2), notice];
     if (notice.undo) this.#undos = [...this.#undos.slice(-20), notice];
     this.hold(notice, false);
   }
 
   /** Show an error in the server's words. */
   fail(problem: unknown, what = ""): void {
-    const told = problem instanceof ApiError || problem instanceof Error ? problem.message : String(problem);
-    this.say(what ? `${what} ${told}` : told, { bad: true });
+    const message = problem instanceof ApiError || problem instanceof Error
+      ? problem.message
+      : String(problem);
+    this.say(what ? `${what} ${message}` : message, { bad: true });
   }
 
   /** Run an action, and show its error if it fails. */

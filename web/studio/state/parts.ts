@@ -63,22 +63,22 @@ export const readWay = (space: string, base: Base, to: { to?: string; path?: str
 export const firstWay = (space: string, base: Base): Resource<Way> =>
   resource(`space/${space}/${baseKey(base)}/pages/first`, () => readWay(space, base));
 
-/** Load all pages below a page, or of the whole space, level by level. `told`: called with the number so far. */
+/** Load all pages under a page, or of the whole space, level by level. `onfound`: called with the number so far. */
 export async function everyPage(
   space: string,
   base: Base,
   below?: string,
-  told: { signal?: AbortSignal; onfound?: (count: number) => void } = {},
+  options: { signal?: AbortSignal; onfound?: (count: number) => void } = {},
 ): Promise<TreePage[]> {
   const found: TreePage[] = [];
   const left: (string | undefined)[] = [below];
-  while (left.length && !told.signal?.aborted) {
+  while (left.length && !options.signal?.aborted) {
     const parent = left.shift();
-    for (let page: string | undefined, more = true; more && !told.signal?.aborted;) {
+    for (let page: string | undefined, more = true; more && !options.signal?.aborted;) {
       const part = await readLevel(space, base, parent, { limit: MOST, ...(page ? { page } : {}) });
       found.push(...part.items);
       left.push(...part.items.filter((one) => one.hasPages).map((one) => one.id));
-      told.onfound?.(found.length);
+      options.onfound?.(found.length);
       page = part.next?.page;
       more = page !== undefined;
     }

@@ -68,13 +68,13 @@ export class Resource<T> {
       this.problem = undefined;
       return found;
     }, (problem) => {
-      const told = problem instanceof ApiError
+      const error = problem instanceof ApiError
         ? problem
         : new ApiError(0, String(problem?.message ?? problem));
-      if (told.status === 401) sessionEnded();
-      this.problem = told;
+      if (error.status === 401) sessionEnded();
+      this.problem = error;
       this.#asked = 0;
-      throw told;
+      throw error;
     }).finally(() => {
       this.#running = undefined;
       if (this.#again) {

@@ -24,11 +24,11 @@ from .store import PresenceRow, list_here
 from .wire import (
     EventsQuery,
     OwnEventsQuery,
+    PersonMessage,
     Presence,
     PresenceQuery,
     SayPresence,
-    Told,
-    ToldToPerson,
+    SpaceMessage,
     present_presence,
 )
 
@@ -62,7 +62,7 @@ def _follow(
     "GET",
     f"{_SPACE}/events",
     needs=Can.VIEW,
-    returns=Told,
+    returns=SpaceMessage,
     media_type=_STREAM,
     errors=(400, 503),
 )
@@ -71,7 +71,7 @@ def _follow(
     "GET",
     f"{_CHANGE}/events",
     needs=Can.VIEW,
-    returns=Told,
+    returns=SpaceMessage,
     media_type=_STREAM,
     errors=(400, 503),
 )
@@ -91,7 +91,7 @@ def stream_events(call: Call, followed: FollowedPlace, query: EventsQuery) -> Fo
     "GET",
     "/user/events",
     needs=Can.SIGN_IN,
-    returns=ToldToPerson,
+    returns=PersonMessage,
     media_type=_STREAM,
     errors=(400, 404, 503),
 )

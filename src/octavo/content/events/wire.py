@@ -105,8 +105,8 @@ class NotificationEvent(_Event, tag="notification", kw_only=True):
     status: Status | UnsetType = UNSET
 
 
-Told = RevisionEvent | ReviewEvent | CommentEvent | PresenceEvent | Ready | Reset | Closed
-ToldToPerson = Told | NotificationEvent | StepsEvent | CaretEvent | SavedEvent | LiveReset
+SpaceMessage = RevisionEvent | ReviewEvent | CommentEvent | PresenceEvent | Ready | Reset | Closed
+PersonMessage = SpaceMessage | NotificationEvent | StepsEvent | CaretEvent | SavedEvent | LiveReset
 
 
 class EventsQuery(Struct, rename="camel"):

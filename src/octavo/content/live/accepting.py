@@ -17,6 +17,7 @@ from octavo.core.editor.differences import key_steps
 from octavo.core.editor.schema import VERSION
 from octavo.core.editor.steps import StepError, StepJson, map_steps
 from octavo.errors import (
+    BadRequest,
     Conflict,
     Forbidden,
     NoLongerStored,
@@ -208,7 +209,9 @@ class Accepting:
         return self._commits.submit(lambda turn: _accept(turn, access, page_id, given, encoded))
 
     def place_caret(self, access: LiveAccess, page_id: str, caret: CaretInput) -> Future[None]:
-        """Record the position of a client's caret for one minute. Raises the errors of ``accept``."""
+        """Record the position of a client's caret for one minute, or remove it. Raises the errors of ``accept``."""
+        if (caret.anchor is None) is not (caret.head is None):
+            raise BadRequest("head: must be null if anchor is null, and only then.")
         self._posts.check(access.user_id)
 
         def place(turn: _Turn) -> None:
@@ -344,5 +347,8 @@ def _mapped(steps: list[StepJson], missed: Sequence[LoadedBatch]) -> list[StepJs
 
 
 def _put_caret(tx: Transaction, key: PageKey, access: LiveAccess, caret: CaretInput) -> None:
-    place = CaretRow(caret.client, access.user_id, caret.version, caret.anchor, caret.head, now())
-    store.put_caret(tx, key, place)
+    if caret.anchor is None or caret.head is None:
+        store.remove_caret(tx, key, caret.client, access.user_id)
+    else:
+        place = CaretRow(caret.client, access.user_id, caret.version, caret.anchor, caret.head, now())
+        store.put_caret(tx, key, place)

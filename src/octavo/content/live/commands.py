@@ -30,12 +30,13 @@ class CaretPlace(Struct, frozen=True):
 
 
 class CaretInput(Struct, frozen=True):
-    """Selection of a client, at a version of the page."""
+    """Selection of a client, at a version of the page. ``anchor`` and ``head``: both None if the client no longer
+    shows the page."""
 
     client: Client
     version: Number
-    anchor: Position
-    head: Position
+    anchor: Position | None
+    head: Position | None
 
 
 class StepsInput(Struct, frozen=True, kw_only=True):

@@ -178,7 +178,8 @@ def _present_accepted(done: Future[Accepted]) -> BatchesAfter:
     in_maintenance=True,
 )
 def set_live_caret(call: Call, access: LiveAccess, page_id: str, body: CaretInput) -> Deferred[None]:
-    """Report the selection of one of the caller's clients for one minute. Batches of steps also report it."""
+    """Report the selection of one of the caller's clients for one minute, or that this client no longer shows the
+    page. Batches of steps also report the selection."""
     return Deferred(accepting(call.context).place_caret(access, page_id, body), Future.result)
 
 

@@ -396,6 +396,17 @@ def put_caret(tx: Transaction, key: PageKey, caret: CaretRow) -> None:
     )
 
 
+def remove_caret(tx: Transaction, key: PageKey, client: str, user_id: str) -> None:
+    """Remove the caret of one of a person's clients from a page."""
+    tx.run(
+        """DELETE FROM page_carets
+           WHERE branch_id = :branch AND page_id = :page AND client = :client AND user_id = :user_id""",
+        client=client,
+        user_id=user_id,
+        **_key(key),
+    )
+
+
 def list_carets(tx: Transaction, keys: Iterable[PageKey]) -> dict[PageKey, list[CaretRow]]:
     """Return the carets on these pages."""
     wanted = tx.given("keys", "branch", "page")

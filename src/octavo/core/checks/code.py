@@ -30,6 +30,9 @@ _YAML_PROMPT = re.compile(r"^\s*[$>] ", re.M)
 _PYTHON_PROMPT = re.compile(r"^\s*(?:>>>|In \[\d+\]:|\$ |%|!)", re.M)
 _PYTHON_2 = re.compile(r"^\s*(?:print\s+[\"'\w]|exec\s+\"|raise\s+\w+,)|except\s+\w+,\s*\w+:", re.M)
 _NAMELESS = re.compile(r"^\s*(?:-{3,}|={3,})\s*$", re.M)
+_SIGNATURE = re.compile(r"[\w.$]+\([^()]*\)(?:\s*(?::|->|=>)\s*[\w.<>\[\]?| ]+)?[;,]?")
+_SHELL = re.compile(r"\s*(?:use|show) \w+;?$", re.M)
+"""Commands of a database shell that reads JavaScript."""
 _own = threading.local()
 
 
@@ -168,13 +171,20 @@ def _check_python(text: str) -> None:
 
 
 def _is_signature(text: str) -> bool:
-    """Return whether a sample has one line of code, such as the signature of a function in a reference."""
+    """Return whether a sample is the signature of a function in a reference, or a list of them.
+
+    >>> _is_signature("# Get it.\\nget(string, string?): object?\\n\\nlast_result() -> object")
+    True
+    >>> _is_signature("run(1);\\nconst = 2;")
+    False
+    """
     lines = [line.strip() for line in text.splitlines()]
-    return sum(bool(line) and not line.startswith(("#", "//", "/*", "*")) for line in lines) < 2
+    code = [line for line in lines if line and not line.startswith(("#", "//", "/*", "*"))]
+    return len(code) < 2 or all(_SIGNATURE.fullmatch(line) for line in code)
 
 
 def _check_script(text: str, *, tags: bool) -> None:
-    if _is_signature(text):
+    if _is_signature(text) or _SHELL.match(text):
         return
     attempts = (
         text,

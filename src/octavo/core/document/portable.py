@@ -1,4 +1,4 @@
-"""Convert documents to Markdown that any program can read: Octavo's own syntax is replaced by its visible
+"""Convert documents to Markdown that any app can read: Octavo's own syntax is replaced by its visible
 result.
 
 A hint becomes a quote, tabs and expandable sections follow one another under their titles, cards become a

@@ -44,7 +44,7 @@ INSTALLATION: dict[Can, Role | None] = {Can.VIEW: "read", Can.ADMIN: "admin"}
 
 
 class IntegrationAccess(Struct, frozen=True):
-    """Proof of access to an integration. ``by_script``: whether the token is the integration's own."""
+    """Access to an integration. ``by_script``: whether the token is the integration's own."""
 
     row: IntegrationRow
     actor: Actor
@@ -62,13 +62,13 @@ class IntegrationAccess(Struct, frozen=True):
 
 
 class VisitedIntegration(Visiting, frozen=True):
-    """Proof of a site visitor's access to an integration of the site's organization."""
+    """Access of a site visitor to an integration of the site's organization."""
 
     row: IntegrationRow
 
 
 class InstallationAccess(Struct, frozen=True):
-    """Proof of access to an installation.
+    """Access to an installation.
 
     ``by_script``: whether the token is one of the installation or its integration. ``changes``: whether the
     caller and their token can change it; other callers don't see secrets of its configuration.
@@ -85,8 +85,8 @@ class InstallationAccess(Struct, frozen=True):
 
 
 class _PlaceAccess(Struct, frozen=True):
-    """Proof of access to an installation at a space or site. ``place``: the installation there; None if not
-    installed there. ``role``: the caller's role there."""
+    """Access to an installation in a space or on a site. ``place``: the installation in it; None if it isn't
+    installed there. ``role``: the caller's role in it."""
 
     installation: InstallationRow
     place: PlaceRow | None
@@ -105,7 +105,7 @@ class SpaceInstallationAccess(_PlaceAccess, frozen=True):
 
 
 class SiteInstallationAccess(_PlaceAccess, frozen=True, kw_only=True):
-    """Proof of access to an installation at a site. ``site``: the caller's access to the site; None for a
+    """Access to an installation on a site. ``site``: the caller's access to the site; None for a
     script."""
 
     site: SiteAccess | None

@@ -107,7 +107,7 @@ def install_builtin(context: Context, org: OrgAccess, name: str) -> Installation
 
 
 def separate_copies(context: Context) -> None:
-    """Give each organization that uses another one's copy of a built-in integration a copy of its own.
+    """Give each organization that uses another one's copy of a built-in integration its own copy.
 
     Before names were reserved, all organizations used the copy of the first organization that published it.
     Installations keep their ids, configuration, and public endpoints.

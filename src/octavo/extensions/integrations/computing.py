@@ -226,7 +226,7 @@ on_dependency_change(lambda tx, organization_id, space_ids: order_computing(tx, 
 
 @jobs.job(JOB, bound=None, seconds=_SECONDS)
 def _compute(context: Context, space_id: str, tries: int = 0) -> None:
-    """Compute the pages of a space, and then their documents. Each answer is stored immediately, so an interrupted run
+    """Compute the pages of a space, and then their documents. Each result is stored immediately, so an interrupted run
     continues where it stopped."""
     with context.db.read() as tx:
         try:

@@ -86,7 +86,7 @@ def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> 
 def gather_parts(
     files: Heads, variants: Sequence[Variant], project: str, add: Add, tick: Tick
 ) -> dict[str, Source]:
-    """Return each variant as a source of its own, by key. Links to pages of another variant refer to its space by
+    """Return each variant as a separate source, by key. Links to pages of another variant refer to its space by
     its key."""
     made: list[_Other] = []
     for variant in variants:
@@ -143,7 +143,7 @@ class _Gathering:
         self.made.problems += [*files.source.problems, *layout.problems]
         self.origins: dict[str, str] = {}
         self.lines: dict[str, list[int]] = {}
-        self.told: dict[str, str] = {}
+        self.page_titles: dict[str, str] = {}
         self.pages: dict[str, str] = {}
         self.entries: dict[str, Entry] = {}
         self.hidden: set[str] = set()
@@ -323,7 +323,7 @@ class _Gathering:
                 own = self.name(entry.path)
                 said = entry.path in self.layout.titles or self.files.title(entry.path)
                 shown = self.filled(entry.title) if entry.title else None
-                title = self.told.get(entry.path) or (shown if shown and not said else own)
+                title = self.page_titles.get(entry.path) or (shown if shown and not said else own)
                 nav = shown if shown and shown != title else None
                 yield SummaryEntry(
                     kind="page", title=title, link_title=nav, href=self.pages[entry.path], children=children
@@ -404,7 +404,7 @@ class _Gathering:
         whole = (above + body).rstrip("\n") + "\n"
         self.add(self.made, made, whole.encode("utf-8", "replace"))
         if first is not None:
-            self.told[path] = _plain_title(first[1]) or self.name(path)
+            self.page_titles[path] = _plain_title(first[1]) or self.name(path)
 
     def _converted(self, path: str, page: _Page) -> str | None:
         """Return the page of a file that isn't Markdown, or None for Markdown."""

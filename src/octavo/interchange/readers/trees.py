@@ -1,4 +1,4 @@
-"""Trees of pages without a navigation: folders, in the order that the heads of pages state."""
+"""Trees of pages without a navigation: folders, in the order declared in the heads of pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"^\d+(?:[-_. ]+)(?=\D)")
 
 
 def position_of(head: Head) -> float:
-    """Return the position of a page among its siblings. Pages that state none come last."""
+    """Return the position of a page among its siblings. Pages without one come last."""
     sidebar = head.get("sidebar")
     for value in (
         *(head.get(key) for key in _POSITIONS),
@@ -76,7 +76,7 @@ def grow(
     zero_is_last: bool = False,
     same_name: bool = False,
 ) -> list[Entry]:
-    """Return the tree of these pages below ``root``. ``zero_is_last``: whether a position of 0 means none.
+    """Return the tree of these pages under ``root``. ``zero_is_last``: whether a position of 0 means none.
     ``same_name``: whether the page with the name of its folder is the folder's page."""
     tree: dict[str, Any] = {}
     for path in paths:
@@ -184,7 +184,7 @@ def walk_entries(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
-    """Return the former URL paths that pages state."""
+    """Return the former URL paths declared in the pages."""
     made: dict[str, str] = {}
     for path in paths:
         head = files.head(path)

@@ -57,7 +57,7 @@ def on_variants(arrange: Arrange) -> Arrange:
 
 
 class Variants:
-    """The variants of a source. One goes into the target of a run, and each other one into a space of its own."""
+    """The variants of a source. One goes into the target of a run, and each other one into its own space."""
 
     def __init__(self, context: Context, actor: Actor, run: ImportRunRow, source: Source) -> None:
         self._context, self._actor, self._run, self._source = context, actor, run, source

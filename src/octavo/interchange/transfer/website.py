@@ -1,4 +1,4 @@
-"""Import of a website as a source of Markdown: a crawl within one origin and below one URL.
+"""Import of a website as a source of Markdown: a crawl within one origin and under one URL.
 
 Pages are fetched one after the other through ``kit.net.fetch``, if ``robots.txt`` allows it, and within limits of
 number, bytes, and time. A reached limit is reported as a problem, not an error.
@@ -103,7 +103,7 @@ class _Crawl:
         self.aliases: dict[str, str] = {}
         self.images: dict[str, str | None] = {}
         self.assets: set[str] = set()
-        self.told: set[str] = set()
+        self.reported: set[str] = set()
         self.languages: Counter[str] = Counter()
 
     def run(self) -> Crawled:
@@ -164,8 +164,8 @@ class _Crawl:
         return bool(self.robots.can_fetch(url, AGENT))
 
     def _tell_once(self, path: str, code: str, message: str) -> None:
-        if code not in self.told:
-            self.told.add(code)
+        if code not in self.reported:
+            self.reported.add(code)
             self.source.problem(path, code, message)
 
     def _get(self, url: str, limits: Limits) -> Fetched | None:

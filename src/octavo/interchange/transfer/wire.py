@@ -85,7 +85,7 @@ Source = WebsiteSource | FileSource | ApiSource
 
 
 class ImportTarget(Struct, rename="camel"):
-    """The target of an import. Without ``changeRequest`` the pages go into main. ``page``: the parent of the
+    """Target of an import. Without ``changeRequest`` the pages go into main. ``page``: the parent of the
     imported pages."""
 
     space: str

@@ -70,7 +70,7 @@ class Migration(NamedTuple):
 
 
 class RefusedDatabase(Unavailable):
-    """Raised if this program must not change the database, or can't work with it. The message says why and how to fix
+    """Raised if this version must not change the database, or can't work with it. The message says why and how to fix
     it."""
 
 

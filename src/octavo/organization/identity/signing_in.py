@@ -71,7 +71,7 @@ Outcome = CompletedSignIn | SecondFactorNeeded
 
 
 class _Challenge(Struct, frozen=True):
-    """Proof of the first factor. ``device``: the ID of the known device that it came from."""
+    """Completed first factor. ``device``: the ID of the known device that it came from."""
 
     method: sessions.Method
     user_id: str

@@ -74,10 +74,10 @@ export class Finding {
     try {
       const found = await findPage(place.space, place.base, place.path);
       if (asked === this.#looks) this.id = found.id;
-    } catch (told) {
+    } catch (error) {
       if (asked !== this.#looks) return;
       this.id = undefined;
-      this.missing = told instanceof ApiError ? told : new ApiError(0, String(told));
+      this.missing = error instanceof ApiError ? error : new ApiError(0, String(error));
       if (this.missing.status === 401) sessionEnded();
     }
   }

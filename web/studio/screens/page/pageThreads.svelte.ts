@@ -52,7 +52,7 @@ export class PageTalk {
         [this.status, this.active] = [comment.status, thread];
         open();
         this.#toShow = comment;
-      }, (told) => notices.fail(told));
+      }, (error) => notices.fail(error));
     });
     $effect(() => {
       if (this.#toShow) this.show(this.#toShow);

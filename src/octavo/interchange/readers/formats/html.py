@@ -63,7 +63,7 @@ def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
 
 
 def language_of(tree: Any) -> str:
-    """Return the language that the root element of a page states, empty if it states none."""
+    """Return the language declared by the root element of a page; empty if there is none."""
     return next((str(root.get("lang")) for root in tree.iter("html") if root.get("lang")), "")
 
 

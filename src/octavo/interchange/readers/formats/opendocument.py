@@ -151,7 +151,7 @@ def read_opendocument(
     told = escape("".join(title.itertext())) if title is not None else ""
     made = _Document(_Styles(root, shared), read, keep, most)
     made.convert(body)
-    for (code, what, place), times in made.told.items():
+    for (code, what, place), times in made.problem_counts.items():
         often = f" ({times} times)" if times > 1 else ""
         problem(code, f"{what}{often}{f', under “{place}”' if place else ''}")
     return f'<html><head><meta property="og:title" content="{told}"></head><body>{"".join(made.parts)}</body></html>'
@@ -298,7 +298,7 @@ def _look_of(style: Any) -> Look:
 
 
 class _Document:
-    """Builder of the HTML, in ``parts``. It counts the problems by code, subject, and heading in ``told``."""
+    """Builder of the HTML, in ``parts``. It counts the problems by code, subject, and heading in ``problem_counts``."""
 
     def __init__(
         self,
@@ -312,7 +312,7 @@ class _Document:
         self.keep = keep
         self.parts: list[str] = []
         self.left = most
-        self.told: Counter[tuple[str, str, str]] = Counter()
+        self.problem_counts: Counter[tuple[str, str, str]] = Counter()
         self.place = ""
         self.depth = 0
         self.below = 0
@@ -347,7 +347,7 @@ class _Document:
             self.put("</ol>")
 
     def report(self, code: str, what: str) -> None:
-        self.told[code, what, self.place] += 1
+        self.problem_counts[code, what, self.place] += 1
 
     def _clean(self, body: Any) -> None:
         inserted, deleted = (sum(1 for _ in body.iter(tag)) for tag in (_INSERTED, _DELETED))

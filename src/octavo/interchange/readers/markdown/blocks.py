@@ -420,7 +420,7 @@ class Writer(ContainerWriter):
             )
             return []
         inner = Writer(self.place.within(where), self.dialect, self.vocabulary, (*self.including, where))
-        inner.left, inner.depth, inner.told = self.left, self.depth, self.told
+        inner.left, inner.depth, inner.reported = self.left, self.depth, self.reported
         inner.assigned = self.assigned
         if given:
             inner.constants = {"props": given, **given}

@@ -392,7 +392,7 @@ _ONLY_IMAGE = re.compile(r"!\[[^\[\]]*\]\(([^()\s]+)\)\Z")
 
 
 def paragraphs_of(body: list[Line]) -> list[Line]:
-    """Return each paragraph and list item as one line, without listings and elements on lines of their own."""
+    """Return each paragraph and list item as one line, without listings and elements on separate lines."""
     made: list[Line] = []
     goes_on = False
     for text, line in body:

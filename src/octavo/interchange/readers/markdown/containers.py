@@ -91,7 +91,7 @@ def hint_of_classes(found: re.Match[str]) -> str:
 
 
 def hint_of_attributes(line: str) -> str:
-    """Return the hint kind that attributes on a line of their own give to their block, empty for any other
+    """Return the hint kind that attributes on a separate line give to their block, empty for any other
     attributes."""
     if not line.startswith("{:") or not ATTRIBUTES.fullmatch(line):
         return ""

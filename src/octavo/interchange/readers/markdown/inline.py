@@ -108,15 +108,15 @@ class InlineWriter:
         self.taken = 0
         self.left = MAX_LINES
         self.depth = 0
-        self.told: set[str] = set()
+        self.reported: set[str] = set()
         self.assigned: dict[str, str] = {}
         self.unclosed: list[str] = []
         self.looked = SearchBudget()
 
     def report(self, line: int, code: str, message: str, key: str | None = None) -> None:
         """Report a problem, only once for each ``key`` if there is one."""
-        if key is None or (code + key) not in self.told:
-            self.told.add(code + (key or ""))
+        if key is None or (code + key) not in self.reported:
+            self.reported.add(code + (key or ""))
             self.place.problem(line, code, message)
 
     def evaluated(self, attributes: dict[str, str]) -> JsonObject:

@@ -628,7 +628,7 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
 
 
 def _tag(writer: Writer, name: str, rest: str, number: int, alone: bool = False) -> list[Line]:
-    """Return the replacement of a tag. ``alone``: whether it is on a line of its own."""
+    """Return the replacement of a tag. ``alone``: whether it is alone on its line."""
     if name in ("include", "include_relative", "include_cached"):
         path = rest.split(maxsplit=1)[0] if rest else ""
         given = attributes_of(rest[len(path) :])

@@ -172,7 +172,7 @@ class _Export:
         self.spaces: dict[str, tuple[str, str, str]] = {}
         """The name of each space, its key, and the id of its home page."""
         self.site = ""
-        """The URL of a space that was read over the API."""
+        """URL of the space, if it was read with the API."""
         self.folders: set[str] = set()
         """Ids of folders, which contain pages but aren't pages."""
         self.problems: list[Problem] = []
@@ -407,7 +407,7 @@ class _Storage:
         self.export = export
         self.page = page
         self.place = place
-        self.told: set[str] = set()
+        self.reported: set[str] = set()
         self.markdown: list[str] = []
 
     def written(self, number: int, indent: str) -> str:
@@ -418,8 +418,8 @@ class _Storage:
         return "\n".join(f"{indent}{row}" if row else row for row in made.split("\n"))
 
     def report(self, code: str, message: str) -> None:
-        if message not in self.told:
-            self.told.add(message)
+        if message not in self.reported:
+            self.reported.add(message)
             self.place.problem(0, code, message[:300])
 
     def prepare(self, tree: Any) -> None:

@@ -77,11 +77,11 @@ class _Reading(Struct):
     chains: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """For each included file, the chain of files that include it."""
     left: int = MAX_LINES
-    told: set[tuple[str, str]] = field(default_factory=set)
+    reported: set[tuple[str, str]] = field(default_factory=set)
 
     def report(self, line: int, code: str, message: str, key: str) -> None:
-        if (code, key) not in self.told:
-            self.told.add((code, key))
+        if (code, key) not in self.reported:
+            self.reported.add((code, key))
             self.place.problem(line, code, message)
 
 
