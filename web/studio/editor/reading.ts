@@ -11,7 +11,7 @@ import { drawIcon } from "./icons.ts";
 import type { Lookup } from "./lookup.ts";
 import { aboutBlock, aboutRange, markOf, placesOf, type RemarkPlace, scrollTo } from "./quotes.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { tableViews } from "./tables.ts";
+import { showMerged, tableViews } from "./tables.ts";
 import { markViews, nodeViews } from "./views.ts";
 import { words } from "./words.ts";
 
@@ -199,6 +199,7 @@ export class ReadingView {
     else if (inside) {
       const content = inside;
       node.forEach((child, offset) => content.append(this.#block(child, top, at + 1 + offset)));
+      if (node.type.name === "table") showMerged(node, content);
     }
     return dom;
   }

@@ -9,7 +9,7 @@ import type { Data } from "../document/types.ts";
 import { h, set, sign } from "./dom.ts";
 import type { Asset } from "./lookup.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { cellPosition, type Column, columnsOf } from "./grid.ts";
+import { cellPosition, type Column, columnsOf, mergedCells, spanAttributes } from "./grid.ts";
 import { drawPicture } from "./imageviews.ts";
 import { words } from "./words.ts";
 
@@ -20,6 +20,18 @@ type Position = () => number | undefined;
 
 function viewOf(table: Node): Data {
   return ((table.attrs.data as Data).view ?? {}) as Data;
+}
+
+/** Show the merged cells of a table that isn't edited. `rows`: the element of its rows, the header first. */
+export function showMerged(table: Node, rows: HTMLElement): void {
+  const merged = mergedCells(table);
+  if (!merged) return;
+  const columns = table.firstChild!.childCount;
+  [...rows.children].forEach((row, number) =>
+    [...row.children].forEach((cell, column) =>
+      set(cell, spanAttributes(merged, number * columns + column) ?? {})
+    )
+  );
 }
 
 class TableView implements NodeView {
