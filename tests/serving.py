@@ -223,7 +223,7 @@ def _first_started(admin_email: str) -> Path:
         if not data.exists():
             environment = {"OCTAVO_ADMIN_EMAIL": admin_email} if admin_email else {}
             with serving(folder / "made", **environment) as served:
-                _wait_for_jobs(served.data / "octavo.db")
+                _finish_jobs(served.data / "octavo.db")
             (folder / "made").rename(data)
     return data
 
@@ -233,12 +233,14 @@ def copy_first_start(data: Path, admin_email: str = "") -> None:
     shutil.copytree(_first_started(admin_email), data)
 
 
-def _wait_for_jobs(database: Path) -> None:
-    """Wait for all jobs. Otherwise, each copy of the server would do them again."""
+def _finish_jobs(database: Path) -> None:
+    """Wait for all jobs, also for those that are planned for later: each copy of the server would do them again."""
     until = time.monotonic() + _START_SECONDS
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+    with closing(sqlite3.connect(database, timeout=_START_SECONDS)) as connection:
         while connection.execute("SELECT count(*) FROM jobs").fetchone() != (0,):
             assert time.monotonic() < until, connection.execute("SELECT kind, error FROM jobs").fetchall()
+            with connection:
+                connection.execute("UPDATE jobs SET run_at = 0 WHERE state = 'later'")
             time.sleep(0.1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,26 @@ def test_an_interrupted_first_start_is_completed(
         assert tx.value("SELECT count(*) FROM spaces") == 1
         assert tx.value("SELECT count(*) FROM tokens WHERE hash = :hash", hash=hash_token(done.token)) == 1
     assert first_start(context) is None
+
+
+@pytest.mark.parametrize("folders", [1, 2])
+def test_processes_that_start_together_set_up_one_server(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folders: int
+) -> None:
+    load_packages()
+    monkeypatch.setattr(starting, "find_manual", lambda: CONTENT)
+    same = {"OCTAVO_DATABASE_URL": database_url, "OCTAVO_SECRET_KEY": "5" * 64}
+    data = [str(tmp_path / f"data{number % folders}") for number in range(3)]
+    contexts = [open_context(load(environ={**same, "OCTAVO_DATA": folder})) for folder in data]
+    with ThreadPoolExecutor(len(contexts)) as threads:
+        done = list(threads.map(first_start, contexts))
+    [started] = [one for one in done if one is not None]
+    with contexts[0].db.read() as tx:
+        for table in ("organizations", "spaces", "tokens", "users"):
+            assert tx.value(f"SELECT count(*) FROM {table}") == 1
+        assert tx.value("SELECT hash FROM tokens") == hash_token(started.token)
+    for context in contexts:
+        close_context(context)
 
 
 def test_an_existing_installation_stays_unchanged(context: Context) -> None:

@@ -50,7 +50,16 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "interchange": ("readers", "transfer", "gitsync"),
     "sites": ("fonts", "printing", "openapi", "site", "insights"),
     "extensions": ("deliveries", "webhooks", "integrations"),
-    "assistants": ("models", "translations", "conversations", "channels", "ask", "findings"),
+    "assistants": (
+        "models",
+        "translations",
+        "conversations",
+        "sources",
+        "channels",
+        "questions",
+        "ask",
+        "findings",
+    ),
     "delivery": ("visits", "renderers", "reader", "studio", "agents"),
     "operations": ("migrations", "installation", "meanings", "admin", "developing"),
 }

@@ -11,6 +11,7 @@ import pytest
 
 from octavo.assistants.ask.site_answers import LASTS as ANSWER_LASTS
 from octavo.assistants.models.retention import MAX_VECTORS
+from octavo.assistants.questions.recording import MAX_ANSWERS
 from octavo.content.events import store as presence
 from octavo.content.notifications.notifying import KEEP
 from octavo.content.uploads.receiving import KEPT_FOR
@@ -43,6 +44,11 @@ NOT_BY_TIME = {
     "git_runs": "with later ones",
     "openapi_versions": "with later ones",
     "openapi_files": "with their version",
+    "site_questions": "with their last answer",
+    "site_topics": "with their last question",
+    "site_question_wordings": "with their question",
+    "site_question_words": "with their question",
+    "site_question_sources": "with their answer",
 }
 """Ends with something that happens, and is tested where it does."""
 load_packages()
@@ -86,6 +92,7 @@ def test_times_and_numbers_on_the_page_match_the_code() -> None:
     said = {name: row[1] for name, row in ENDING.items()}
     assert said["deliveries"].endswith(f"tried for {KEEP_TRYING // DAY} days")
     assert said["embeddings"].endswith(f"at most the {MAX_VECTORS:,} most recently used")
+    assert said["site_questions"].endswith(f"at most the latest {MAX_ANSWERS:,} answers of each site")
     assert said["site_answers"] == f"{ANSWER_LASTS // HOUR} hours"
     assert [f"{days} " in said["notifications"] for days in KEEP.values()] == [True, True, True]
     assert said["sessions"] == f"{SESSION_LASTS // DAY} days, or {SESSION_IDLE // DAY} days without use"

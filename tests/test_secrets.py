@@ -44,6 +44,7 @@ NOT_SEALED = {
     ("git_syncs", "public_key"): "a public key",
     ("git_syncs", "signing_key"): "a public key",
     ("jobs", "payload"): "ids and addresses",
+    ("outbound_links", "url_key"): "identifies a URL",
     ("passkeys", "credential"): "a public key",
     (
         "passkeys",
@@ -129,6 +130,10 @@ def secrets_made(world: World) -> dict[str, str]:
     made["git token"] = "glpat-of-an-installation"
     body = {"providerConfiguration": {"accessToken": made["git token"]}}
     assert world.call("admin", "PATCH", installed, json=body).status_code == 200
+    made["source token"] = "ghp-of-a-source-of-records"
+    setup = {"repository": "acme/docs", "token": made["source token"]}
+    body = {"connector": "builtin:github-issues", "setupSettings": setup}
+    world.post("admin", world.home.path("/orgs/{organizationId}/sites/{siteId}/context-connections"), body)
     made["signing"] = world.context.signer._secret.hex()
     key = (world._folder / "secret-key").read_text().strip()
     made["key"] = key
@@ -237,6 +242,8 @@ def test_a_missing_key_prevents_startup_and_is_named(world: World, tmp_path: Pat
         with pytest.raises(Unavailable, match=needed) as raised:
             open_context(settings)
         assert "OCTAVO_SECRET_KEY" in raised.value.message and "f" * 64 not in raised.value.message
+        # A server with another key needs both.
+        assert ("Add that key" in raised.value.message) is bool(settings.secret_key)
         # No key is made up that could not open anything.
         assert not (tmp_path / "empty" / "secret-key").exists()
     assert world.digest() == before

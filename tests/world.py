@@ -588,7 +588,7 @@ def _furnish_conversations(world: World, place: Place) -> None:
     analyze_conversations(world.context, ids["organizationId"])
     with world.context.db.write() as tx:
         # The job that just was done.
-        tx.run("DELETE FROM jobs WHERE kind = 'analyseConversations'")
+        tx.run("DELETE FROM jobs WHERE kind = 'analyzeConversations'")
 
     def first(path: str) -> Any:
         return world.get(place.admin, place.path(path))["items"][0]

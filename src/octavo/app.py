@@ -470,8 +470,11 @@ async def _run(
             listener.leave()
         runtime.hub.end_streams()
         await asyncio.sleep(_LINGER)
+    closing = [asyncio.ensure_future(listener.close(_PATIENCE)) for listener in listeners]
+    # Their clients reconnect at once, and this process should accept no connections by then.
+    await asyncio.sleep(0)
     runtime.hub.close()
-    await asyncio.gather(*(listener.close(_PATIENCE) for listener in listeners))
+    await asyncio.gather(*closing)
     await runtime.stop()
 
 

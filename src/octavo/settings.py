@@ -164,6 +164,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     allow_private_fetch: Annotated[
         str, Meta(description="Private addresses that outgoing requests may reach: comma-separated host:port")
     ] = ""
+    check_links: Annotated[
+        bool,
+        Meta(description="Whether to check links to other sites in the background, for the health of sites"),
+    ] = False
     allow_file_remotes: Annotated[
         bool,
         Meta(
@@ -520,7 +524,7 @@ def keep_addresses(settings: Settings) -> None:
     """Store the URLs of the running server next to the data, for commands that print links."""
     told = {"url": settings.url, "sites_url": settings.sites_url}
     path = settings.data_folder / _ADDRESSES
-    written = path.with_suffix(".new")
+    written = path.with_suffix(f".{os.getpid()}.new")
     written.write_bytes(msgspec.json.encode(told))
     written.replace(path)
 

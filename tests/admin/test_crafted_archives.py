@@ -503,7 +503,8 @@ def test_people_are_matched_by_email_address_and_kind(
             " VALUES ('robot', 'reader@example.org', 'Robot', 'service', 1)"
         )
     with pytest.raises(
-        BadRequest, match=r"users\.kind: 'reader@example.org' belongs to .* the kind 'service' on this server"
+        BadRequest,
+        match=r"users\.kind: reader@example.org: the archive has a personal account .* this server has a service",
     ):
         import_organization(installation, archive.folder)
     with installation.db.write() as tx:

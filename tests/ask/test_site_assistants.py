@@ -8,11 +8,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from asking_scenes import QUESTION, Asking
 from model_server import ModelServer, world_with_model
 from visiting import Visitor
 from world import World
-
-from .test_asking_sites import QUESTION, Asking
 
 AI: dict[str, Any] = {
     "mode": "assistant",

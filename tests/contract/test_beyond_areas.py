@@ -46,6 +46,7 @@ NOTHING_BEYOND = {
         "deleteOpenAPISpecBySlug",
         "uninstallGitSyncInstallation",
         "deleteSiteChannelById",
+        "deleteSiteContextConnectionById",
         "deleteOrganizationAgentConversation",
         "deleteChangeRequestConversation",
     },
@@ -64,6 +65,13 @@ NOTHING_BEYOND = {
         "testWebhook",
     },
     "bytes and sources that the caller gives": {"generateStorageUploadURL", "checkImportSource"},
+    "records of other services, which are no content": {
+        "createSiteContextConnection",
+        "updateSiteContextConnectionById",
+        "syncSiteContextConnection",
+        "testSiteContextConnection",
+        "upsertSiteContextRecords",
+    },
     "words for later runs": {"updateGlossaryEntries", "updateOrganizationAgentInstructions"},
     "a note of what is to be done": {"createAgentTask"},
     "counts of pages and bytes, for administrators": {

@@ -32,10 +32,6 @@ A_ROW = 17
 """Steps of the machine that a row which is only counted may take, with one look into another table."""
 
 GROWS: dict[str, tuple[int, str]] = {
-    "listMembersInOrganizationById": (40, "of each is asked whether they are a person"),
-    "listTeamMembersInOrganizationById": (42, "of each is asked whether they are a person"),
-    "listTeamsInOrganizationById": (30, "those in the teams that are shown are counted"),
-    "listTeamsForOrganizationMember": (27, "those in the teams that are shown are counted"),
     "listUserPermissionsInSpace": (22, "of each is asked whether they are a member"),
     "listPermissionsAggregateInCollection": (25, "everybody's role there is found"),
     "listPermissionsAggregateInSite": (25, "everybody's role there is found"),

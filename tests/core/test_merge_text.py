@@ -356,7 +356,7 @@ def examples(*seeds):
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 2**48), st.sampled_from(["\n", "\r\n"]))
-@examples(174, 3449, 4008, 6767, 16477, 16733, 16963, 19239, 19436)
+@examples(174, 3449, 4008, 6767, 16477, 16733, 16963, 19239, 19436, 1014104)
 def test_no_word_in_a_container_is_lost_or_duplicated(seed, end):
     random = Random(seed)
     writer = Writer(random)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from asgi_client import ask
+from settled import PATIENCE
 from world import World
 
 
@@ -76,11 +77,11 @@ class Listening:
     def ended(self) -> bool:
         return self._task.done()
 
-    def wait(self, until: Any, seconds: float = 20) -> None:
+    def wait(self, until: Any) -> None:
         """Wait until a condition is true; fail if that does not happen."""
 
         async def waiting() -> None:
-            end = asyncio.get_running_loop().time() + seconds
+            end = asyncio.get_running_loop().time() + PATIENCE
             while not until(self):
                 assert asyncio.get_running_loop().time() < end, f"not heard: {self.heard} {self._text}"
                 await asyncio.sleep(0.01)

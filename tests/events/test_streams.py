@@ -434,6 +434,23 @@ def test_the_number_of_streams_of_a_process_is_limited(sqlite_world: World) -> N
         found._places = kept
 
 
+def test_streams_opened_while_the_server_stops_end_without_an_error(sqlite_world: World) -> None:
+    """Browsers reconnect after the end of a stream, but not after an error."""
+    world = sqlite_world
+    path = world.home.path(SPACE)
+    found = hub_of(world)
+    try:
+        with listening(world, "reader", path) as before:
+            found.close()
+            before.wait(lambda one: one.ended)
+            with listening(world, "reader", path) as after:
+                after.wait(lambda one: one.ended)
+                assert after.status == 200 and after.body == ""
+        assert found.count == 0
+    finally:
+        found._closed = False
+
+
 def hub_of(world: World) -> Hub:
     return next(one for one in gc.get_objects() if isinstance(one, Hub) and one._db is world.context.db)
 

@@ -267,6 +267,11 @@ def test_passwords_are_only_sent_to_a_server_with_a_trusted_certificate(
         ldap_require_tls=True,
     )
     assert sign_in(directory).status_code == 503
+    entry = directory_sign_in.find_directory(directory.context.settings)
+    assert entry is not None
+    with pytest.raises(ldap.DirectoryUnavailable) as refused:
+        entry.find_person("nobody@example.org")
+    assert "self-signed certificate. Set SSL_CERT_FILE" in refused.value.detail
     trusting = ssl.create_default_context(cafile=str(server.certificate))
     monkeypatch.setattr(ldap, "outgoing_tls", lambda: trusting)
     assert sign_in(directory).status_code == 200

@@ -50,6 +50,8 @@ INSERT INTO jobs (id, kind, payload, run_at, attempts, lease_owner, lease_until,
 ('running', 'runImport', '{"run":"x"}', 5, 1, 'w', 6, 5);
 INSERT INTO jobs (id, kind, payload, run_at, attempts, parked, error, created_at) VALUES ('parked', \
 'runImport', '{"run":"y"}', 5, 4, 1, 'broken', 5);
+INSERT INTO jobs (id, kind, payload, unique_key, run_at, created_at) VALUES ('renamed', \
+'analyseConversations', '{}', 'analyseConversations:org', 5, 5);
 """
 
 
@@ -150,6 +152,10 @@ def test_the_schema_before_the_first_release_is_migrated_to_the_current_one(bare
         assert tx.one("SELECT branch_id, title, body FROM page_versions") == ("main", "Hello", "b")
         assert tx.one("SELECT branch_id, content FROM item_versions") == ("main", "f")
         assert tx.one("SELECT branch_id, created_by FROM change_requests") == ("other", "ann")
+        assert tx.all("SELECT kind, unique_key FROM jobs WHERE id IN ('renamed', 'waiting') ORDER BY id") == [
+            ("analyzeConversations", "analyzeConversations:org"),
+            ("makePrint", None),
+        ]
         recorded = tx.all("SELECT number, name, checksum FROM migrations ORDER BY number")
         with fresh.read() as other:
             assert recorded == other.all("SELECT number, name, checksum FROM migrations ORDER BY number")

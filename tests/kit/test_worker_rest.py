@@ -2,6 +2,7 @@
 
 import threading
 
+from octavo.errors import TemporarilyUnavailable
 from octavo.kit.work import jobs, worker
 from octavo.kit.work.worker import Worker
 from settled import PATIENCE
@@ -25,3 +26,23 @@ def test_consecutive_commits_cause_one_lookup(database, monkeypatch):
         jobs.wake()
         thread.join(PATIENCE)
     assert len(fed) == 1
+
+
+def test_an_unavailable_database_is_logged_without_a_traceback(database, monkeypatch, caplog):
+    reported, stop = threading.Event(), threading.Event()
+    running = Worker(database, None, poll=1000.0)
+
+    def feed():
+        reported.set()
+        raise TemporarilyUnavailable("The database is not reachable right now.")
+
+    monkeypatch.setattr(running, "_feed", feed)
+    thread = threading.Thread(target=running.run_forever, args=(stop,))
+    thread.start()
+    assert reported.wait(PATIENCE)
+    stop.set()
+    jobs.wake()
+    thread.join(PATIENCE)
+    [record] = [one for one in caplog.records if "jobs can't be fetched" in one.message]
+    assert record.levelname == "WARNING" and record.exc_info is None
+    assert "not reachable" in record.message

@@ -231,7 +231,7 @@ def test_copies_and_lost_data_are_compiled_again(space: Space) -> None:
     with world.context.db.write() as tx:
         tx.run("DELETE FROM openapi_sources WHERE space_id = :id", id=space.id)
     with world.context.db.read() as tx:
-        assert check_derived(tx, space.id, ()) == ["openapi: 1 files have not been read"]
+        assert check_derived(tx, space.id, ()) == ["openapi: 1 file not read"]
     rebuild_derived(world.context.db, space.id, ())
     space.read()
     with world.context.db.read() as tx:

@@ -168,6 +168,36 @@ def test_sites_have_pages_and_feeds_of_tags(world: World, space: str) -> None:
     assert visitor.get(f"{path}~tags/none").status_code == 404
 
 
+def test_links_to_a_tag_open_its_list_of_pages(world: World, space: str) -> None:
+    target = {"kind": "tag", "tag": "beta"}
+
+    def link(ref: dict[str, Any]) -> dict[str, Any]:
+        text = {"object": "text", "leaves": [{"object": "leaf", "text": "new things"}]}
+        inline = {"object": "inline", "type": "link", "data": {"ref": ref}, "nodes": [text]}
+        return {"object": "block", "type": "paragraph", "nodes": [inline]}
+
+    blocks = [link(target), link({"kind": "tag", "tag": "unused"})]
+    edit(world, space, {"operation": "insert_page", "title": "Links", "document": {"document": blocks}})
+    page = f"/spaces/{space}/content/page/{pages_of(world, space)['Links']['id']}"
+    written = world.get("admin", page, params={"format": "markdown"})["markdown"]
+    assert "[new things](tag:beta)" in written
+    [inline] = world.get("admin", page)["document"]["nodes"][0]["nodes"]
+    assert inline["data"]["ref"] == target
+    assert {link["status"] for link in world.get("admin", f"{page}/links")["items"]} == {"ok"}
+    sites = world.home.path("/orgs/{organizationId}/sites")
+    site = world.post("admin", sites, {"title": "Linked", "spaces": [space]})["id"]
+    url = world.post("admin", f"{sites}/{site}/publish")["urls"]["published"]
+    visitor, path = Visitor(world.context), urlsplit(url).path
+    text = visitor.get(f"{path}links").text
+    assert f'href="{path}~tags/beta"' in text and "~tags/unused" not in text
+    look = world.get("admin", f"{sites}/{site}/customization")
+    links = [{"title": name, "to": {"kind": "tag", "tag": name}} for name in ("how-to", "unused")]
+    look["footer"]["groups"] = [{"title": "Tags", "links": links}]
+    world.call("admin", "PUT", f"{sites}/{site}/customization", json=look)
+    text = visitor.get(f"{path}links").text
+    assert f'href="{path}~tags/how-to"' in text and "~tags/unused" not in text
+
+
 def test_spaces_define_the_same_tag_in_their_own_way(world: World, space: str) -> None:
     """A site shows each space with its own label and color, and the pages of that space only."""
     spaces = world.home.path("/orgs/{organizationId}/spaces")

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+import lxml.html
 import pytest
 
 from octavo.operations.admin.import_export import import_space
@@ -23,7 +24,9 @@ class Site:
 
     def __init__(self, world: World, pages: dict[str, list[tuple[str, str]]], title: str = "Docs") -> None:
         path = world.home.path("/orgs/{organizationId}")
+        self._world = world
         spaces = [self._space(world, f"{path}/spaces", *each) for each in pages.items()]
+        self.spaces = dict(zip(pages, spaces, strict=True))
         self.path = f"{path}/sites"
         self.path += "/" + world.post("admin", self.path, {"title": title, "spaces": spaces})["id"]
         self.url = world.post("admin", f"{self.path}/publish")["urls"]["published"]
@@ -34,15 +37,21 @@ class Site:
     def _space(self, world: World, path: str, name: str, pages: list[tuple[str, str]]) -> str:
         body = {"title": name, **({"language": name} if name in ("en", "de") else {})}
         space: str = world.post("admin", path, body)["id"]
-        change = world.post("admin", f"/spaces/{space}/change-requests", {"subject": "Fill"})["id"]
         changes = [
             {"operation": "insert_page", "title": title, "slug": slug, "document": {"markdown": "Words.\n"}}
             for title, slug in pages
         ]
-        at = f"/spaces/{space}/change-requests/{change}"
-        world.post("admin", f"{at}/content", {"changes": changes})
-        world.post("admin", f"{at}/merge")
+        self._edit(space, changes)
         return space
+
+    def fill(self, name: str, *changes: dict[str, Any]) -> None:
+        self._edit(self.spaces[name], list(changes))
+
+    def _edit(self, space: str, changes: list[dict[str, Any]]) -> None:
+        at = f"/spaces/{space}/change-requests"
+        at += "/" + self._world.post("admin", at, {"subject": "Fill"})["id"]
+        self._world.post("admin", f"{at}/content", {"changes": changes})
+        self._world.post("admin", f"{at}/merge")
 
     def get(self, path: str = "") -> httpx.Response:
         return self._visitor.get(urlsplit(self.url).path + path)
@@ -69,6 +78,34 @@ def test_languages_link_to_each_other_if_they_have_the_page(world: World) -> Non
         assert alternates(html) == both
         assert f'<link rel="canonical" href="{site.url}{path}">' in html
     assert alternates(site.get("more").text) == alternates(site.get(f"{german}/nur-hier").text) == {}
+    home = urlsplit(site.url).path
+    # The picker opens the same page, or the start of a variant without it.
+    for path, current, links in (
+        ("", "en", {"en": home, "de": f"{home}{german}/"}),
+        ("more", "en", {"en": home, "de": f"{home}{german}/"}),
+        (f"{german}/nur-hier", "de", {"en": home, "de": f"{home}{german}/"}),
+    ):
+        picker = lxml.html.fromstring(site.get(path).text).xpath("//details[contains(@class, 'variants')]//a")
+        assert {link.get("hreflang"): link.get("href") for link in picker} == links
+        assert [link.get("hreflang") for link in picker if link.get("aria-current")] == [current]
+
+
+@pytest.mark.sqlite_first
+def test_pages_specify_their_canonical_page_and_alternates(world: World) -> None:
+    site = Site(world, {"en": [("Home", "home"), ("Older", "older")], "de": [("Start", "start")]})
+    start = f"https://octavo.test/s/{site.spaces['de']}/start"
+    meta = f"metaLinks:\n  canonical: README.md\n  alternates: [{start}, 'https://bücher.example/a>b', nowhere.md]"
+    site.fill("en", {"operation": "insert_page", "document": {"markdown": f"---\n{meta}\n---\n\n# Newer\n"}})
+    answer = site.get("newer")
+    assert f'<link rel="canonical" href="{site.url}">' in answer.text
+    assert alternates(answer.text) == {"de": f"{site.url}{site.bases['de']}/"}
+    assert '<link rel="alternate" href="https://xn--bcher-kva.example/a%3Eb">' in answer.text
+    assert "nowhere" not in answer.text
+    assert f'<{site.url}>; rel="canonical"' in site.get("newer.md").headers["link"]
+    site.fill(
+        "en", {"operation": "insert_page", "document": {"markdown": "---\nmetaLinks: 5\n---\n\n# Odd\n"}}
+    )
+    assert f'<link rel="canonical" href="{site.url}odd">' in site.get("odd").text
 
 
 @pytest.mark.sqlite_first

@@ -60,6 +60,7 @@ READ = {
 ASKED_ELSEWHERE = {
     "noteSeen",
     "ratePage",
+    "rateAnswer",
     "readTryForm",
     "tryOperation",
     "readBlock",

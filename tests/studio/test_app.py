@@ -234,6 +234,16 @@ def test_editing_the_tree_of_a_locked_space_creates_a_draft(app):
     page.context.close()
 
 
+def test_a_space_opened_from_home_shows_the_outline_of_its_first_page(app):
+    app.fill_space("Outlined", ["Begin"])
+    page = app.open("/", viewport={"width": 1440, "height": 900})
+    page.get_by_role("navigation").get_by_role("link", name="Outlined").first.click()
+    page.wait_for_url("**/begin")
+    outline = page.get_by_role("navigation", name="On this page")
+    expect(outline.get_by_role("button", name="Second part")).to_be_visible()
+    page.context.close()
+
+
 def test_a_phone_shows_the_space_and_the_parts_of_a_page(app):
     space = app.fill_space("Pocket", ["Small"])
     page = app.open(f"/s/{space}/small", viewport={"width": 390, "height": 500})

@@ -21,10 +21,10 @@ def test_text_written_during_maintenance_is_saved_afterwards(app):
     switch.press("Space")
     dialog = page.get_by_role("dialog", name="Maintenance mode")
     dialog.get_by_label("Message for everyone").fill("New disks.")
-    dialog.get_by_label("Announced end").fill("2001-01-01T10:00")
+    dialog.get_by_label("Expected end").fill("2001-01-01T10:00")
     dialog.get_by_role("button", name="Turn on maintenance mode").click()
-    expect(dialog.get_by_label("Announced end")).to_have_accessible_description(re.compile("in the future"))
-    dialog.get_by_label("Announced end").fill("")
+    expect(dialog.get_by_label("Expected end")).to_have_accessible_description(re.compile("in the future"))
+    dialog.get_by_label("Expected end").fill("")
     dialog.get_by_role("button", name="Turn on maintenance mode").click()
     expect(switch).to_be_checked()
     try:

@@ -68,7 +68,8 @@ def called() -> dict[str, frozenset[str]]:
 PROGRAMS = {
     "programs that check sites, and follow single findings": (
         "listSiteScans|getSiteScanById|get(SiteFindingStats|SiteFindingById)|listPagesForSiteFinding|"
-        "triggerChangeRequestsForSiteFinding|listSiteStyleguideRuns"
+        "triggerChangeRequestsForSiteFinding|listSiteStyleguideRuns|getSiteQuestion(Stats|ById)|"
+        "(list|delete|get|update)SiteTopic\\w*|listQuestionsForSiteFinding|listSiteQuestion(s|Answers|Sources|AnswerSources)|getSiteQuestionAnswer(Thread)?ById"
     ),
     "programs that want a whole tree at once": "listPages(In\\w+)?",
     "directories": ".*Scim.*",
@@ -79,7 +80,7 @@ PROGRAMS = {
     "mail programs, and whoever follows a mail": "getUnsubscribePage|unsubscribe|declineInvitation",
     "renderers, and what visitors of sites do": (
         "getPublishedContent.*|resolvePublishedContentByUrl|getPublishedOpenAPISpec|"
-        "searchSiteContent|prewarmSiteSearch|submitAgentFeedbackToSite|submitSiteAgentFeedback|getSiteRedirectBySource"
+        "searchSiteContent|upsertSiteContextRecords|prewarmSiteSearch|submitAgentFeedbackToSite|submitSiteAgentFeedback|getSiteRedirectBySource"
         "|stream\\w*InSite|trackEventsInSiteById|listSiteIntegrationScripts|getEmbedByUrl|"
         "getContentByUrl|getSubdomain"
     ),
@@ -95,7 +96,7 @@ PROGRAMS = {
     "programs that have an id: people see it in its list": (
         "get(AuditEvent|OwnNotification|CommentReply\\w+|ChangeRequestReviewById"
         "|OrganizationInviteLink|OrganizationSAMLProviderById|WebhookDelivery|AgentTask|"
-        "GlossaryEntry|CustomFont|SiteMcpServerById|SiteChannelById"
+        "GlossaryEntry|CustomFont|SiteMcpServerById|SiteChannelById|SiteContext(Connection|Record)ById"
         "|Integration(Space|Site)?Installation(ById)?|ConversationIssueById|ReusableContentInRevisionById"
         "|PageDocumentInRevisionById|LatestOpenAPISpecVersion(ContentRaw)?|OpenAPISpecVersion(Content)?ById|ApiInformation)"
     ),

@@ -9,6 +9,7 @@ from octavo.errors import Forbidden
 from octavo.interchange.transfer import variants
 from octavo.operations.admin.docs_sites import ImportedSite, import_as_site_or_space
 from octavo.operations.admin.import_export import preview
+from octavo.sites.site.redirects import importing
 from readers.test_variants import DOCUSAURUS, with_links
 from transfer.bringing_in import archive
 from visiting import Visitor
@@ -22,7 +23,7 @@ def project(tmp_path):
     return str(tmp_path / "acme")
 
 
-def test_the_command_creates_a_site_with_variants(world, project):
+def test_the_command_creates_a_site_with_variants(world, project, monkeypatch):
     organization = world.home["organizationId"]
     looked = preview(world.context, project)
     assert [(one.title, one.page_count) for one in looked.plan.variants][:3] == [
@@ -39,9 +40,12 @@ def test_the_command_creates_a_site_with_variants(world, project):
     assert spaces["2.0 · Deutsch"] == "de"
     led = {one["source"] for one in world.get("admin", f"{site}/redirects")["items"]}
     assert {"/docs/next/guides/new", "/docs/1.0/intro", "/de/docs/guides/old"} <= led
-    # The second import updates the same site, with nothing new.
+    # The second import updates the same site, with nothing new. Redirects above the limit are counted.
+    monkeypatch.setattr(importing, "MAX_REDIRECTED", 1)
     again = import_as_site_or_space(world.context, project, organization_id=organization)
     assert again.site == made.site and [one.outcome.changed for one in again.spaces.values()] == [0] * 6
+    assert again.problems and all(one.code == "redirect_left_out" for one in again.problems)
+    assert again.problems[0].message.startswith("1 old URL not redirected because of the limit (1 at a time")
     alone = import_as_site_or_space(world.context, project, organization_id=organization, several=False)
     assert not isinstance(alone, ImportedSite)
 

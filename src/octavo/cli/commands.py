@@ -58,7 +58,7 @@ class Command(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Description of the command: the docstring of its function."""
+        """Return the description of the command: the docstring of its function."""
         return " ".join((self.run.__doc__ or "").split())
 
 

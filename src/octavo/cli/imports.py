@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         "--from",
         dest="remote",
         metavar="URL",
-        help="import over the API at this URL: GitBook, another Octavo server, or the --service",
+        help="import with the API at this URL: GitBook, another Octavo server, or the --service",
     ),
     option(
         "--service",

@@ -17,6 +17,7 @@ from octavo.cli import (
     imports,
     integrations,
     jobs,
+    mail,
     maintenance,
     server,
     serving,
@@ -37,6 +38,7 @@ _MODULES = (
     descriptions,
     git_syncs,
     integrations,
+    mail,
     server,
 )
 """Modules with commands, in the order of ``octavo --help``."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+
+_SEAM = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
 
 
 def show(options: argparse.Namespace, value: object, text: str | Callable[[], str]) -> None:
@@ -27,14 +30,25 @@ def print_json(value: object) -> None:
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return columns of text under headings, with ``-`` for None."""
-    lines = [[heading.replace("_", " ").upper() for heading in headings]]
-    lines += [["-" if cell is None else str(cell) for cell in row] for row in rows]
+    """Return columns of text under headings, with ``-`` for None.
+
+    >>> print(table(["email", "lastSeenAt", "disabled"], [["a@example.org", None, True]]))
+    EMAIL          LAST SEEN AT  DISABLED
+    a@example.org  -             yes
+    """
+    lines = [[_SEAM.sub(" ", heading).upper() for heading in headings]]
+    lines += [[_cell(value) for value in row] for row in rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(headings))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in lines
     )
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def warn(text: str) -> None:

@@ -403,7 +403,10 @@ class _Planner:
         root = self.config.root
         if root and not any(path.startswith(root) for path in self.paths):
             self.problem(
-                CONFIG_PATH, 0, "missing_root", f"the folder {root} doesn't exist; the whole source is read"
+                CONFIG_PATH,
+                0,
+                "missing_root",
+                f"the folder {root} doesn't exist, so the whole source was imported. Fix `root` in .gitbook.yaml",
             )
             root = self.config.root = ""
         summary, summary_text = self.read_summary(root)

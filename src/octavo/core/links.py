@@ -117,14 +117,19 @@ def include_paths(href: str, source: str = "") -> tuple[str, ...]:
     return spellings(path) if path else ()
 
 
-_BY_KIND = re.compile(r"(page|file|user|collection|space|reusable-content|openapi):([A-Za-z0-9_.-]{1,64})")
+_BY_KIND = re.compile(
+    r"(page|file|user|collection|space|reusable-content|openapi):([A-Za-z0-9_.-]{1,64})|(tag):([\w-]{1,100})"
+)
 _ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
 
 
 def by_kind(written: str) -> JsonObject | None:
     """Return a reference by id, in the form that files use for targets without a path: ``user:1a2b``."""
     named = _BY_KIND.fullmatch(written)
-    return {"kind": named[1], _ID_FIELD.get(named[1], named[1]): named[2]} if named else None
+    if named is None:
+        return None
+    kind, target = (part for part in named.groups() if part is not None)
+    return {"kind": kind, _ID_FIELD.get(kind, kind): target}
 
 
 def in_app(url: str) -> JsonObject | None:

@@ -239,8 +239,9 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
         str | None, Field(label="Verified by", keys=("verifiedBy",), max_length=200, edited=True)
     ] = None
     meta_links: Annotated[
-        dict[str, Any] | None, Field(label="Related links", type="mapping", shown="members")
-    ] = None
+        dict[str, Any],
+        Field(label="Related links", type="mapping", keys=("metaLinks",), shown="members"),
+    ] = {}
 
 
 def fields_of(struct: type[Struct]) -> dict[str, Field]:
@@ -254,7 +255,7 @@ FIELDS = fields_of(PageFields)
 FRONT_FIELDS = {name: field for name, field in FIELDS.items() if field.keys}
 """Fields that come from a page's front matter."""
 EDITED_FIELDS = {name: field for name, field in FIELDS.items() if field.edited}
-"""Fields that edits over the API can set."""
+"""Fields that edits with the API can set."""
 FRONT_KEYS = frozenset(key for field in FRONT_FIELDS.values() for key in field.keys)
 NAVIGATION = tuple(name for name, field in FIELDS.items() if field.navigation)
 

@@ -552,7 +552,13 @@ def _edited(old: Cut, new: Cut, left: list[int], right: list[int], same_kind: bo
             return 0.0
         both, fewer = len(words[i] & there[j]), min(len(words[i]), len(there[j]))
         share = both / max(1, len(words[i]) + len(there[j]) - both)
-        return share if share >= _ALIKE or both >= max(1, _KEPT * fewer) else 0.0
+        is_edited = share >= _ALIKE or both >= max(1, _KEPT * fewer) or (both and is_only(i, j))
+        return share if is_edited else 0.0
+
+    def is_only(i: int, j: int) -> bool:
+        """Return whether neither piece has another one to be paired with."""
+        others = [(k, j) for k in left if k != i] + [(i, m) for m in right if m != j]
+        return not any(kin(*other) for other in others)
 
     # Find the ordered pairing with the greatest total similarity.
     best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]

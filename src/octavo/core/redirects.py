@@ -19,7 +19,7 @@ _PATH = re.compile(rf"{PATH}\Z")
 
 
 def read_paths(value: Iterable[object]) -> tuple[tuple[str, ...], bool]:
-    """Return the paths below a space that a page redirects from, each with a leading slash and without
+    """Return the paths under a space that a page redirects from, each with a leading slash and without
     duplicates, and whether the whole value could be read."""
     found: dict[str, None] = {}
     complete = True

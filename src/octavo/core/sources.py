@@ -205,8 +205,8 @@ class Source(Struct, frozen=True, kw_only=True, eq=False):
         return Problem(self.origins[problem.path], line, problem.code, problem.message)
 
     def within(self, folder: str, *, without: str = "") -> Source:
-        """Return the contents of a folder, given with a trailing slash, as a source with the problems of its own files.
-        The empty folder represents the whole source. ``without``: a path to skip."""
+        """Return the contents of a folder, given with a trailing slash, as a source. It has only the problems of the
+        files in the folder. The empty folder represents the whole source. ``without``: a path to skip."""
         part = SourceFiles(folder.strip("/").rpartition("/")[2] or self.name)
         for path in self.paths():
             if path.startswith(folder) and path != without:

@@ -36,7 +36,7 @@ TagColor = Literal[
 _COLORS: dict[str, TagColor] = {color: color for color in get_args(TagColor)}
 MAX_SLUG = 100
 MAX_TAGS = 500
-"""Maximum number of tags that a space defines over the API."""
+"""Maximum number of tags that a space defines with the API."""
 
 
 class Tag(Struct, frozen=True, omit_defaults=True):

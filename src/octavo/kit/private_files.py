@@ -6,9 +6,13 @@ earlier versions, created.
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
 import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -45,13 +49,30 @@ def close_file(path: Path) -> None:
 def write_durably(path: Path, data: bytes) -> None:
     """Write a private file atomically: when this returns, the file has all of its bytes even if the machine
     fails then, and before that it is unchanged. Raises OSError."""
-    written = path.with_suffix(".new")
-    with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _FILE), "wb") as out:
-        out.write(data)
-        out.flush()
-        os.fsync(out.fileno())
-    written.replace(path)
+    # Processes that write the same file at the same time don't share a temporary file.
+    handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
     flush_to_disk(path.parent)
+
+
+@contextmanager
+def locked_folder(path: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which one process at a time has. File systems without locks have none."""
+    held = os.open(path, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
 
 
 def flush_to_disk(path: Path) -> None:

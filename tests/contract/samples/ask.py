@@ -1,10 +1,13 @@
+from typing import Any
+
 from octavo.organization.access.roles import SPACE, Can
 from world import Place, World
 
 from . import Sample
 
 _AGENT = "/orgs/{organizationId}/agent/conversations"
-_SITE_CHANNELS = "/orgs/{organizationId}/sites/{siteId}/channels"
+_SITE = "/orgs/{organizationId}/sites/{siteId}"
+_SITE_CHANNELS = f"{_SITE}/channels"
 
 
 def _begun(world: World, place: Place) -> None:
@@ -30,6 +33,21 @@ def _own_of_change(world: World, place: Place) -> None:
 def _with_channel(world: World, place: Place) -> None:
     made = world.post(place.admin, place.path(_SITE_CHANNELS), {"type": "builtin:slack"})
     place.ids["siteChannelId"] = made["id"]
+
+
+def _with_question(world: World, place: Place) -> None:
+    """Ask a question at the site that its page answers, and continue the conversation."""
+    page = {"operation": "update_page", "page": place["pageId"]}
+    page["document"] = {"markdown": "# Install\n\nInstall it on a server with one command.\n"}
+    world.post(place.admin, place.path("/spaces/{spaceId}/content"), {"changes": [page]})
+    body: dict[str, Any] = {"input": [{"role": "user", "content": "How do I install it on a server?"}]}
+    for _ in range(2):
+        answered = world.call(place.admin, "POST", place.path(f"{_SITE}/ai/response"), json=body)
+        assert answered.status_code == 200, answered.text
+        answer = world.get(place.admin, place.path(f"{_SITE}/answers"))["items"][0]
+        body["previousResponseId"] = answer["responseId"]
+    place.ids["siteQuestionId"] = answer["question"]["id"]
+    place.ids["siteQuestionAnswerId"] = answer["id"]
 
 
 _OTHERS = dict.fromkeys(["create", "review", "edit", "comment", "read"], 403)
@@ -60,8 +78,20 @@ _CONVERSATIONS = {
     "deleteChangeRequestConversation": Sample(before=_own_of_change, outcomes=_OTHERS),
 }
 
+_QUESTIONS = {
+    "listSiteQuestions": Sample(before=_with_question, query={"sort": "stats.answers", "answered": "yes"}),
+    "getSiteQuestionById": Sample(before=_with_question),
+    "listSiteQuestionSources": Sample(before=_with_question),
+    "getSiteQuestionStats": Sample(before=_with_question),
+    "listSiteQuestionAnswers": Sample(before=_with_question, query={"channelType": "api"}),
+    "getSiteQuestionAnswerById": Sample(before=_with_question),
+    "getSiteQuestionAnswerThreadById": Sample(before=_with_question),
+    "listSiteQuestionAnswerSources": Sample(before=_with_question),
+}
+
 SAMPLES = {
     **_CHANNELS,
+    **_QUESTIONS,
     **_CONVERSATIONS,
     "askInOrganization": Sample(
         query={"format": "markdown"},

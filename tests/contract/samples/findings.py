@@ -27,6 +27,24 @@ def _fixed(world: World, place: Place) -> None:
     assert world.call(place.admin, "POST", path).status_code == 202
 
 
+def _with_unanswered(world: World, place: Place) -> None:
+    """Ask a question that no page answers, and run a scan, which finds it."""
+    body = {"question": "Where do gherkins grow?", "scope": {"mode": "all"}}
+    assert world.call(place.admin, "POST", place.path(f"{_SITE}/ask"), json=body).status_code == 200
+    _scanned(world, place)
+    found = world.get(place.admin, place.path(f"{_SITE}/findings?kind=unanswered-question"))["items"]
+    place.ids["siteFindingId"] = found[0]["id"]
+
+
+def _with_topic(world: World, place: Place) -> None:
+    """Ask three questions about the same subject, which a scan makes a topic."""
+    for asked in ("Where do gherkins grow?", "Which gherkins taste sour?", "Who sells gherkins cheaply?"):
+        body = {"question": asked, "scope": {"mode": "all"}}
+        assert world.call(place.admin, "POST", place.path(f"{_SITE}/ask"), json=body).status_code == 200
+    _scanned(world, place)
+    place.ids["siteTopicId"] = world.get(place.admin, place.path(f"{_SITE}/topics"))["items"][0]["id"]
+
+
 def _with_styleguide(world: World, place: Place) -> None:
     """Create a style guide of the site with rules, and a violation of them."""
     path = place.path("/spaces/{spaceId}/content")
@@ -56,7 +74,12 @@ SAMPLES = {
     "getSiteFindingById": Sample(before=_scanned),
     "updateSiteFindingById": Sample(before=_scanned, body={"status": "canceled"}),
     "listPagesForSiteFinding": Sample(before=_scanned),
+    "listQuestionsForSiteFinding": Sample(before=_with_unanswered),
     "listChangeRequestsForSiteFinding": Sample(before=_fixed),
+    "listSiteTopics": Sample(before=_with_topic),
+    "getSiteTopicById": Sample(before=_with_topic),
+    "updateSiteTopicById": Sample(before=_with_topic, body={"usageSettings": {"changeRequests": False}}),
+    "deleteSiteTopicFindings": Sample(before=_with_topic),
     "listStyleguideTemplates": Sample(),
     "listOrganizationStyleguides": Sample(before=_with_styleguide),
     "createSiteStyleguideById": Sample(body={"template": "plain-english"}),

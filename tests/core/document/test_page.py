@@ -238,6 +238,7 @@ FIELDS = PageFields(
     review_every="6 months",
     verified_on="2026-11-28",
     verified_by="Mei Tan",
+    meta_links={"canonical": "guide.md", "alternates": ["https://example.org/de"]},
 )
 
 

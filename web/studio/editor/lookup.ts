@@ -181,6 +181,7 @@ export class Lookup {
       return { href: url, title: url, broken: url === undefined || isLost(ref) };
     }
     if (ref?.kind === "user") return { title: "@" };
+    if (ref?.kind === "tag") return { title: String(ref.tag) };
     const space = typeof ref?.space === "string" ? ref.space : this.space;
     if ((ref?.kind === "page" || ref?.kind === "anchor") && typeof ref.page === "string") {
       const page = await this.#page(space, ref.page);

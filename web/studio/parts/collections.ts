@@ -6,7 +6,7 @@ type Collection = Schemas["Collection"];
 const byRank = (one: { rank: string }, other: { rank: string }) =>
   one.rank < other.rank ? -1 : one.rank > other.rank ? 1 : 0;
 
-/** Return collections for fields: each below its parent, top level first. `without`: leave out this one and its content. */
+/** Return collections for fields: each under its parent, top level first. `without`: leave out this one and its content. */
 export function collectionOptions(collections: Collection[], without?: string): [string, string][] {
   const known = new Set(collections.map((one) => one.id));
   const found: [string, string][] = [["", t("noCollectionTopLevel")]];

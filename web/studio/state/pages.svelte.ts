@@ -196,7 +196,7 @@ export interface Spot {
   at?: number;
 }
 
-/** Return a tree with another level below a page, if it is loaded. */
+/** Return a tree with another level under a page, if it is loaded. */
 function withLevel(
   tree: Tree,
   parent: string | null,

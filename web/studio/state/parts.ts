@@ -63,7 +63,7 @@ export const readWay = (space: string, base: Base, to: { to?: string; path?: str
 export const firstWay = (space: string, base: Base): Resource<Way> =>
   resource(`space/${space}/${baseKey(base)}/pages/first`, () => readWay(space, base));
 
-/** Load all pages below a page, or of the whole space, level by level. `told`: called with the number so far. */
+/** Load all pages under a page, or of the whole space, level by level. `told`: called with the number so far. */
 export async function everyPage(
   space: string,
   base: Base,

@@ -6,9 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from octavo.assistants.conversations.ingesting import record_question
 from octavo.assistants.models.calling import find_model
+from octavo.assistants.questions.recording import record_answer
+from octavo.assistants.questions.types import AnswerPage, Asked, Resolution
+from octavo.core.document.json import to_json
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 
@@ -22,8 +26,9 @@ class QuestionAsker(Struct, frozen=True):
     """Person who asks a question, with the material and settings for its answer. ``user_id``: the user, or empty for a
     visitor of a site. ``material``: the content for answers. ``words``: the texts of an answer other than passages.
     ``instructions``: the instructions of the site to the model. ``suggestions``: the questions that the site suggests,
-    or none to suggest questions from its pages. ``recorded``: whether unanswered questions are stored. ``answered``:
-    the function called when an answer is complete."""
+    or none to suggest questions from its pages. ``recorded``: whether unanswered questions are stored as
+    conversations. ``asked``: the place of the question at a site, if the answer is recorded there. ``answered``: the
+    function called when an answer is complete."""
 
     organization_id: str
     user_id: str
@@ -32,6 +37,7 @@ class QuestionAsker(Struct, frozen=True):
     instructions: str = ""
     suggestions: Sequence[str] = ()
     recorded: bool = True
+    asked: Asked | None = None
     answered: Callable[[Transaction], None] | None = None
 
 
@@ -41,19 +47,42 @@ def suggest(tx: Transaction, asker: QuestionAsker) -> list[str]:
 
 
 def ask(
-    context: Context, asker: QuestionAsker, question: str, before: Sequence[str]
+    context: Context, asker: QuestionAsker, question: str, before: Sequence[str], previous: str | None = None
 ) -> Iterator[ComposedAnswer]:
-    """Yield the answer as it grows. No transaction is open while a model writes."""
+    """Yield the answer as it grows. No transaction is open while a model writes. ``previous``: the ID of the response
+    that the question continues."""
     with context.db.read() as tx:
         passages = retrieve(tx, asker.material(tx), question, before)
         model = find_model(context, tx, asker.organization_id, asker.user_id or None, asker.instructions)
     found = None
     for found in answer(AskedQuestion(question, before), passages, model, asker.words):
         yield found
-    unanswered = found is not None and not found.is_good and asker.recorded
-    if unanswered or asker.answered is not None:
+    if found is None:
+        return
+    unanswered = not found.is_good and asker.recorded
+    if unanswered or asker.asked is not None or asker.answered is not None:
+        blocks = to_json(found.document)["nodes"] if asker.asked is not None else []
         with context.db.write() as tx:
             if unanswered:
                 record_question(tx, context.settings, asker.organization_id, asker.user_id, question)
+            if asker.asked is not None:
+                asked = replace(asker.asked, previous=previous)
+                record_answer(
+                    tx, context.settings, asked, question, _resolution_of(found), blocks, _sources_of(found)
+                )
             if asker.answered is not None:
                 asker.answered(tx)
+
+
+def _resolution_of(found: ComposedAnswer) -> Resolution:
+    """Return whether an answer resolves its question. A model that cites nothing has only a part of the answer."""
+    if found.is_good and found.cited:
+        return "yes"
+    return "partially" if found.is_good or found.cited else "no"
+
+
+def _sources_of(found: ComposedAnswer) -> list[AnswerPage]:
+    return [
+        AnswerPage(one.space_id, one.page_id, one.revision_id, one.full_title, round(one.covers * 100))
+        for one in found.cited
+    ]

@@ -9,7 +9,6 @@ from msgspec import UNSET
 
 from octavo.core.document.json import to_json
 from octavo.kit.context import Context
-from octavo.kit.ids import new_id
 from octavo.organization.access.authorization import SiteAccess, VisitedSite
 
 from .answering import ComposedAnswer
@@ -29,11 +28,11 @@ def stream_answer(
     site: SiteAccess | VisitedSite,
     questions: list[str],
     answers: Iterator[ComposedAnswer],
+    response_id: str,
     previous: str | None,
 ) -> Iterator[ResponseEvent]:
     """Yield the events of an answer while it is written; the complete answer is stored. ``previous``: the ID of the
     answer that it continues."""
-    response_id = new_id()
     yield ResponseStart(response_id)
     blocks: list[dict[str, Any]] = []
     followups: list[str] = []

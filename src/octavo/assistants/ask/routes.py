@@ -6,13 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, assert_never
 
 import msgspec
+from msgspec.structs import replace
 
-from octavo.assistants.channels.store import count_answer
+from octavo.assistants.channels.store import count_answer, find_channel_of_installation
+from octavo.assistants.channels.wire import name_of_type
+from octavo.assistants.questions.types import Asked
 from octavo.content.search.presenting import visible_spaces
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.bodies import or_none
 from octavo.kit.http.operation import Area, Call, Script, Stream
+from octavo.kit.ids import new_id
 from octavo.organization.access.authorization import OrgAccess, SiteAccess, VisitedSite
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import list_visible_space_ids
@@ -140,7 +144,7 @@ def stream_ask_in_site(
 ) -> Stream:
     """Answer a question from the content that a site shows to the caller, as server-sent events while the answer is
     written."""
-    asker = _site_asker(call, site, *_read_scope(body.scope))
+    asker = _record_at_site(call, _site_asker(call, site, *_read_scope(body.scope)), site, new_id())
     answers = asking.ask(call.context, asker, body.question, [])
     shown = wire.AskQuery(format=query.format)
     return _stream(wire.AnswerEvent("answer", wire.present_answer(found, shown)) for found in answers)
@@ -185,8 +189,10 @@ def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.Respo
     if previous is not None:
         with call.db.read() as tx:
             before = site_answers.get_answer(tx, site, previous).questions
-    answers = asking.ask(call.context, _site_asker(call, site, {}, SearchedSpaces("all")), question, before)
-    return _stream(stream_answer(call.context, site, [*before, question], answers, previous))
+    asker, response_id = _site_asker(call, site, {}, SearchedSpaces("all")), new_id()
+    asker = _record_at_site(call, asker, site, response_id)
+    answers = asking.ask(call.context, asker, question, before, previous)
+    return _stream(stream_answer(call.context, site, [*before, question], answers, response_id, previous))
 
 
 @operation(
@@ -246,7 +252,7 @@ def _site_asker(
     if space_id is not None:
         shown = {id: space for id, space in shown.items() if space == space_id}
         if not shown:
-            raise NotFound(f"spaceId: there is no space with the ID {space_id!r} in this site.")
+            raise NotFound(f"spaceId: there is no space with the ID {space_id!r} on this site.")
     only = None if where.spread == "all" and space_id is None else list(shown)
 
     def material(tx: Transaction) -> AnswerMaterial:
@@ -265,6 +271,30 @@ def _site_asker(
         instructions=assistant.instructions or "",
         suggestions=assistant.suggestions or (),
         answered=_answer_counter(site),
+    )
+
+
+def _record_at_site(
+    call: Call, asker: asking.QuestionAsker, site: SiteAccess | VisitedSite, response_id: str
+) -> asking.QuestionAsker:
+    """Return an asker whose answers are recorded at the site, unless it previews the site. Renderers ask on behalf of
+    their visitors."""
+    match site:
+        case VisitedSite(visitor=visitor):
+            return (
+                asker if visitor.preview else replace(asker, asked=Asked(site.site_id, "site", response_id))
+            )
+        case SiteAccess(actor=Script(installation_id=str() as installation_id)):
+            with call.db.read() as tx:
+                channel = find_channel_of_installation(tx, site.site_id, installation_id)
+        case SiteAccess():
+            channel = None
+        case _:
+            assert_never(site)
+    if channel is None:
+        return replace(asker, asked=Asked(site.site_id, "api", response_id))
+    return replace(
+        asker, asked=Asked(site.site_id, name_of_type(channel.type), response_id, channel_id=channel.id)
     )
 
 

@@ -15,7 +15,7 @@ from octavo.kit.texts import NOT_BLANK
 from .answering import ComposedAnswer
 
 MAX_QUESTION = 512
-"""Maximum characters of a question at a site."""
+"""Maximum characters of a question on a site."""
 Question = Annotated[str, Meta(min_length=1, max_length=2000, pattern=NOT_BLANK)]
 Format = Literal["document", "markdown"]
 
@@ -62,7 +62,7 @@ class AskContext(Struct, rename="camel"):
 
 
 class AskSite(Struct):
-    """Question at a site. ``scope``: the site spaces to search; ``context``: the asker's location."""
+    """Question on a site. ``scope``: the site spaces to search; ``context``: the asker's location."""
 
     question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=NOT_BLANK)]
     scope: DefaultScope | SpecificScope | WholeScope

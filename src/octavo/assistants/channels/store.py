@@ -79,7 +79,7 @@ def find_channel(tx: Transaction, site_id: str, channel_id: str) -> ChannelRow |
 def get_channel(tx: Transaction, site_id: str, channel_id: str) -> ChannelRow:
     found = find_channel(tx, site_id, channel_id)
     if found is None:
-        raise NotFound(f"There is no channel {channel_id!r} at this site.")
+        raise NotFound(f"There is no channel {channel_id!r} on this site.")
     return found
 
 
@@ -133,6 +133,18 @@ def delete_channel(tx: Transaction, site: SiteAccess, channel_id: str) -> bool:
     tx.run("DELETE FROM site_channels WHERE id = :id", id=channel_id)
     _audit(tx, site, "removed", channel_id, before, None)
     return True
+
+
+def find_channel_of_installation(tx: Transaction, site_id: str, installation_id: str) -> ChannelRow | None:
+    """Return the channel of a site that an integration serves; if it serves several, the oldest."""
+    row = tx.one(
+        f"""SELECT {_CHANNEL} FROM site_channels c WHERE c.site_id = :site AND c.type = (
+             SELECT i.name FROM integration_installations n JOIN integrations i ON i.id = n.integration_id
+              WHERE n.id = :installation) ORDER BY c.id LIMIT 1""",
+        site=site_id,
+        installation=installation_id,
+    )
+    return _channel(row) if row else None
 
 
 def count_answer(tx: Transaction, site_id: str, installation_id: str) -> None:

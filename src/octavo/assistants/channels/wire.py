@@ -83,6 +83,10 @@ def type_of(type: WireType) -> ChannelType:
     return type.removeprefix("builtin:")  # type: ignore[return-value]
 
 
+def name_of_type(type: str) -> WireType:
+    return f"builtin:{type}"  # type: ignore[return-value]
+
+
 def read_patterns(type: str, setup: ChannelSetup | UnsetType) -> list[str]:
     """Return the patterns of places where the channel answers. Raises BadRequest for settings of another
     type."""
@@ -101,7 +105,7 @@ def present_channel(to: Recipient, organization_id: str, row: ChannelRow) -> Sit
     setup = ChannelSetup(**{_ALLOWED[row.type]: row.patterns}) if row.patterns else ChannelSetup()
     return SiteChannel(
         id=row.id,
-        type=f"builtin:{row.type}",  # type: ignore[arg-type]
+        type=name_of_type(row.type),
         setup_settings=setup,
         status="active" if row.active else "pending",
         role=row.role,  # type: ignore[arg-type]

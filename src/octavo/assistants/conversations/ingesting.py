@@ -25,7 +25,7 @@ from .types import DEFAULT_SOURCE, ConversationInput, Metadata, Part
 QUESTIONS = "integration:octavo:ask"
 """Source of questions that could not be answered."""
 
-JOB = "analyseConversations"
+JOB = "analyzeConversations"
 
 
 def source_of(tx: Transaction, actor: Actor, wanted: str | UnsetType) -> str:

@@ -27,7 +27,9 @@ from octavo.kit.scheduling import deadlines
 from octavo.sites.openapi import pages as api_pages
 from octavo.sites.openapi.store import find_spec, find_spec_by_url, find_version
 
+from . import outbound_store
 from .kinds import KINDS, FindingKind, Severity
+from .outbound import explain
 from .types import MAX_EVIDENCE, Evidence, Fixing, Found
 
 _HISTORY = re.compile(
@@ -74,6 +76,7 @@ class _Gathering:
         for gather in (
             self._broken,
             self._faults,
+            self._external,
             self._variables,
             self._unlinked,
             self._due_for_review,
@@ -92,6 +95,7 @@ class _Gathering:
         title: str = "",
         severity: Severity | None = None,
         fixing: Fixing | None = None,
+        url: str | None = None,
     ) -> Found:
         known = KINDS[kind]
         pages = dict.fromkeys(
@@ -106,6 +110,7 @@ class _Gathering:
             tuple(evidence[:MAX_EVIDENCE]),
             tuple(pages),
             fixing,
+            url,
         )
 
     # --- references ---------------------------------------------------------------------------------------
@@ -181,6 +186,26 @@ class _Gathering:
                 [page.id],
                 [Evidence(page.id, page.title, message)],
                 severity="high" if late > _VERY_LATE else None,
+            )
+
+    def _external(self) -> Iterator[Found]:
+        """Yield links to other sites that background checks found broken."""
+        failed = {row.url: row for row in outbound_store.list_failed(self._tx, self._space_id)}
+        if not failed:
+            return
+        users: dict[str, list[str]] = {}
+        for page_id, checked in self._checks.items():
+            for url in checked.urls:
+                if url in failed:
+                    users.setdefault(url, []).append(page_id)
+        for url, page_ids in users.items():
+            shown, reason = shorten(url, QUOTE), explain(failed[url])
+            yield self._found(
+                "external-link",
+                [url],
+                [Evidence(page_id, shown, reason) for page_id in page_ids],
+                title=f"{KINDS['external-link'].title}: {shown}",
+                url=url,
             )
 
     # --- pages by themselves --------------------------------------------------------------------------------
@@ -287,7 +312,7 @@ class _Gathering:
                 ]
                 if missing:
                     evidence = [Evidence("", _label_of(key)) for key in missing[:_MOST_OPERATIONS]]
-                    title = f"Operations of {spec.slug} are documented nowhere: {len(missing)}"
+                    title = f"Operations of {spec.slug} aren't documented: {len(missing)}"
                     yield self._found("undocumented-operations", [spec.slug], evidence, title=title)
 
     def _shows_all(self, slug: str) -> bool:

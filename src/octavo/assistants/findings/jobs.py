@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.work import jobs
@@ -9,12 +10,14 @@ from octavo.kit.work.outbox import Event, consumer
 from octavo.sites.site.store import get_site, list_all_sites, list_sites_of_space
 
 from . import reminding
+from .outbound import check_links
 from .scanning import JOB, fail_scan, scan_site, start_scan
 
 __all__ = ["reminding"]
 
 _AFTER = 60_000
 """Milliseconds to wait for more changes of a space before its sites are scanned."""
+_LINKS_EVERY = 900.0
 _EVERY = 24 * 3600.0
 _ATTEMPTS = 5
 
@@ -73,4 +76,26 @@ def scan_all_sites(context: Context) -> None:
             )
 
 
+@jobs.job("checkLinks", bound="200 links", seconds=600, waits=True)
+def check_due_links(context: Context) -> None:
+    """Check links to other sites that are due, and scan the sites whose findings change."""
+    if not context.settings.check_links:
+        return
+    changed = check_links(context)
+    with context.db.write() as tx:
+        for space_id in sorted(changed):
+            for site in list_sites_of_space(tx, space_id):
+                if site.published:
+                    jobs.enqueue(
+                        tx,
+                        "startScan",
+                        organization=site.organization_id,
+                        key=f"startScan {site.id}",
+                        run_at=now() + _AFTER,
+                        site_id=site.id,
+                        cause="schedule",
+                    )
+
+
+jobs.schedule("checkLinks", _LINKS_EVERY, "checkLinks")
 jobs.schedule("scanSites", _EVERY, "scanSites")

@@ -18,6 +18,7 @@ FindingKind = Literal[
     "broken-link",
     "broken-anchor",
     "missing-image",
+    "external-link",
     "alt-text",
     "code-sample",
     "placeholder",
@@ -27,6 +28,8 @@ FindingKind = Literal[
     "contradiction",
     "removed-operation",
     "undocumented-operations",
+    "empty-search",
+    "unanswered-question",
     "style",
 ]
 SEVERITIES: dict[Severity, int] = {"low": 1, "medium": 2, "high": 3}
@@ -45,6 +48,7 @@ KINDS: dict[FindingKind, KindOfFinding] = {
     "broken-link": KindOfFinding("broken-link", "high", "links", "Link to a missing page"),
     "broken-anchor": KindOfFinding("broken-link", "medium", "links", "Link to a missing section"),
     "missing-image": KindOfFinding("broken-link", "high", "links", "Image or file is missing"),
+    "external-link": KindOfFinding("outbound-link-error", "medium", "links", "External link doesn't work"),
     "removed-operation": KindOfFinding(
         "content-outdated", "high", "links", "Operation was removed from the API"
     ),
@@ -60,7 +64,11 @@ KINDS: dict[FindingKind, KindOfFinding] = {
     "alt-text": KindOfFinding("other", "medium", "accessibility", "Image without alternative text"),
     "unlinked-page": KindOfFinding("other", "low", "findability", "No page links to this page"),
     "undocumented-operations": KindOfFinding(
-        "content-gap", "low", "findability", "Operations are documented nowhere"
+        "content-gap", "low", "findability", "Operations aren't documented"
+    ),
+    "empty-search": KindOfFinding("content-gap", "medium", "findability", "Search without results"),
+    "unanswered-question": KindOfFinding(
+        "content-gap", "medium", "findability", "Question without an answer"
     ),
     "style": KindOfFinding("other", "low", "style", "Style guide"),
 }

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
+from octavo.assistants.questions.filters import AnswerFilter
+from octavo.assistants.questions.stats import measure_questions
+from octavo.assistants.questions.store import list_by_id
+from octavo.assistants.questions.wire import SiteQuestion, present_question
 from octavo.content.changes.store import list_changes_by_id
 from octavo.content.changes.wire import ChangeRequest, present_changes
 from octavo.kit.clock import now
-from octavo.kit.db.pagination import Listing, Next, PageQuery, present_slice
+from octavo.kit.db.pagination import Listing, Next, PageQuery, present_slice, slice_items
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
 
-from . import store, styleguide_routes, wire
+from . import store, styleguide_routes, topic_routes, wire
 from .editing import set_finding_status
 from .fixing import fix_findings
 from .scanning import request_scan
@@ -20,7 +24,7 @@ from .store import FindingFilter
 
 operation = Area("sites").operation
 
-__all__ = ["styleguide_routes"]
+__all__ = ["styleguide_routes", "topic_routes"]
 
 _SITE = "/orgs/{organizationId}/sites/{siteId}"
 _SCANS = f"{_SITE}/scans"
@@ -82,6 +86,7 @@ def get_stats(call: Call, site: SiteAccess, query: wire.FindingStatsQuery) -> wi
     """Get the numbers of findings of a site in the spaces that you can see."""
     with call.db.read() as tx:
         counts = store.count_findings(tx, site, query.filter)
+        questions = store.count_with_questions(tx, site, query.filter)
         merged = store.count_merged_changes(tx, site, query.filter)
     kinds: dict[str, int] = {}
     for status, _, kind, count in counts:
@@ -96,7 +101,7 @@ def get_stats(call: Call, site: SiteAccess, query: wire.FindingStatsQuery) -> wi
             **{name: sum(c for _, s, _, c in counts if s == name) for name in ("low", "medium", "high")}
         ),
         connectors={},
-        questions=0,
+        questions=questions,
         merged_change_requests=merged,
         kinds=kinds,
     )
@@ -155,6 +160,21 @@ def list_pages(
         found = store.list_pages(tx, row.id, query.limit, query.page)
         items = [page for id in found.rows if (page := wire.present_page(tx, row, id)) is not None]
     return Listing(items, found.count, Next(found.next_token) if found.next_token else UNSET)
+
+
+@operation("listQuestionsForSiteFinding", "GET", f"{_FINDING}/questions", needs=Can.VIEW, errors=(404,))
+def list_questions(
+    call: Call, site: SiteAccess, site_finding_id: str, query: PageQuery
+) -> Listing[SiteQuestion]:
+    """List the questions of visitors that are the evidence of a finding."""
+    with call.db.read() as tx:
+        row = store.get_finding(tx, site, site_finding_id)
+        rows = list_by_id(tx, [row.question_id] if row.question_id is not None else [])
+        found = slice_items(rows, query.limit, query.page, lambda question: question.id)
+        counted = measure_questions(tx, site, AnswerFilter(), [question.id for question in found.rows])
+    return present_slice(
+        found, lambda question: present_question(call, site.organization_id, question, counted[question.id])
+    )
 
 
 @operation(

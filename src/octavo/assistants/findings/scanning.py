@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from octavo.assistants.questions.topics import assign_topics
 from octavo.content.references.viewing import SpaceView, load_view, source_document
 from octavo.content.revisions.states import main_state
 from octavo.core.checks.faults import CheckedPage
@@ -23,13 +24,16 @@ from octavo.organization.spaces.store import find_place
 from octavo.sites.site.store import find_site, get_site
 from octavo.sites.site.structure.store import load_structure
 
-from . import store
+from . import outbound_store, store
 from .gathering import gather_findings
 from .health import measure_health
 from .kinds import FindingKind, FindingStatus, Severity
+from .outbound import list_urls
+from .searches import find_empty_searches
 from .store import FindingRow, ScanRow, StoredFinding
 from .styleguides import ReadRules, read_rules
 from .types import Found
+from .unanswered import find_unanswered
 
 _PAGES = 50
 """Pages that are checked between two writes."""
@@ -78,9 +82,11 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
         rules = read_rules(tx, site.styleguide_id if site is not None else None)
     found: dict[str, Found] = {}
     pages = 0
-    for space_id in _list_spaces(context, site_id):
+    spaces = _list_spaces(context, site_id)
+    for space_id in spaces:
         try:
             checked = check_space(context, space_id, rules)
+            _store_links(context, space_id, checked)
             with context.db.read() as tx:
                 view = load_view(tx, main_state(tx, space_id))
                 pages += sum(1 for _ in view.every.documents())
@@ -89,6 +95,12 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
         except NotFound:
             continue
         jobs.renew()
+    assign_topics(context, site_id)
+    with context.db.read() as tx:
+        for each in find_empty_searches(tx, site_id, spaces):
+            found.setdefault(each.key, each)
+        for each in find_unanswered(context, tx, site_id, spaces):
+            found.setdefault(each.key, each)
     _write_findings(context, site_id, scan_id, found)
     with context.db.write() as tx:
         if find_site(tx, site_id) is not None:
@@ -169,6 +181,14 @@ def check_space(context: Context, space_id: str, rules: ReadRules) -> dict[str, 
     with context.db.read() as tx:
         checks = store.read_checks(tx, space_id)
     return {page_id: checked for page_id, checked in checks.items() if page_id in wanted}
+
+
+def _store_links(context: Context, space_id: str, checked: dict[str, CheckedPage]) -> None:
+    """Store the links to other sites for background checks, or delete them if the server doesn't check any."""
+    wanted = list_urls(checked.values()) if context.settings.check_links else {}
+    with context.db.write() as tx:
+        outbound_store.sync_links(tx, space_id, wanted)
+        jobs.advance(tx)
 
 
 def _fingerprint(body: str | None, rules: ReadRules) -> str:

@@ -65,7 +65,8 @@ class ScanRow(Struct, frozen=True):
 
 class FindingRow(Struct, frozen=True):
     """Finding of a site's scan. ``pages``: the number of pages that it concerns. ``changes``: the number of
-    change requests created for it."""
+    change requests created for it. ``url``: the external link that it is about. ``question_id``: the
+    question of visitors that is its evidence. ``topic_id``: the topic of that question."""
 
     id: str
     site_id: str
@@ -80,6 +81,9 @@ class FindingRow(Struct, frozen=True):
     fixing: Fixing | None
     pages: int
     changes: int
+    url: str | None
+    question_id: str | None
+    topic_id: str | None
     created_at: int
     updated_at: int
 
@@ -94,7 +98,12 @@ class FindingRow(Struct, frozen=True):
 
 
 _SCAN = ", ".join(f"s.{name}" for name in ScanRow.__struct_fields__)
-_FINDING = ", ".join(f"f.{name}" for name in FindingRow.__struct_fields__)
+_FINDING = ", ".join(
+    "(SELECT q.topic_id FROM site_questions q WHERE q.id = f.question_id)"
+    if name == "topic_id"
+    else f"f.{name}"
+    for name in FindingRow.__struct_fields__
+)
 _decode_evidence = msgspec.json.Decoder(list[Evidence]).decode
 _decode_fixing = msgspec.json.Decoder(Fixing).decode
 _decode_health = msgspec.json.Decoder(Health).decode
@@ -276,6 +285,9 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
     space: str | None = None
     page: str | None = None
     change: str | None = None
+    question: str | None = None
+    topic: str | None = None
+    from_questions: bool = False
     nothing: bool = False
     """Whether the filter contains a value that no finding has."""
 
@@ -314,21 +326,33 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
                 "f.id IN (SELECT finding_id FROM site_finding_changes WHERE change_id = :of_change)",
                 of_change=self.change,
             )
+        if self.question is not None:
+            add("f.question_id = :of_question", of_question=self.question)
+        if self.topic is not None:
+            add(
+                "f.question_id IN (SELECT q.id FROM site_questions q WHERE q.topic_id = :of_topic)",
+                of_topic=self.topic,
+            )
+        if self.from_questions:
+            add("f.question_id IS NOT NULL")
         if self.nothing:
             add("1 = 0")
         return "".join(f" AND {condition}" for condition in conditions), given
 
 
 def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
-    """Return SQL for the findings of this site in spaces that the caller can see."""
+    """Return SQL for the findings of this site in spaces that the caller can see. Those of the site as a whole quote
+    visitors, whose words can be about any space, so they are only for callers who can see all of them."""
     among = "s.deleted_at IS NULL AND s.id IN (SELECT space_id FROM site_spaces WHERE site_id = :site)"
     found = select_visible_spaces(site.organization, among, site=site.site_id)
     visible = [
         row[0] for row in tx.all(f"{found.prefix} SELECT v.id FROM {found.visible} v", **found.parameters)
     ]
+    every = tx.value(f"SELECT count(*) FROM spaces s WHERE {among}", site=site.site_id)
+    of_site = "f.space_id IS NULL OR " if len(visible) == every else ""
     seen = f"SELECT id FROM {tx.given('visible', 'id')} AS v"
     return (
-        f"FROM site_findings f WHERE f.site_id = :site AND (f.space_id IS NULL OR f.space_id IN ({seen}))",
+        f"FROM site_findings f WHERE f.site_id = :site AND ({of_site}f.space_id IN ({seen}))",
         {"site": site.site_id, "visible": json_list(visible)},
     )
 
@@ -405,12 +429,40 @@ def count_merged_changes(tx: Transaction, site: SiteAccess, chosen: FindingFilte
     )
 
 
+def count_with_questions(tx: Transaction, site: SiteAccess, chosen: FindingFilter) -> int:
+    """Return the number of questions that are the evidence of findings that the caller can see."""
+    source, seen = _seen(tx, site)
+    where, given = chosen.where()
+    return int(tx.value(f"SELECT count(f.question_id) {source}{where}", **seen, **given))
+
+
+def count_by_topic(tx: Transaction, site: SiteAccess) -> dict[str, tuple[int, int]]:
+    """Return the numbers of open and of all findings that the caller can see, by topic."""
+    source, seen = _seen(tx, site)
+    rows = tx.all(
+        f"""SELECT q.topic_id, sum(CASE WHEN found.status = 'open' THEN 1 ELSE 0 END), count(*) FROM (
+              SELECT f.question_id, f.status {source} AND f.question_id IS NOT NULL) found
+            JOIN site_questions q ON q.id = found.question_id
+            WHERE q.topic_id IS NOT NULL GROUP BY q.topic_id""",
+        **seen,
+    )
+    return {topic_id: (open_, count) for topic_id, open_, count in rows}
+
+
+def delete_findings_of_topic(tx: Transaction, topic_id: str) -> int:
+    """Delete the findings of a topic. Return their number."""
+    return tx.run(
+        "DELETE FROM site_findings WHERE question_id IN (SELECT id FROM site_questions WHERE topic_id = :topic)",
+        topic=topic_id,
+    )
+
+
 def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRow:
     """Return a finding that the caller can see. Raises NotFound."""
     source, seen = _seen(tx, site)
     row = tx.one(f"SELECT {_FINDING} {source} AND f.id = :id", id=finding_id, **seen)
     if row is None:
-        raise NotFound(f"There is no finding {finding_id!r} at this site.")
+        raise NotFound(f"There is no finding {finding_id!r} on this site.")
     return _finding(row)
 
 
@@ -511,6 +563,8 @@ def insert_findings(tx: Transaction, site_id: str, scan_id: str, found: Sequence
                 "type": KINDS[each.kind].type,
                 "rank": SEVERITIES[each.severity],
                 "pages": len(each.pages),
+                "url": each.url,
+                "question": each.question,
                 "at": moment,
                 **columns_of(each),
             }
@@ -518,9 +572,9 @@ def insert_findings(tx: Transaction, site_id: str, scan_id: str, found: Sequence
         pages += ({"finding": finding_id, "page": page} for page in each.pages)
     tx.run_many(
         """INSERT INTO site_findings (id, site_id, space_id, scan_id, key, kind, type, title, severity,
-             severity_rank, status, evidence, fixing, pages, created_at, updated_at)
+             severity_rank, status, evidence, fixing, pages, url, question_id, created_at, updated_at)
            VALUES (:id, :site, :space_id, :scan, :key, :kind, :type, :title, :severity, :rank, 'open',
-             :evidence, :fixing, :pages, :at, :at)
+             :evidence, :fixing, :pages, :url, :question, :at, :at)
            ON CONFLICT (site_id, key) DO NOTHING""",
         rows,
     )

@@ -7,6 +7,7 @@ from typing import get_args
 from octavo.kit.db.tables import Table, declare, person, row
 
 from .kinds import FindingKind, FindingStatus, FindingType, Severity
+from .outbound_store import FailureKind, LinkStatus
 from .store import ScanCause, ScanStatus
 
 _AGAIN = "are found again by scans of another server"
@@ -29,8 +30,17 @@ declare(
             "severity": get_args(Severity),
             "status": get_args(FindingStatus),
         },
-        columns=(row("scan_id", "site_scans"),),
+        columns=(row("scan_id", "site_scans"), row("question_id", "site_questions")),
         json={"evidence": list, "fixing": dict},
+        long=("url",),
+    ),
+    Table(
+        name="outbound_links",
+        of_space="space_id IN {spaces}",
+        many=True,
+        derived=True,
+        values={"status": get_args(LinkStatus), "failure_kind": get_args(FailureKind)},
+        long=("url",),
     ),
     Table(name="site_finding_pages", stays=_AGAIN, columns=(row("page_id", "page_versions.page_id"),)),
     Table(name="site_finding_changes", stays=_AGAIN),

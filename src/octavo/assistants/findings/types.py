@@ -31,7 +31,8 @@ class Fixing(Struct, frozen=True, omit_defaults=True):
 
 
 class Found(Struct, frozen=True):
-    """Fault that a scan found. ``key``: the key, which is the same in each scan."""
+    """Fault that a scan found. ``key``: the key, which is the same in each scan. ``url``: the external link that
+    doesn't work. ``question``: the question of visitors that is its evidence."""
 
     key: str
     kind: FindingKind
@@ -41,3 +42,5 @@ class Found(Struct, frozen=True):
     evidence: tuple[Evidence, ...]
     pages: tuple[str, ...]
     fixing: Fixing | None = None
+    url: str | None = None
+    question: str | None = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from octavo.assistants.questions.wire import Location
 from octavo.content.changes.differences_wire import ChangedPage
 from octavo.content.changes.wire import ChangeRequest
 from octavo.content.references.viewing import load_view
@@ -24,11 +25,8 @@ from octavo.kit.db.pagination import DEFAULT_LIMIT, MAX_LIMIT, PageQuery
 from octavo.kit.http.operation import Recipient
 
 from .kinds import Area, FindingKind, FindingStatus, FindingType, Severity
+from .outbound_store import FailureKind, LinkStatus, OutboundLinkRow, read_links
 from .store import FindingFilter, FindingRow, Health, OrderBy, ScanCause, ScanRow, ScanStatus
-
-
-class Location(Struct):
-    location: str
 
 
 class ScanFindings(Struct):
@@ -63,6 +61,16 @@ class FindingEvidence(Struct, rename="camel", kw_only=True):
     page: ChangedPage | UnsetType = UNSET
 
 
+class OutboundLink(Struct, rename="camel", kw_only=True):
+    """Link to another site, with the result of its latest check. ``status`` is `canceled` once no page has the link."""
+
+    url: str
+    status: LinkStatus
+    failure_kind: FailureKind | UnsetType = UNSET
+    http_status: int | UnsetType = UNSET
+    checked_at: str | UnsetType = UNSET
+
+
 class SiteFinding(Struct, rename="camel", kw_only=True):
     """Finding of a site's scan. ``kind``, ``area``, ``space``, and ``evidence``: Octavo extensions."""
 
@@ -87,6 +95,7 @@ class SiteFinding(Struct, rename="camel", kw_only=True):
     evidence: list[FindingEvidence]
     object: Literal["site-finding"] = "site-finding"
     space: str | UnsetType = UNSET
+    outbound_link: OutboundLink | UnsetType = UNSET
 
 
 class SiteFindingPage(Struct, rename="camel", kw_only=True):
@@ -149,8 +158,11 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
             space=self.space,
             page=self.page_id,
             change=self.change_request,
-            # Scans read pages, so no finding is based on a topic, a question, or a connection.
-            nothing=bool(self.topic or self.question or self.source),
+            question=self.question,
+            from_questions="questions" in self.source,
+            topic=self.topic,
+            # No finding is based on a connection.
+            nothing=bool(self.source and "questions" not in self.source),
         )
 
 
@@ -262,10 +274,17 @@ def present_findings(
     to: Recipient, tx: Transaction, organization_id: str, rows: Sequence[FindingRow]
 ) -> list[SiteFinding]:
     pages = _Pages(tx)
-    return [_present(to, pages, organization_id, row) for row in rows]
+    links = read_links(tx, [row.url for row in rows if row.url is not None])
+    return [_present(to, pages, links, organization_id, row) for row in rows]
 
 
-def _present(to: Recipient, pages: _Pages, organization_id: str, row: FindingRow) -> SiteFinding:
+def _present(
+    to: Recipient,
+    pages: _Pages,
+    links: Mapping[tuple[str, str], OutboundLinkRow],
+    organization_id: str,
+    row: FindingRow,
+) -> SiteFinding:
     evidence = [
         FindingEvidence(
             quote=each.quote, message=each.message, page=pages.find(row.space_id, each.page) or UNSET
@@ -275,12 +294,12 @@ def _present(to: Recipient, pages: _Pages, organization_id: str, row: FindingRow
     return SiteFinding(
         id=row.id,
         scan=row.scan_id,
-        topic=None,
+        topic=row.topic_id,
         title=row.title,
         change_requests=row.changes,
         pages=row.pages,
         records=0,
-        questions=0,
+        questions=0 if row.question_id is None else 1,
         status=row.status,
         type=row.type,
         severity=row.severity,
@@ -293,6 +312,21 @@ def _present(to: Recipient, pages: _Pages, organization_id: str, row: FindingRow
         area=row.area,
         evidence=evidence,
         space=row.space_id or UNSET,
+        outbound_link=_present_link(row.url, links.get((row.space_id or "", row.url)))
+        if row.url is not None
+        else UNSET,
+    )
+
+
+def _present_link(url: str, row: OutboundLinkRow | None) -> OutboundLink:
+    if row is None:
+        return OutboundLink(url=url, status="canceled")
+    return OutboundLink(
+        url=url,
+        status=row.status,
+        failure_kind=row.failure_kind or UNSET,
+        http_status=row.http_status if row.http_status is not None else UNSET,
+        checked_at=iso(row.checked_at) if row.checked_at is not None else UNSET,
     )
 
 

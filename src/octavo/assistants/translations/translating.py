@@ -123,8 +123,7 @@ class Translator(Struct):
         return found
 
     def _ask(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
-        """Return the translations of a batch that fit. ``reasons``: receives the reasons why others don't
-        fit."""
+        """Return the valid translations of a batch. ``reasons``: receives why the others were rejected."""
         if self.model is None or self.failed is not None:
             return {}
         names = {str(number): each for number, each in enumerate(batch, 1)}

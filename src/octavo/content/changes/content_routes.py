@@ -332,7 +332,7 @@ def _editing(
     errors=(400, 404, 409),
 )
 def move_page(call: Call, change: ChangeAccess, page_id: str, body: MovePage) -> Raw:
-    """Move a page below another page, or to the top level (null), at an index among its new siblings."""
+    """Move a page under another page, or to the top level (null), at an index among its new siblings."""
     with _editing(call, change, UpdatePage(page=page_id, into=body.into, at=body.at)) as (reader, _):
         return reader.page(page_id, PageContentQuery())
 

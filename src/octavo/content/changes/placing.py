@@ -43,7 +43,7 @@ class PagePlacement:
             if into is not None and page.kind == "group":
                 raise BadRequest("into: page groups can only be at the top level.")
             if into is not None and (into == page.id or page.id in self.ancestor_ids(into)):
-                raise BadRequest("into: a page can't be moved into itself or a page below it.")
+                raise BadRequest("into: a page can't be moved into itself or one of its subpages.")
         elif change.at is UNSET:
             return page
         siblings = self.draft.children(into)
@@ -100,7 +100,7 @@ class PagePlacement:
         elif page.title != old.title and _is_after_title(old):
             slug = self.draft.free_slug(replace(page, slug=slugify(page.title)))
         elif page.parent != old.parent and self.draft.slug_taken(page, slug):
-            raise Conflict(f"into: a page with the slug {slug!r} already exists there. Choose another slug.")
+            raise Conflict(f"into: already contains a page with the slug {slug!r}. Choose another slug.")
         self.draft.put_page(page.id, replace(page, slug=slug))
 
     def new_slug(self, page: Page, change: EditedPageFields) -> str:

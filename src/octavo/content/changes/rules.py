@@ -80,7 +80,8 @@ def users_of(rule: Rule) -> list[str]:
 
 
 def required_reviewers(tx: Transaction, change: ChangeRow) -> list[str]:
-    """Return the ids of people whose review the rules of the space still require, or of one of whom."""
+    """Return the ids of people named by unmet review rules of the space: all of them are required, or any
+    one, depending on the rule."""
     checked = check_rules(
         tx, rules_of_space(tx, change.space_id), ruled_change(tx, change), change.created_by
     )

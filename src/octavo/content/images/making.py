@@ -23,6 +23,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.processes.subprocesses import ProcessLimits, run_apart
 from octavo.kit.scheduling import deadlines
 from octavo.kit.temporary import TemporaryFolder
+from octavo.kit.texts import counted
 from octavo.kit.work import jobs
 from octavo.organization.spaces.hooks import Copy
 
@@ -107,7 +108,7 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     """Return an error message if an image of main has not been recorded."""
     wanted = {item.content for item in list_items(tx, main_state(tx, space_id), "file") if is_scaled(item)}
     missing = len(wanted - store.list_recorded(tx, space_id))
-    return f"images: variants of {missing} images are missing" if missing else None
+    return f"images: variants of {counted(missing, 'image')} missing" if missing else None
 
 
 def copy_or_enqueue(tx: Transaction, copy: Copy) -> None:

@@ -11,7 +11,8 @@ from octavo.content.revisions.history import get_revision
 from octavo.content.revisions.page_versions import find_page
 from octavo.content.revisions.states import revision_state
 from octavo.core.editor.merging import merge_edit
-from octavo.core.editor.writing import last_uid
+from octavo.core.editor.steps import changed_places
+from octavo.core.editor.writing import block_key, last_uid
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -19,7 +20,7 @@ from octavo.kit.db.database import Transaction
 from . import store
 from .adding import add_batch
 from .branches import LiveBranch
-from .documents import LivePage, blocks_of, editable_page
+from .documents import LivePage, batches_after, blocks_of, editable_page
 from .store import BatchRow, LiveRow, PageKey
 
 SERVER = "server:"
@@ -36,7 +37,8 @@ def apply_external_edits(
     if old is None or old.body != new.body:
         blocks = blocks_of(context, tx, before, old)["nodes"] if old is not None else []
         edited = blocks_of(context, tx, branch.state, new)["nodes"]
-        steps = merge_edit(page.doc, blocks, edited, itertools.count(last_uid(page.doc) + 1))
+        uids = itertools.count(last_uid(page.doc) + 1)
+        steps = merge_edit(page.doc, blocks, edited, uids, _unsaved_keys(tx, key, row, page))
         if steps:
             revision = get_revision(tx, branch.revision)
             batch = BatchRow(
@@ -58,3 +60,20 @@ def apply_external_edits(
                 row = replace(row, saved_version=page.version, unsaved_since=None, save_at=None)
     store.set_revision(tx, key, branch.revision)
     return replace(row, revision=branch.revision), page
+
+
+def _unsaved_keys(tx: Transaction, key: PageKey, row: LiveRow, page: LivePage) -> set[str]:
+    """Return the keys of the blocks that may differ from the last revision."""
+    batches = batches_after(tx, key, page, row.saved_version)
+    if batches is None:
+        return {name for node in page.doc.children if (name := block_key(node)) is not None}
+    steps = (step for batch in batches for step in msgspec.json.decode(batch.row.steps))
+    places = changed_places(steps)
+    keys: set[str] = set(msgspec.json.decode(row.refused, type=tuple[str, ...]))
+    position = 0
+    for node in page.doc.children:
+        start, position = position, position + node.node_size
+        name = block_key(node)
+        if name is not None and any(first <= position and start <= last for first, last in places):
+            keys.add(name)
+    return keys

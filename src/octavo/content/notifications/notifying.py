@@ -120,8 +120,8 @@ def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str])
 
 
 def _is_muted(said: list[store.WatchRow]) -> bool:
-    """Return whether a person muted the event. Settings for pages take precedence over those for the space;
-    one watched page is enough."""
+    """Return whether a person muted the event. Settings for pages take precedence over those for the space.
+    If any affected page is watched, the event is not muted."""
     of_pages = [row.level for row in said if row.page_id]
     levels = of_pages or [row.level for row in said]
     return bool(levels) and "watching" not in levels

@@ -229,8 +229,8 @@ def lock_changing(
     until: int,
     limit: int,
 ) -> list[NotificationRow]:
-    """Lock and return at most ``limit`` notifications up to a time whose state is about to change. ``only``:
-    the ids of the notifications; by default everything in the inbox."""
+    """Lock and return up to ``limit`` notifications, created until ``until``, whose state is about to change.
+    ``only``: the ids of the notifications; by default everything in the inbox."""
     which = "n.state <> 'done'" if only is None else f"n.id {tx.among('only')}"
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM notifications n

@@ -33,7 +33,7 @@ class PlacedPage(Struct, frozen=True):
 
 
 class LevelPart(Struct, frozen=True):
-    """Pages below ``parent`` (None: the top level), starting at the index ``at``, of ``count`` in total."""
+    """Pages under ``parent`` (None: the top level), starting at the index ``at``, of ``count`` in total."""
 
     parent: str | None
     at: int

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import UNSET
 
-from octavo.content.references.resolving import Resolver, page_owner
+from octavo.content.references.resolving import Resolver, meta_link_refs, page_owner
 from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
 
@@ -19,8 +19,8 @@ def meta_links_of(
     """Return the meta links of a page that point to external URLs or to targets that the resolver's reader
     can see."""
 
-    def target(ref: object) -> PageTarget | UrlTarget | None:
-        if not isinstance(ref, dict):
+    def target(ref: JsonObject | None) -> PageTarget | UrlTarget | None:
+        if ref is None:
             return None
         meaning = resolver.resolve(page_owner(page), ref, "link")
         if meaning.status != "ok":
@@ -32,7 +32,6 @@ def meta_links_of(
         url = ref.get("url")
         return UrlTarget(url) if meaning.kind == "url" and isinstance(url, str) else None
 
-    links = page.meta_links or {}
-    given = links.get("alternates")
-    alternates = [found for ref in given if (found := target(ref))] if isinstance(given, list) else []
-    return PageMetaLinks(target(links.get("canonical")) or UNSET, alternates or UNSET)
+    canonical, given = meta_link_refs(page)
+    alternates = [found for ref in given if (found := target(ref))]
+    return PageMetaLinks(target(canonical) or UNSET, alternates or UNSET)

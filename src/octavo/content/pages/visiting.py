@@ -101,7 +101,7 @@ class VisitorReader:
         return Pages(self._below(None, keep_tagged(every, tag) if tag is not None else every))
 
     def _below(self, parent: str | None, pages: Iterable[Page]) -> list[RevisionPage]:
-        """Return the pages among ``pages`` below a page, as a tree."""
+        """Return the pages among ``pages`` under a page, as a tree."""
         # Bottom-up, to avoid recursion in deep trees.
         presented: dict[str | None, list[RevisionPage]] = {}
         inside = {parent}

@@ -356,7 +356,7 @@ class ConvertText(Struct):
 
 
 class ConvertedText(Struct):
-    """Text in both formats."""
+    """Text as Markdown and as a document."""
 
     markdown: str
     document: DocumentObject
@@ -666,7 +666,7 @@ def encode_tree(
     resolve_cover: ResolveCover,
     oids: Mapping[str, str] = {},
 ) -> bytes:
-    """Encode the pages below ``root`` as JSON: a list of ``RevisionPage``. ``pages`` must contain siblings in
+    """Encode the pages under ``root`` as JSON: a list of ``RevisionPage``. ``pages`` must contain siblings in
     order.
 
     Pages are written one by one, so only one page and the output are held in memory.

@@ -28,7 +28,7 @@ from octavo.organization.spaces.store import get_space
 
 from .lookup import Owner, SpaceFiles, StateFiles, find_include
 
-Kind = Literal["url", "page", "file", "space", "user", "collection", "reusable-content", "openapi"]
+Kind = Literal["url", "page", "file", "space", "user", "collection", "reusable-content", "openapi", "tag"]
 Status = Literal["ok", "broken", "in-app"]
 
 _ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
@@ -215,6 +215,8 @@ class Resolver:
                 return self._person(ref)
             case "openapi":
                 return ResolvedReference("openapi", "ok", None, str(ref.get("spec")))
+            case "tag":
+                return ResolvedReference("tag", "ok", own.space_id, str(ref.get("tag")))
             case "url":
                 return ResolvedReference("url", "ok" if ref.get("url") else "broken")
         return _BROKEN
@@ -322,6 +324,19 @@ def cover_ref(tx: Transaction, state: State, page: Page, written: str) -> JsonOb
     return resolver.content_ref(page_owner(page), {"kind": "url", "url": written}, "image")
 
 
+def meta_link_refs(page: Page) -> tuple[JsonObject | None, list[JsonObject]]:
+    """Return the references to the canonical page and to alternates. Front matter writes them as paths and URLs."""
+
+    def ref(given: object) -> JsonObject | None:
+        if isinstance(given, str):
+            return {"kind": "url", "url": given}
+        return given if isinstance(given, dict) else None
+
+    alternates = page.meta_links.get("alternates")
+    found = (ref(given) for given in (alternates if isinstance(alternates, list) else ()))
+    return ref(page.meta_links.get("canonical")), [one for one in found if one is not None]
+
+
 def refs_of(page: Page) -> Iterator[tuple[JsonObject, str]]:
     """Return the references of a page outside its text, each with its node type."""
     if page.cover is not None:
@@ -330,9 +345,9 @@ def refs_of(page: Page) -> Iterator[tuple[JsonObject, str]]:
                 yield {"kind": "url", "url": written}, "image"
     if page.target is not None:
         yield page.target, "link"
-    links_of = page.meta_links or {}
-    for ref in (links_of.get("canonical"), *(links_of.get("alternates") or ())):
-        if isinstance(ref, dict):
+    canonical, alternates = meta_link_refs(page)
+    for ref in (canonical, *alternates):
+        if ref is not None:
             yield ref, "link"
     dependencies = (page.computed or {}).get("dependencies")
     for dependency in dependencies.values() if isinstance(dependencies, dict) else ():

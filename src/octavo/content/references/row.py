@@ -14,7 +14,7 @@ IS_CURRENT = f"r.version = {current_version('r.space_id', 'r.owner_id')}"
 
 
 class Row(Struct, frozen=True):
-    """Stored reference."""
+    """Reference from a page or item to a target, as it is stored."""
 
     space_id: str
     owner_id: str

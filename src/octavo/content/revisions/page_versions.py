@@ -212,7 +212,7 @@ def list_by_slug(tx: Transaction, state: State, parent: str | None, slug: str) -
 
 
 def list_subtree(tx: Transaction, state: State, page_id: str) -> list[Page]:
-    """Return everything below a page, parents before children."""
+    """Return everything under a page, parents before children."""
     found: list[Page] = []
     level: list[str | None] = [page_id]
     while level:

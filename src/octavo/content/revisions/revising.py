@@ -106,7 +106,7 @@ def first_revision(
 
 def write_unchanged(tx: Transaction, state: State, **about: object) -> State:
     """Create a revision of a change request that changes no content, for example to record conflicts."""
-    return _commit(tx, state, Changes(), None, **about)
+    return _commit(tx, _organization_of(tx, state), state, Changes(), None, **about)
 
 
 _on_commit: list[Callable[[Transaction, str, Changes], None]] = []
@@ -174,13 +174,24 @@ def commit(
     if prepared.staged is None:
         put_bodies(tx, prepared.texts)
         require_limits(tx, state, changes, prepared.page_size)
-    return _commit(tx, state, changes, prepared.staged, **about)
+    return _commit(tx, _organization_of(tx, state), state, changes, prepared.staged, **about)
 
 
-def _commit(tx: Transaction, state: State, changes: Changes, staged: Staged | None, **about: Any) -> State:
+def _organization_of(tx: Transaction, state: State) -> str:
+    found: str = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=state.space_id)
+    return found
+
+
+def _commit(
+    tx: Transaction,
+    organization_id: str,
+    state: State,
+    changes: Changes,
+    staged: Staged | None,
+    **about: Any,
+) -> State:
     if staged is not None:
         claim_version(tx, state.space_id, staged)
-    organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=state.space_id)
     with within_limit(tx, organization_id, "pages", "storage"):
         made = store.commit(tx, state, changes, staged, **about)
     for hook in _on_commit:
@@ -226,12 +237,13 @@ def revise_main(
     the same way. ``live``: whether it is a save of a page that is edited live. ``about``: the named arguments
     of ``store.commit``. Raises BranchMoved."""
     head = lock_main(tx, state, changes, prepared)
-    made = _commit(tx, head, changes, prepared.staged, **about)
+    organization_id = _organization_of(tx, state)
+    made = _commit(tx, organization_id, head, changes, prepared.staged, **about)
     apply_derived(tx, state.space_id, prepared)
     emit(
         tx,
         "space_content_updated",
-        organization_id=tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=state.space_id),
+        organization_id=organization_id,
         space_id=state.space_id,
         revision=made.revision_id,
         by=about.get("author"),

@@ -157,7 +157,7 @@ _Y_AND_I = str.maketrans("yi", "iy")
 
 
 class WantedWords(dict[str, frozenset[str]]):
-    """Words and stems that a token counts as; empty if it can't be any of the wanted ones."""
+    """Map each token to the wanted words and stems it matches; empty if none."""
 
     def __init__(self, words_and_stems: frozenset[str]) -> None:
         super().__init__()

@@ -95,7 +95,7 @@ class StyleRule:
             self.replacements = [new for _, new in self.swaps]
         elif given.extends == "occurrence":
             if not given.token or given.max is None and given.min is None:
-                raise StyleRuleError("token, and max or min: are required")
+                raise StyleRuleError("token: is required, with max or min")
             self.patterns = [_compile(given.token, given, bounded=False)]
         elif given.extends == "consistency":
             if not given.either:

@@ -830,7 +830,7 @@ class BlockEdits:
         return runs
 
     def _keep(self, low: int, high: int, parts: list[str], entries: list[BlockEntry]) -> None:
-        """Keep the blocks between two indexes unchanged; they were adjacent."""
+        """Copy the blocks between two indexes, which are adjacent in the source, unchanged."""
         if low < high:
             first, last = self._order[low], self._order[high - 1]
             assert isinstance(first, int) and isinstance(last, int)

@@ -115,6 +115,7 @@ _DESCRIPTIONS = {
     "summary": "A short summary of the operation.",
     "syntax": "The language of the code.",
     "tag": "The name of the tag in the Markdown.",
+    "ref.tag.tag": "The slug of the tag.",
     "tags": "The labels of the entry.",
     "text": "The text.",
     "DocumentMark.text": "The color of the text.",

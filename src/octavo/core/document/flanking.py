@@ -71,8 +71,8 @@ _NOTHING: Any = MappingProxyType({})
 
 
 def without_dicts(token: Token) -> Token:
-    """Share one empty dict among tokens. Two dicts of its own would make up a third of a token's size. Rules
-    that need one assign a new dict."""
+    """Share one empty dict among tokens. With two dicts for each token, they would make up a third of its
+    size. Rules that need one assign a new dict."""
     token.attrs = token.meta = _NOTHING
     return token
 

@@ -205,6 +205,10 @@ _LAYOUT = {
 }
 
 
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
 def _is_expression(text: str) -> bool:
     try:
         parse(text)
@@ -232,7 +236,7 @@ class _Head:
             case "condition":
                 return self.condition()
             case "mapping":
-                return self.take(key, dict) or {}
+                return self.meta_links(key) if key == "metaLinks" else self.take(key, dict) or {}
             case "tags":
                 return self.tags(key)
             case "paths":
@@ -328,6 +332,17 @@ class _Head:
                 f"{key}: must be at most {MAX_PATHS} paths such as /guides/install; other values are skipped",
             )
         return paths
+
+    def meta_links(self, key: str) -> JsonObject:
+        value = self.take(key, dict) or {}
+        canonical, alternates = value.get("canonical"), value.get("alternates", [])
+        fits = isinstance(canonical, (str, type(None))) and isinstance(alternates, list)
+        if not fits or value.keys() - {"canonical", "alternates"} or not all(map(_is_text, alternates)):
+            self.problem(
+                key, f"{key}: must have the URL or path `canonical`, or a list of them, `alternates`"
+            )
+            return {}
+        return value
 
     def layout(self) -> LayoutOptions:
         value = self.take("layout", dict) or {}

@@ -237,5 +237,6 @@ REF_FIELDS: dict[str, tuple[str, ...]] = {
     "space": ("space",),
     "reusable-content": ("reusableContent",),
     "openapi": ("spec",),
+    "tag": ("tag",),
 }
 REF_OPTIONAL = {"page": ("space",), "anchor": ("space", "page"), "reusable-content": ("space",)}

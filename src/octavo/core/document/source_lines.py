@@ -28,7 +28,7 @@ class Lines(Struct):
 
 def lines_of(source: str) -> Lines:
     """Return the lines for the parser: CR and CRLF become LF, NUL becomes U+FFFD, a byte order mark is
-    dropped, and a tag with other text on its line gets a line of its own."""
+    dropped, and a tag is moved to a separate line if its line contains other text."""
     at = 1 if source.startswith("\ufeff") else 0
     texts: list[str] = []
     begins, ends = array("Q"), array("Q")

@@ -7,7 +7,7 @@ versions of the block.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -25,16 +25,29 @@ from .writing import attrs_of, block_key, write_block
 
 
 def merge_edit(
-    live: Node, old: Sequence[JsonObject], new: Sequence[JsonObject], uids: Iterator[int]
+    live: Node,
+    old: Sequence[JsonObject],
+    new: Sequence[JsonObject],
+    uids: Iterator[int],
+    unsaved: Container[str],
 ) -> list[StepJson]:
     """Return the steps that apply the difference between two lists of blocks to a live page. ``uids``:
-    numbers for links and annotations that the page does not have yet."""
-    return _steps_to(live, _Merge(live, old, new, uids).blocks())
+    numbers for links and annotations that the page does not have yet. ``unsaved``: the keys of the blocks that
+    may differ from the ``old`` ones; the others are saved, even if their source reads back in another form."""
+    return _steps_to(live, _Merge(live, old, new, uids, unsaved).blocks())
 
 
 def have_same_content(written: JsonObject, block: JsonObject) -> bool:
     """Return whether two blocks are saved in the same form, apart from data derived from the rest of the page."""
     return same(_without_ids(trimmed(written)), _without_ids(trimmed(block)))
+
+
+def _is_saved_as(node: Node, block: JsonObject) -> bool:
+    try:
+        written = write_block(node)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return False  # This content can't be saved at all.
+    return have_same_content(written, block)
 
 
 def _without_ids(value: object) -> object:
@@ -54,9 +67,14 @@ class _Place(NamedTuple):
 
 class _Merge:
     def __init__(
-        self, live: Node, old: Sequence[JsonObject], new: Sequence[JsonObject], uids: Iterator[int]
+        self,
+        live: Node,
+        old: Sequence[JsonObject],
+        new: Sequence[JsonObject],
+        uids: Iterator[int],
+        unsaved: Container[str],
     ) -> None:
-        self.live, self.uids = live, uids
+        self.live, self.uids, self.unsaved = live, uids, unsaved
         self.old = {block["key"]: block for block in old if "key" in block}
         self.new = {block["key"]: block for block in new if "key" in block}
         self.nodes = {key: node for node in live.children if (key := block_key(node)) is not None}
@@ -95,16 +113,21 @@ class _Merge:
         node, old, new = self.nodes.get(key), self.old.get(key), self.new.get(key)
         if new is None:
             # Deleted elsewhere, unless someone is editing it here.
-            is_kept = node is not None and (old is None or not have_same_content(write_block(node), old))
+            is_kept = node is not None and (old is None or self._is_edited(key, node, old))
             return [node] if node is not None and is_kept else []
         if node is None:
             # Deleted here, unless someone changed it elsewhere.
             return [] if old is not None and same(old, new) else [self._read(new)]
-        if old is None or same(_without_ids(old), _without_ids(new)):
+        if old is None:
+            return [node] if _is_saved_as(node, new) else [node, self._copy(new)]
+        if same(_without_ids(old), _without_ids(new)):
             return [node]
-        if have_same_content(write_block(node), old):
+        if not self._is_edited(key, node, old):
             return [self._read(new)]
         return self._both(node, old, new)
+
+    def _is_edited(self, key: str, node: Node, old: JsonObject) -> bool:
+        return key in self.unsaved and not _is_saved_as(node, old)
 
     def _read(self, block: JsonObject) -> Node:
         return read_top_block(block, self.uids)
@@ -123,11 +146,15 @@ class _Merge:
                     pass
                 else:
                     return list(merged.children)
-        attrs = {**attrs_of(edited), "key": self._free_key(block_key(edited) or "block")}
-        copy = (
-            edited.type.create(attrs, edited.content, edited.marks) if "key" in attrs_of(edited) else edited
-        )
-        return [node, copy]
+        return [node, self._copy(new)]
+
+    def _copy(self, block: JsonObject) -> Node:
+        """Return a block with a key that no other block has."""
+        node = self._read(block)
+        if "key" not in attrs_of(node):
+            return node
+        attrs = {**attrs_of(node), "key": self._free_key(block_key(node) or "block")}
+        return node.type.create(attrs, node.content, node.marks)
 
     def _free_key(self, key: str) -> str:
         free = next(name for number in count(2) if (name := f"{key[:80]}-{number}") not in self.taken)

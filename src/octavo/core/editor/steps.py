@@ -230,6 +230,25 @@ def _through(map: StepMap, places: list[tuple[int, int]]) -> list[tuple[int, int
     return [(start, end) for start, end in mapped if start < end]
 
 
+def changed_places(steps: Iterable[StepJson]) -> list[tuple[int, int]]:
+    """Return the places in a document that the steps before it may have changed, each with its start and end. A
+    place where content was deleted is empty."""
+    places: list[tuple[int, int]] = []
+    for step in steps:
+        map = StepMap(list(ranges_of(step)))
+        places = [(map.map(start, -1), map.map(end, 1)) for start, end in [*places, *_places_of(step)]]
+    return places
+
+
+def _places_of(step: StepJson) -> list[tuple[int, int]]:
+    """Return the places that a step changes, in the document before it."""
+    if step["stepType"] == "markSet":
+        return [place for part in step["steps"] for place in _places_of(part)]
+    if "pos" in step:
+        return [(step["pos"], step["pos"] + 1)]
+    return [(step["from"], step["to"])] if "from" in step else []
+
+
 class _DoubtfulError(Exception):
     pass
 

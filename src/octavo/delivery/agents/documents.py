@@ -110,7 +110,7 @@ class Documents:
             or ".." in steps
         ):
             raise Unusable(
-                "client_id: must be an https URL with a path, without a fragment, user name, or dot segments"
+                "client_id: must be an https URL with a path, without a fragment, username, or dot segments"
             )
         if found.host in self._own:
             raise Unusable("client_id: must not be a URL of this server")

@@ -64,7 +64,7 @@ def _find(tx: Transaction, column: str, secret: str) -> _Row | None:
 
 
 def _end_of(tx: Transaction, context: Context, site: SiteRow | None, proof: str, preview: bool) -> int | None:
-    """Return the expiration of a visitor's token at a site in milliseconds; None if it isn't valid there."""
+    """Return the expiration of a visitor's token on a site in milliseconds; None if it isn't valid there."""
     if site is None or not site.published or site.visibility != "visitor-auth":
         return None
     if preview:
@@ -181,7 +181,7 @@ def forget_site_agents(tx: Transaction) -> None:
 
 
 def find_proof(tx: Transaction, context: Context, site_id: str, token: str) -> AgentProof | None:
-    """Return the visitor's proof that an agent's token represents at a site; None if the token isn't valid
+    """Return the visitor's proof that an agent's token represents on a site; None if the token isn't valid
     there."""
     if not token.startswith(PREFIX):
         return None

@@ -24,7 +24,7 @@ from octavo.kit.http.mcp import ToolCall
 
 from .tracking import EventNote
 
-_SHARED, _PERSONAL = share("tool results", 12), share("tool results for single visitors", 4)
+_SHARED, _PERSONAL = share("tool results", 12), share("tool results for individual visitors", 4)
 _ENTRY = 4096
 _ARGUMENTS = 1024
 """Maximum size in bytes of the arguments of a cached call: a URL or search terms."""

@@ -72,7 +72,7 @@ from .tracking import record_cached_events, record_view
 _PATIENCE = 20.0
 """Seconds that a visitor who opens a link to a PDF waits before being asked to come back."""
 _POLL = 0.2
-_ANSWERS, _PERSONAL = share("site responses", 48), share("site responses for single visitors", 16)
+_ANSWERS, _PERSONAL = share("site responses", 48), share("site responses for individual visitors", 16)
 _HOSTS = share("host names", 4)
 _IMAGES = 2
 """Number of page images rendered at the same time."""

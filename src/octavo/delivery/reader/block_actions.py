@@ -60,7 +60,8 @@ class OfferedComponent(Struct, frozen=True):
 
 
 class Offer(Struct, frozen=True, omit_defaults=True):
-    """Signed offer. ``opener``: the component that opened this modal."""
+    """Interactions that a rendered block offers, signed so that pages can't forge them. ``opener``: the
+    component that opened this modal."""
 
     block: tuple[Any, ...]
     component: OfferedComponent
@@ -117,12 +118,12 @@ def read_press(context: Context, body: bytes, block: tuple[object, ...]) -> Draw
         raise BadRequest(f"body: {error}") from None
     signed = context.signer.verify(_PURPOSE, given.offer)
     if signed is None:
-        raise BadRequest("offer: must be an offer of this server. Reload the page and try again")
+        raise BadRequest("offer: must be an offer signed by this server. Reload the page and try again")
     offer = msgspec.json.decode(signed, type=Offer)
     if msgspec.json.encode(offer.block) != msgspec.json.encode(block):
         raise Conflict("This block has changed. Reload the page and try again.")
     if not 0 <= given.act < len(offer.actions):
-        raise BadRequest("act: must be the number of an action of the offer")
+        raise BadRequest("act: must be the number of an action in the offer")
     for name, value in given.values.items():
         field = offer.fields.get(name)
         if field is None or not field.allows(value):

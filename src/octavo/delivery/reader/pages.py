@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from octavo.content.images.making import is_scaled
 from octavo.content.images.store import ScaledImage, find_scaled_images, variant_name
-from octavo.content.references.resolving import Resolver, page_owner
+from octavo.content.references.resolving import Resolver, meta_link_refs, page_owner
 from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import ViewFiles
 from octavo.content.revisions.expanding import markdown_page, requester_at
@@ -31,6 +31,7 @@ from octavo.core.json_types import JsonObject
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.core.sentences import sentences, shorten
+from octavo.core.url_parts import escape_address
 from octavo.delivery.visits.authorization import OtherSpaces, SpaceVisit
 from octavo.extensions.integrations.blocks import list_code_blocks
 from octavo.kit.db.cache import ByteCache, share
@@ -58,8 +59,18 @@ from .locales import direction
 from .operations import count_operations, find_access_form, find_authentication, shows_operations
 from .questions import ASK_PATH
 from .styling import SiteLook
-from .tags import view_tags
-from .views import CoverView, Crumb, Feedback, LayoutView, LinkView, NavItem, SitePageView, SiteView
+from .tags import used_tags, view_tag, view_tags
+from .views import (
+    CoverView,
+    Crumb,
+    Feedback,
+    LayoutView,
+    LinkView,
+    NavItem,
+    SitePageView,
+    SiteView,
+    VariantView,
+)
 
 _WHOLE_TREE = 400
 """Maximum number of pages with which the side navigation is complete. With more pages, closed branches are
@@ -127,7 +138,7 @@ def first_sentence(body: Markup) -> str | None:
 
 
 class DrawnText(Struct, frozen=True):
-    """Rendered text of a page, valid as long as the answers to ``notes`` are the same."""
+    """Rendered text of a page, valid until a lookup recorded in ``notes`` gives another result."""
 
     notes: Notes
     html: Html
@@ -146,8 +157,8 @@ def _measure(text: DrawnText) -> int:
 
 
 class MarkdownText(Struct, frozen=True):
-    """Markdown text of a page or section, valid as long as the answers to ``notes`` are the same. ``text``:
-    the text; None if the visitor can't see this section. ``varies``: the same as in ``DrawnText``."""
+    """Markdown text of a page or section, valid until a lookup recorded in ``notes`` gives another
+    result. ``text``: the text; None if the visitor can't see this section. ``varies``: the same as in ``DrawnText``."""
 
     notes: Notes
     text: str | None
@@ -195,6 +206,7 @@ class PageBuilder:
         self._others = OtherSpaces(tx, visit)
         self._visitor = self._others.visitor()
         self._resolver = Resolver(ViewFiles(tx, visit.view, withheld=True), hosts, self._visitor)
+        self._used_tags: dict[str, frozenset[str]] = {}
         self.varies = False
         """Whether the result can change without a revision."""
 
@@ -259,12 +271,48 @@ class PageBuilder:
         if kind == "file":
             asset = self._file_url(ref["file"])
             return HtmlTarget(href=asset.url, title=asset.name) if asset else None
+        if kind == "tag":
+            return self._tag_target(ref)
         if kind == "url" and isinstance(ref.get("url"), str):
             url = ref["url"]
             if url.startswith(("http://", "https://", "mailto:", "tel:", "//")):
                 return HtmlTarget(href=safe_url(url), external=True)
             # A reference that is still relative matches no file of the space.
         return None
+
+    def _tag_target(self, ref: JsonObject) -> HtmlTarget | None:
+        there = self._others.find(ref["space"]) if "space" in ref else self._visit
+        if there is None:
+            return None
+        if there.base not in self._used_tags:
+            self._used_tags[there.base] = used_tags(there)
+        if ref["tag"] not in self._used_tags[there.base]:
+            return None
+        tag = view_tag(there, ref["tag"])
+        return HtmlTarget(href=tag.href, title=tag.title)
+
+    def meta_links(self, page: Page) -> tuple[str | None, list[VariantView]]:
+        """Return the URL of the canonical page, and the alternates of a page, if they are specified. URLs of pages
+        that this visitor can't see are left out."""
+
+        def view(ref: JsonObject) -> VariantView | None:
+            ref = self._resolver.content_ref(page_owner(page), ref, "link")
+            target = self.link(ref)
+            if target is None or not target.href or ref["kind"] not in ("page", "url"):
+                return None
+            if ref["kind"] == "url":
+                href = escape_address(target.href)
+                return VariantView(title=href, href=href) if href.startswith("http") else None
+            there = self._others.find(ref["space"]) if "space" in ref else self._visit
+            if there is None:
+                return None
+            language = get_space(self._tx, there.site_space.space_id).language
+            href = there.visit.public(target.href)
+            return VariantView(title=target.title or href, href=href, language=language)
+
+        canonical, alternates = meta_link_refs(page)
+        main = view(canonical) if canonical is not None else None
+        return main.href if main is not None else None, [one for ref in alternates if (one := view(ref))]
 
     def _page_target(self, ref: JsonObject) -> HtmlTarget | None:
         there = self._others.find(ref["space"]) if "space" in ref else self._visit

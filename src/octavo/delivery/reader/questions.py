@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import parse_qs
 
 import msgspec
@@ -18,6 +18,7 @@ from octavo.assistants.ask.answering import AnswerWords, ComposedAnswer
 from octavo.assistants.ask.asking import QuestionAsker, ask
 from octavo.assistants.ask.material import VisitorMaterial
 from octavo.assistants.ask.wire import MAX_QUESTION
+from octavo.assistants.questions.types import Asked, CoreChannel
 from octavo.core.document.html import render
 from octavo.core.document.html_context import HtmlContext
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Mark, Text, walk
@@ -27,6 +28,7 @@ from octavo.errors import BadRequest, Forbidden, NotFound, OctavoError
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Visitor
+from octavo.kit.ids import new_id
 
 from .styling import SiteLook
 from .views import AnsweredView, FrameLabels, SourceView
@@ -35,30 +37,37 @@ ASK_PATH = "~ask"
 MAX_FORM = 16 * 1024
 """Maximum size in bytes of a posted question with the earlier ones."""
 _ASKS = re.compile(rb"(?:^|&)ask=")
+_ID = 100
 _BEFORE = 4
 """Maximum number of earlier questions of a conversation that are sent along."""
 
 
 class Question(msgspec.Struct, frozen=True):
-    """Question of a visitor. ``before``: the earlier questions, oldest first."""
+    """Question of a visitor. ``before``: the earlier questions, oldest first. ``previous``: the ID of the answer that
+    it continues."""
 
     text: str
     before: tuple[str, ...] = ()
+    previous: str = ""
 
 
 def read_question(form: bytes) -> Question:
-    """Return the posted question: ``q``, with ``before`` for each earlier question. Raises BadRequest."""
+    """Return the posted question: ``q``, with ``before`` for each earlier question, and ``previous`` for the answer
+    to the last of them. Raises BadRequest."""
     try:
         fields = parse_qs(form.decode(), max_num_fields=20)
     except ValueError:
         raise BadRequest("body: must be a form") from None
     asked, before = fields.get("q", [""])[0], fields.get("before", [])
+    previous = fields.get("previous", [""])[0]
+    if len(previous) > _ID or "\0" in previous:
+        raise BadRequest("previous: must be the ID of an answer")
     for name, text in (("q", asked), *(("before", one) for one in before)):
         if len(text) > MAX_QUESTION or "\0" in text:
             raise BadRequest(f"{name}: must be text of at most {MAX_QUESTION:,} characters")
     if not asked.strip():
         raise BadRequest("q: must not be empty")
-    return Question(asked.strip(), tuple(before[-_BEFORE:]))
+    return Question(asked.strip(), tuple(before[-_BEFORE:]), previous)
 
 
 def require_asking(look: SiteLook) -> None:
@@ -74,9 +83,28 @@ def refuse_cross_origin(origin: str, host: str, fetch_site: str) -> None:
         raise Forbidden("You can ask questions only from the pages of this site.")
 
 
-def make_asker(context: Context, look: SiteLook, space: SpaceVisit) -> QuestionAsker:
-    """Return the asker for a visit at a space of a site. Other variants are omitted, because they have the
-    same content in other languages or versions."""
+def read_rating(form: bytes) -> tuple[str, str, Literal[-1, 1]]:
+    """Return the ID of the rated answer, its question, and the rating. Raises BadRequest."""
+    try:
+        fields = parse_qs(form.decode(), max_num_fields=10)
+    except ValueError:
+        raise BadRequest("body: must be a form") from None
+    answer, asked, rating = (fields.get(name, [""])[0] for name in ("answer", "q", "rating"))
+    if not 0 < len(answer) <= _ID:
+        raise BadRequest("answer: must be the ID of an answer")
+    if len(asked) > MAX_QUESTION or "\0" in answer + asked:
+        raise BadRequest(f"q: must be text of at most {MAX_QUESTION:,} characters")
+    if rating not in ("1", "-1"):
+        raise BadRequest("rating: must be 1 or -1")
+    return answer, asked, 1 if rating == "1" else -1
+
+
+def make_asker(
+    context: Context, look: SiteLook, space: SpaceVisit, channel: CoreChannel | None = None
+) -> QuestionAsker:
+    """Return the asker for a visit to a space of a site. Other variants are omitted, because they have the
+    same content in other languages or versions. ``channel``: the channel of the question, if it isn't the
+    page."""
     visit = space.visit
     shown = visit.outline.site_spaces()
     visitor = Visitor(
@@ -103,15 +131,27 @@ def make_asker(context: Context, look: SiteLook, space: SpaceVisit) -> QuestionA
         instructions=look.customization.ai.instructions or "",
         suggestions=look.customization.ai.suggestions or (),
         recorded=not visit.admission.preview,
+        asked=None
+        if visit.admission.preview
+        else Asked(
+            visit.site.id,
+            channel or ("embed" if visit.embedded else "site"),
+            new_id(),
+            language=look.language,
+        ),
     )
 
 
 def answer_question(
     context: Context, asker: QuestionAsker, look: SiteLook, question: Question
 ) -> Iterator[AnsweredView]:
-    """Yield the growing answer; the last one is complete."""
-    for found in ask(context, asker, question.text, question.before):
-        yield _present(found, look, question)
+    """Yield the growing answer; the last one is complete, and can be rated if it was recorded."""
+    view = None
+    for found in ask(context, asker, question.text, question.before, question.previous or None):
+        view = _present(found, look, question)
+        yield view
+    if view is not None and asker.asked is not None:
+        yield replace(view, id=asker.asked.response_id)
 
 
 def _words(labels: FrameLabels) -> AnswerWords:

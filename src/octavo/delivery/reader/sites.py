@@ -71,7 +71,7 @@ def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:
 
 
 def _assets_path(visit: SiteVisit) -> str:
-    """Return the path of static files: an owner's proxy forwards only paths below the site."""
+    """Return the path of static files: an owner's proxy forwards only paths under the site."""
     return f"{visit.site.proxy_path}{ASSETS_PATH}" if visit.proxied else ASSETS_PATH
 
 
@@ -79,7 +79,7 @@ def own_frame(
     title: str, home: str, base: str, *, links: tuple[LinkView, ...] = (), searched: bool = False
 ) -> SiteView:
     """Return the frame of a page outside any site, with the default appearance. ``searched``: whether
-    ``~search`` exists below the base."""
+    ``~search`` exists under the base."""
     look = read_look(Customization(), None, (), ASSETS_PATH)
     return SiteView(
         title=title,

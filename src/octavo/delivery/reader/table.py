@@ -103,7 +103,7 @@ def route(
     if (method == "POST") != (body > 0):
         raise ValueError(f"{pattern}: POST routes need a body limit, and other routes can't have one")
     if method == "GET" and rate != "visits":
-        raise ValueError(f"{pattern}: routes that read must count as visits")
+        raise ValueError(f"{pattern}: GET routes must use the rate `visits`")
     if method == "POST" and "{" in pattern:
         raise ValueError(f"{pattern}: POST routes can't have parameters")
 

@@ -40,6 +40,7 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     ask_back: str = "Back to search"
     ask_failed: str = "No answer is available right now. Try again in a moment."
     ask_written: str = "A language model wrote this answer from these pages. It may contain mistakes."
+    ask_helpful: str = "Was this answer helpful?"
     ask_no_model: str = "No language model is configured here, so there is no summary."
     ask_no_reply: str = "The language model didn't respond, so there is no summary."
     ask_fits: str = "These passages of the documentation best match your question."
@@ -595,7 +596,8 @@ class SourceView(Struct, frozen=True, kw_only=True):
 
 class AnsweredView(Struct, frozen=True, kw_only=True):
     """Question with its answer. The answer can be incomplete. ``before``: the questions so far, including
-    this one. ``written``: whether a model wrote the answer, based on ``sources``."""
+    this one. ``written``: whether a model wrote the answer, based on ``sources``. ``id``: the ID of a complete
+    answer, to rate it and to continue from it."""
 
     question: str
     before: tuple[str, ...]
@@ -603,6 +605,7 @@ class AnsweredView(Struct, frozen=True, kw_only=True):
     written: bool = False
     sources: tuple[SourceView, ...] = ()
     followups: tuple[str, ...] = ()
+    id: str = ""
 
 
 class GoneView(Struct, frozen=True, kw_only=True):

@@ -40,7 +40,7 @@ def get_published(call: Call, query: PublishedQuery) -> Published:
 )
 def resolve_published(call: Call, body: ResolveUrl) -> Published:
     """Resolve a URL of a published site to the content that it shows to a visitor, with a token that reads
-    the content over the API, or to a redirect. URLs of restricted sites have the same response as URLs
+    the content with the API, or to a redirect. URLs of restricted sites have the same response as URLs
     without a site."""
     token = body.visitor.jwt_token
     asked = ResolveRequest(body.url, or_none(token), body.visitor.unsigned_claims, body.redirect_on_error)

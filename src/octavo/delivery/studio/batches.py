@@ -40,7 +40,7 @@ _TYPE = "text/plain; charset=utf-8"
 
 
 class BatchPart(Struct, frozen=True):
-    """Read in a batch. ``path``: its path below ``/v1``, with the query. ``etag``: the entity tag of the app's copy."""
+    """Read in a batch. ``path``: its path under ``/v1``, with the query. ``etag``: the entity tag of the app's copy."""
 
     path: str
     etag: str = ""

@@ -45,11 +45,11 @@ _THIRD_TOKEN, _THIRD_CLAIMS = "gitbook-visitor-token", "gitbook-visitor-public"
 _TOKEN, _CLAIM = "jwt_token", "visitor."
 _WEEK = 7 * 86_400
 MCP_PATHS = ("~gitbook/mcp", "~mcp")
-"""Paths of the MCP server below the base of a site; the first one is the path at which tools look for it."""
+"""Paths of the MCP server under the base of a site; the first one is the path at which tools look for it."""
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 """Prefix of the path of an MCP server's metadata (RFC 9728)."""
 CONNECT_PATH = "~oauth/authorize"
-"""Path, below the base of a site, where a visitor connects an agent to the MCP server."""
+"""Path, under the base of a site, where a visitor connects an agent to the MCP server."""
 _LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
 
 
@@ -287,7 +287,7 @@ def _challenge(
 ) -> Unauthorized:
     """Return the header that tells an agent where to find out how its user signs in (RFC 9728)."""
     sites_url = context.settings.sites_url.rstrip("/")
-    # An owner's proxy forwards only paths below the site.
+    # An owner's proxy forwards only paths under the site.
     start = f"{sites_url}{PROXIED}{site.id}/" if site.proxy is not None else public_url(tx, context, site)
     address = own_address(start)
     told = f'Bearer resource_metadata="{address.origin}{METADATA_PATH}{address.path}{rest}"'

@@ -1,4 +1,4 @@
-"""Resolve a URL to its content: a visit at a site, then at a space of it, and the rest of the path.
+"""Resolve a URL to its content: a visit to a site, then to a space of it, and the rest of the path.
 
 A visit is the proof that the visitor can see its location; every route of a site takes one.
 
@@ -131,7 +131,7 @@ class SiteVisit(Struct, frozen=True):
 
 
 class SpaceVisit(Struct, frozen=True):
-    """Visit at one space of a site. ``base``: the path at which the space starts, escaped. ``site_spaces``:
+    """Visit to one space of a site. ``base``: the path at which the space starts, escaped. ``site_spaces``:
     its sibling variants."""
 
     visit: SiteVisit
@@ -207,7 +207,7 @@ def _find_proxied(tx: Transaction, path: str) -> _Place | None:
 
 
 def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: VisitorRequest) -> SiteVisit:
-    """Return the visit at the site that a URL names. ``path``: the decoded path, which starts with a slash.
+    """Return the visit to the site that a URL names. ``path``: the decoded path, which starts with a slash.
     Raises NotFound if the existence of a site is secret, and the errors of ``admission.admit``."""
     found = _find_by_host(tx, host, path)
     if found is None:
@@ -260,7 +260,7 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
 
 
 def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: str = "") -> SpaceVisit:
-    """Return the visit at a space of the site that the visitor can see."""
+    """Return the visit to a space of the site that the visitor can see."""
     variants = visit.outline.variants(visit.outline.section(shown.section_id))
     base = f"{visit.base}{quote(visit.outline.base(shown))}"
     state = shown_state(tx, visit.admission.drafted, shown.space_id)
@@ -276,7 +276,7 @@ def list_spaces(tx: Transaction, visit: SiteVisit) -> list[SpaceVisit]:
 
 
 def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
-    """Return the visit at the space that contains the rest of the path; None if the visitor can't see it.
+    """Return the visit to the space that contains the rest of the path; None if the visitor can't see it.
     Raises RedirectBeforeVisit if this visitor can't see the default of a section or the site."""
     shown, rest, begins_there = visit.outline.locate(visit.rest)
     if shown is None:

@@ -85,7 +85,7 @@ class InstallationAccess(Struct, frozen=True):
 
 
 class _PlaceAccess(Struct, frozen=True):
-    """Proof of access to an installation at a space or site. ``place``: the installation there; None if not
+    """Proof of access to an installation in a space or site. ``place``: the installation there; None if not
     installed there. ``role``: the caller's role there."""
 
     installation: InstallationRow
@@ -105,7 +105,7 @@ class SpaceInstallationAccess(_PlaceAccess, frozen=True):
 
 
 class SiteInstallationAccess(_PlaceAccess, frozen=True, kw_only=True):
-    """Proof of access to an installation at a site. ``site``: the caller's access to the site; None for a
+    """Proof of access to an installation on a site. ``site``: the caller's access to the site; None for a
     script."""
 
     site: SiteAccess | None

@@ -67,8 +67,8 @@ def ask(
 ) -> ScriptAnswer:
     """Return an integration's answer to an event.
 
-    The event is recorded with its log. Only the event contains the reason for a failure, because anyone can
-    be the caller. Raises Failed, Unavailable.
+    The event is recorded with its log. The reason for a failure is stored only in the event, because callers
+    can be anonymous. Raises Failed, Unavailable.
     """
     integration, installation, place = subject
     event: dict[str, Any] = {"eventId": new_delivery_id(), "type": type, **fields}

@@ -310,7 +310,7 @@ def update_site_installation(
 def uninstall_from_site(call: Call, installation: SiteInstallationAccess) -> bool:
     """Remove an integration from a site.
 
-    Another integration can decide who can read the site afterward, so this requires the role `create` or higher for the
-    site and for every space it shows.
+    After the removal, another integration can control visitor access, so this requires the role `create` or higher for
+    the site and for every space it shows.
     """
     return _delete(call, installation)

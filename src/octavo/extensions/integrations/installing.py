@@ -141,7 +141,7 @@ def update(
         value = given.get(name, getattr(row, name))
         if value != getattr(row, name):
             if access.by_script and value == "all":
-                raise BadRequest(f"{name}: a script can't add the integration to more places")
+                raise BadRequest(f"{name}: a script can't add the integration to more spaces or sites")
             changes[name] = value
     if "external_ids" in given:
         changes["external_ids"] = list(dict.fromkeys(given["external_ids"]))
@@ -188,7 +188,7 @@ def _audit(tx: Transaction, actor: Actor, action: str, row: InstallationRow, cha
     audit(tx, actor, action, row.organization_id, ("installation", row.id), after=after)
 
 
-# --- at a space or a site -------------------------------------------------------------------------------
+# --- in a space or a site -------------------------------------------------------------------------------
 
 
 def install_at(
@@ -251,7 +251,7 @@ PlaceAccess = SpaceInstallationAccess | SiteInstallationAccess
 
 
 def require_place(access: PlaceAccess) -> PlaceRow:
-    """Return the place. Raises NotFound if the integration is not installed at the space or site."""
+    """Return the place. Raises NotFound if the integration is not installed in the space or site."""
     if access.place is None:
         raise _not_there(access)
     return access.place

@@ -58,7 +58,7 @@ _ANSWER = 10 * 1024 * 1024
 
 
 class Subject(NamedTuple):
-    """Recipient of an event: an integration with its installation in an organization, at a space, or at a
+    """Recipient of an event: an integration with its installation in an organization, in a space, or on a
     site."""
 
     integration: IntegrationRow

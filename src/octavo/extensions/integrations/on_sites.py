@@ -22,7 +22,7 @@ from .policies import policy_text
 from .presenting import public_endpoint
 
 SIGN_IN, SIGN_OUT, SCRIPT_FILE = "~sign-in", "~sign-out", "~script.js"
-"""Paths below the public endpoint of an installation at a site that only Octavo itself requests."""
+"""Paths under the public endpoint of an installation on a site that only Octavo itself requests."""
 _KEPT_FOR = 300
 """Seconds for which a published script is cached."""
 _LARGEST = 1024 * 1024
@@ -51,7 +51,7 @@ def _find_sign_in(tx: Transaction, context: Context, site_id: str) -> _SignIn | 
 
 
 def sign_in_address(tx: Transaction, context: Context, site_id: str, path: str) -> str | None:
-    """Return the URL where a visitor of ``path`` (the path below the site, with a leading slash) starts to
+    """Return the URL where a visitor of ``path`` (the path under the site, with a leading slash) starts to
     sign in through an integration."""
     found = _find_sign_in(tx, context, site_id)
     return f"{found.url}/{SIGN_IN}?{urlencode({'location': path})}" if found is not None else None

@@ -103,7 +103,7 @@ _NAME = re.compile(r"[a-z0-9-]{1,100}")
 
 
 def public_routes(context: Context, pool: SharedThreads) -> list[Route]:
-    """Return the routes below ``/~integrations``. ``pool``: the threads for reading."""
+    """Return the routes under ``/~integrations``. ``pool``: the threads for reading."""
     endpoint = _Endpoint(context, pool)
     routes = []
     for path in (f"{PUBLIC}/{{name}}", f"{PUBLIC}/{{name}}/{{path*}}"):

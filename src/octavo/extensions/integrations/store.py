@@ -70,7 +70,7 @@ class InstallationRow(Struct, frozen=True):
 
 
 class PlaceRow(Struct, frozen=True):
-    """Installation at a space or site. ``configuration`` is encrypted."""
+    """Installation in a space or site. ``configuration`` is encrypted."""
 
     installation_id: str
     kind: Kind
@@ -218,7 +218,7 @@ def _containing(text: str) -> str:
 def list_integrations_at(
     tx: Transaction, organization_id: str, kind: Kind, place_id: str, search: str | None
 ) -> list[tuple[IntegrationRow, str | None]]:
-    """Return the active integrations at a space or site, by name, installed there or everywhere. Integrations
+    """Return the active integrations in a space or site, by name, installed there or everywhere. Integrations
     installed everywhere are returned with their account."""
     at_place = """EXISTS (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
                      AND p.place_id = :place AND p.status = 'active')"""
@@ -471,7 +471,7 @@ def delete_installation(tx: Transaction, installation_id: str) -> None:
 def set_external_ids(
     tx: Transaction, installation_id: str, kind: str, place_id: str, external_ids: Sequence[str]
 ) -> None:
-    """Set the external ids of an installation, or of an installation at a space or site. ``place_id``: the
+    """Set the external ids of an installation, or of an installation in a space or site. ``place_id``: the
     space or site; empty for the installation itself."""
     where = "installation_id = :installation AND kind = :kind AND place_id = :place"
     key = {"installation": installation_id, "kind": kind, "place": place_id}
@@ -619,7 +619,7 @@ def delete_place(tx: Transaction, installation_id: str, kind: Kind, place_id: st
 
 
 def forget_space(tx: Transaction, space_id: str) -> None:
-    """Remove all installations at a space."""
+    """Remove all installations in a space."""
     for table in ("integration_external_ids", "integration_places", "integration_answers"):
         tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
 

@@ -208,8 +208,8 @@ class UpdateInstallation(Struct, rename={"external_ids": "externalIds"}):
 
 
 class UpdatePlace(Struct, rename="camel"):
-    """Update of an installation at a place. Missing fields stay unchanged; ``configuration`` is replaced as a
-    whole."""
+    """Update of an integration's installation in a space or site. Missing fields stay unchanged;
+    ``configuration`` is replaced as a whole."""
 
     external_ids: ExternalIds | UnsetType = UNSET
     configuration: dict[str, Any] | UnsetType = UNSET

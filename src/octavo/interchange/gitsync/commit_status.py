@@ -21,7 +21,7 @@ def report_commit(context: Context, row: SyncRow, commit: str, wrong: str | None
 def report_status(
     context: Context, row: SyncRow, commit: str, said: str, view: str, *, failed: bool
 ) -> list[Problem]:
-    """Report a status to the provider. ``view``: the path below the space of the page with details."""
+    """Report a status to the provider. ``view``: the path under the space of the page with details."""
     if not row.statuses:
         return []
     folder = row.folder.rstrip("/")

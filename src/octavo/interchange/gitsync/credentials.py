@@ -35,7 +35,7 @@ class Credential(Struct, frozen=True, omit_defaults=True):
         return f"Credential({self.kind})"
 
     def user_at(self, host: str) -> str:
-        """Return the user name that belongs to the secret. Providers accept any name with a token, except one
+        """Return the username that belongs to the secret. Providers accept any name with a token, except one
         provider that requires its own."""
         return self.user or _USERS.get(host, "x-access-token")
 

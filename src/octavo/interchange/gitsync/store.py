@@ -89,7 +89,7 @@ class Connected(Struct, frozen=True):
 
 
 class SyncRow(Connected, frozen=True):
-    """Synced space."""
+    """Space and the part of a repository that it is synced with. ``project``: the sync it belongs to."""
 
     TABLE = "git_syncs"
     KEY = "space_id"

@@ -136,7 +136,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     language: str = ""
     """The language that the configuration states for these pages, as it spells it."""
     description: str = ""
-    """The description of the whole site in the configuration. The home page gets it if it has none of its own."""
+    """The description of the site in the configuration. A home page without a description gets it."""
     brand: Brand = Brand()
     """The branding in the configuration, with images as it writes them."""
     titles: Mapping[str, str] = {}

@@ -47,7 +47,7 @@ _BY_CONTENT: tuple[tuple[str, Format], ...] = (
 _PERMANENT = (301, 308)
 _TEMPORARY = (302, 303, 307)
 _REST = re.compile(r"/(?::\w+(?:\*|\(\.\*\))|\(\.\*\)|\*)$|/:splat$")
-"""Endings of a source that match everything below a path."""
+"""Endings of a source that match everything under a path."""
 _CARRIED = re.compile(r"/?(?::splat|:\w+\*?|\$1|\$\{?path\}?)$")
 """Endings of a destination that are replaced with the matched rest."""
 _FILE_END = re.compile(r"(?:(?:^|/)(?:README|readme|index))?\.mdx?(?=$|#)")
@@ -168,7 +168,7 @@ def _read_htaccess(text: str) -> Iterator[GivenRedirect]:
             source = words[0].removeprefix("^").removesuffix("$").replace("\\.", ".")
             yield _given(number, source, words[1], status)
         else:
-            # Apache also matches everything below a path and appends the rest to the target; only the path itself is
+            # Apache also matches everything under a path and appends the rest to the target; only the path itself is
             # imported.
             yield _given(number, words[0], words[1], status)
 

@@ -51,11 +51,11 @@ class Heads:
         return self._read(path)[0]
 
     def title(self, path: str) -> str:
-        """Return the title that a page states, empty if it states none."""
+        """Return the page's own title; empty if it has none."""
         return self._read(path)[1]
 
     def name(self, path: str) -> str:
-        """Return a title for a page, stated or not."""
+        """Return a title for a page: its own, or one made from its file name."""
         if title := self.title(path):
             return title
         stem = posixpath.splitext(posixpath.basename(path))[0]

@@ -76,7 +76,7 @@ def grow(
     zero_is_last: bool = False,
     same_name: bool = False,
 ) -> list[Entry]:
-    """Return the tree of these pages below ``root``. ``zero_is_last``: whether a position of 0 means none.
+    """Return the tree of these pages under ``root``. ``zero_is_last``: whether a position of 0 means none.
     ``same_name``: whether the page with the name of its folder is the folder's page."""
     tree: dict[str, Any] = {}
     for path in paths:
@@ -184,7 +184,7 @@ def walk_entries(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
-    """Return the former URL paths that pages state."""
+    """Return the former URL paths declared in the pages."""
     made: dict[str, str] = {}
     for path in paths:
         head = files.head(path)

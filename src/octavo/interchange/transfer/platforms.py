@@ -1,4 +1,4 @@
-"""The platforms whose spaces can be imported over an API."""
+"""Platforms whose spaces can be imported with an API."""
 
 from __future__ import annotations
 

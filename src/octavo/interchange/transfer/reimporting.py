@@ -146,7 +146,7 @@ def _begin(
     change_id: str | None = None,
     origin: str | None = None,
 ) -> store.ImportRunRow:
-    """Start a run of the command. It replaces an interrupted run of the same source."""
+    """Start a run of `octavo import`. It replaces an interrupted run of the same source."""
     store.drop_begun(tx, space_id, identity)
     return store.insert_run(
         tx,

@@ -86,7 +86,7 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
     except NotGitRepository:
         raise SourceError(f"{plain} isn't a Git repository") from None
     except HTTPUnauthorized:
-        raise SourceError(f"{plain} rejected the credentials. Check the user name and the token") from None
+        raise SourceError(f"{plain} rejected the credentials. Check the username and the token") from None
     except (GitProtocolError, HangupException, urllib3.exceptions.HTTPError, FileLocked) as error:
         raise SourceError(f"{plain} can't be read as a Git repository: {error}") from error
     except (*git_packs.DAMAGES, KeyError, AssertionError, OSError) as error:
@@ -159,7 +159,9 @@ def _read_tree(source: SourceFiles, repository: Repo, root: bytes) -> None:
         above, tree_id = waiting.pop()
         tree = _object(repository, tree_id)
         if not isinstance(tree, Tree):
-            raise SourceError("the repository is damaged: a folder entry isn't a folder")
+            raise SourceError(
+                "the repository is damaged: a folder entry isn't a folder. Check it with `git fsck`"
+            )
         for item in tree.iteritems():
             source.count()
             path = above + bytes(item.path or b"").decode("utf-8", "surrogateescape")

@@ -45,7 +45,7 @@ _RUN = f"{_RUNS}/{{importRunId}}"
     yields=("changes:write", "content:write", "sites:write", "spaces:write"),
 )
 def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
-    """Import uploaded files, a website, or a space over the API of another server. The pages go into a change
+    """Import uploaded files, a website, or a space with the API of another server. The pages go into a change
     request, or into main if the space has live edits on. Existing content stays; the imported pages follow it, or
     become subpages of the target page."""
     wanted = read_import_request(body)
@@ -65,7 +65,7 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
     waits_for="server",
 )
 def check_source(call: Call, org: OrgAccess, body: CheckImportSource) -> ImportSourceCheck:
-    """List the spaces that a token can access over the API of another server, to choose which ones to import.
+    """List the spaces that a token can access with the API of another server, to choose which ones to import.
     Nothing is stored."""
     login = ApiLogin(body.token, or_none(body.user))
     found, problem = starting.check_api(call.settings, body.service, body.url, login)

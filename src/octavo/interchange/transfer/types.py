@@ -49,7 +49,7 @@ class FileSource(Struct, tag="file"):
 
 
 class KeptApiSource(Struct, tag="api"):
-    """A space over the API of another platform, as its run stores it: without the token and its user."""
+    """Space of another platform, read with its API, as its run stores it: without the token and its user."""
 
     url: str
     space: str

@@ -179,7 +179,9 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
     theirs_pages = {page.id: page for page in pages}
     theirs_items = {item.id: item for item in items}
     if not find_pages(tx, state, base.pages):
-        raise SourceError("None of the earlier import's content is left. Start a new import without update.")
+        raise SourceError(
+            "None of the earlier import's content is left. Start a new import without `update`."
+        )
     # Content that the source didn't change remains as people left it.
     page_ids = [
         id

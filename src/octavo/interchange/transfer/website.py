@@ -1,4 +1,4 @@
-"""Import of a website as a source of Markdown: a crawl within one origin and below one URL.
+"""Import of a website as a source of Markdown: a crawl within one origin and under one URL.
 
 Pages are fetched one after the other through ``kit.net.fetch``, if ``robots.txt`` allows it, and within limits of
 number, bytes, and time. A reached limit is reported as a problem, not an error.

@@ -631,7 +631,7 @@ class PostgresDatabase(Database):
                             self._heard_until = asked + _HEARD_SECONDS
             except psycopg.Error as error:
                 if self._heard_until or self._lost_at is None:
-                    log.warning("database: notices of changes are not received: %s", in_one_line(error))
+                    log.warning("database: change notifications are not received: %s", in_one_line(error))
                     self._lost_at = time.monotonic()
                 self._heard_until = 0.0
                 self._closing.wait(_QUIET_SECONDS)

@@ -179,7 +179,7 @@ class Replica:
 
     @staticmethod
     def _begin(connection: Connection, place: ServerPlace) -> str | None:
-        """Return the snapshot of a started transaction; None if its numbers can't be compared."""
+        """Return the snapshot of a started transaction; None if its transaction IDs can't be compared."""
         connection.patience = _ANSWER_SECONDS
         if connection.place is None:
             connection.place = place_of_replica(connection)

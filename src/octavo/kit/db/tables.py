@@ -93,7 +93,7 @@ class Table(Struct, frozen=True, kw_only=True):
     columns with hashes of secrets. ``counts``: the columns, of any table, that count rows of this one. ``many``:
     whether a space can have so many rows that they are deleted in batches before it is purged. ``check``: the function
     that raises BadRequest or Conflict, with a message that starts with the column, for a row of an archive that could
-    not be created on this server over the API because of the server's URLs or data.
+    not be created on this server with the API because of the server's URLs or data.
     """
 
     name: str

@@ -41,7 +41,7 @@ _TEXTS = {
     500: (
         "Something went wrong on the server. The message contains a reference for the server administrator."
     ),
-    502: "Another server that this operation needs did not respond as expected.",
+    502: "Another server that this operation depends on did not respond as expected.",
     503: "A service that this operation needs is not configured or not reachable.",
 }
 _ALWAYS = (429, 431, 500)

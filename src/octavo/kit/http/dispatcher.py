@@ -200,7 +200,7 @@ class Dispatcher:
     # --- processing a request -------------------------------------------------------------------------
 
     def routes(self, operations: Iterable[Operation]) -> list[Route]:
-        """Return the routes of these operations, below ``/v1``."""
+        """Return the routes of these operations, under ``/v1``."""
         by_path: dict[str, dict[str, Action]] = {}
         for operation in operations:
             path = f"/v1{operation.path}".replace("{pagePath}", "{pagePath*}")

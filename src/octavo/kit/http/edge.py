@@ -552,8 +552,8 @@ class Edge:
         function: Callable[..., T],
         *arguments: object,
     ) -> T:
-        """Run a function in the threads in which the response has its slot, or in its turn in the common
-        threads."""
+        """Run a function in ``threads``, the pool that is reserved for this response, or else in the shared pool
+        when its owner's turn comes."""
         if threads is not None:
             return await run_in(threads, function, *arguments)
         return await in_thread(self._pool, request.owner, function, *arguments)

@@ -143,7 +143,7 @@ class Operation:
 
     @property
     def extension(self) -> bool:
-        """Return whether it is an Octavo extension that is not in the public API."""
+        """Return whether it extends the standard public API of documentation platforms."""
         return self.id not in PUBLIC_API
 
     @property
@@ -152,8 +152,8 @@ class Operation:
 
     @property
     def deletes_what_is_entered(self) -> bool:
-        """Return whether the proof is created from the very object that is deleted: if that does not exist,
-        there is nothing to delete. A lack of access looks the same."""
+        """Return whether authorization loads the object to delete. A missing object and missing access then give
+        the same response."""
         names = _PATH_PARAMETER.findall(self.path)
         return self.returns is Deletion and bool(names) and names[-1] in self.entered_by
 
@@ -383,7 +383,7 @@ class Area(Struct, frozen=True):
                     members = [one for one in found if one not in _VISITS]
                     visits = [one for one in found if one in _VISITS]
                     if proof is not None or len(members) != 1 or len(visits) > 1:
-                        raise DeclarationError(f"{id}: has two proof objects")
+                        raise DeclarationError(f"{id}: takes more than one authorization parameter")
                     proof, proof_type, visit_type = name, members[0], visits[0] if visits else None
                 elif _camel(name) in in_path:
                     path_parameters[name] = _camel(name)
@@ -393,10 +393,10 @@ class Area(Struct, frozen=True):
             if needs is None:
                 raise DeclarationError(f"{id}: `needs` is missing")
             if (needs is PUBLIC) != (proof is None):
-                raise DeclarationError(f"{id}: must be PUBLIC or take one proof object")
+                raise DeclarationError(f"{id}: must be PUBLIC or take one authorization parameter")
             if visitors and visit_type is None:
-                raise DeclarationError(f"{id}: `visitors` requires a parameter with the proof of a visitor")
-            # Parameters without an argument are those of the proof object: see ``check_table``.
+                raise DeclarationError(f"{id}: `visitors` requires a parameter that authorizes a visitor")
+            # Parameters without an argument belong to the authorization: see ``check_table``.
             entered_by = frozenset(in_path) - set(path_parameters.values())
             if proof is None and entered_by:
                 raise DeclarationError(f"{id}: no argument receives {sorted(entered_by)}")

@@ -55,6 +55,22 @@ class FetchTimeout(FetchError):
     """Raised if a fetch was not answered in time."""
 
 
+class FetchNotAllowed(FetchError):
+    """Raised if a URL is invalid, or its host can't be reached by the rules for outgoing requests."""
+
+
+class UnknownHost(FetchError):
+    """Raised if the name of a host can't be resolved."""
+
+
+class TlsFailure(FetchError):
+    """Raised if the certificate or encryption of a host isn't valid."""
+
+
+class TooManyRedirects(FetchError):
+    """Raised if a fetch was redirected more often than its limit."""
+
+
 class ByteAllowance:
     """Total number of bytes that several fetches can take; it is thread-safe."""
 
@@ -137,11 +153,11 @@ class Fetcher:
             parsed = httpx.URL(url)
             scheme, host, port = parsed.scheme, parsed.raw_host.decode().lower(), parsed.port
         except (httpx.InvalidURL, UnicodeError, TypeError):
-            raise FetchError(f"{url[:200]!r}: must be an http or https URL") from None
+            raise FetchNotAllowed(f"{url[:200]!r}: must be an http or https URL") from None
         if scheme not in _PORTS or not host:
-            raise FetchError(f"{url[:200]!r}: must be an http or https URL")
+            raise FetchNotAllowed(f"{url[:200]!r}: must be an http or https URL")
         if parsed.userinfo:
-            raise FetchError(f"{host}: URLs with a user name or password aren't allowed")
+            raise FetchNotAllowed(f"{host}: URLs with a username or password aren't allowed")
         port = port or _PORTS[scheme]
         name = host.strip("[]")
         trusted = f"{host}:{port}" in self._allowed or f"{name}:{port}" in self._allowed
@@ -149,7 +165,7 @@ class Fetcher:
             _refuse_odd_numbers(name)
         addresses = _resolve(name, port, deadlines.remaining(seconds))
         if not trusted and not all(map(_is_public, addresses)):
-            raise FetchError(f"{host}: hosts in private networks aren't allowed")
+            raise FetchNotAllowed(f"{host}: hosts in private networks aren't allowed")
         return CheckedUrl(str(parsed), scheme, name, port, addresses, trusted)
 
     def fetch(
@@ -196,7 +212,7 @@ class Fetcher:
                 method, body = ("HEAD" if method == "HEAD" else "GET"), None
                 sent = {k: v for k, v in sent.items() if k.lower() != "content-type"}
             target = following
-        raise FetchError(f"{target.host}: more than {limits.redirects} redirects")
+        raise TooManyRedirects(f"{target.host}: more than {limits.redirects} redirects")
 
     @contextmanager
     def stream(
@@ -296,7 +312,9 @@ class Fetcher:
                 f"{target.host}: no complete response within {limits.seconds:g} seconds"
             ) from None
         except (httpcore.NetworkError, httpcore.ProtocolError, zlib.error, ssl.SSLError) as error:
-            raise FetchError(f"{target.host}: {str(error) or type(error).__name__}") from None
+            insecure = isinstance(error, ssl.SSLError) or isinstance(error.__cause__, ssl.SSLError)
+            failure = TlsFailure if insecure else FetchError
+            raise failure(f"{target.host}: {str(error) or type(error).__name__}") from None
         except (UnicodeError, TypeError, ValueError) as error:
             raise FetchError(f"{target.host}: the request can't be sent: {error}") from None
 
@@ -331,7 +349,7 @@ def _refuse_odd_numbers(host: str) -> None:
         try:
             ipaddress.IPv4Address(host)
         except ValueError:
-            raise FetchError(
+            raise FetchNotAllowed(
                 f"{host}: IP addresses in this form aren't allowed. Use a hostname, or an address such as 192.0.2.1"
             ) from None
 
@@ -359,7 +377,7 @@ def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
     except TimeoutError:
         raise late from None
     except (OSError, UnicodeError):
-        raise FetchError(f"{host}: the host name can't be resolved") from None
+        raise UnknownHost(f"{host}: the host name can't be resolved") from None
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 

@@ -56,6 +56,8 @@ _TOO_LARGE = (
     "the repository has an object that is too large. Remove it from the history, or import a smaller "
     "repository"
 )
+_CORRUPT = "the Git server sent a corrupt packfile. Try again, or check the repository with `git fsck`"
+_CUT_OFF = "the packfile was cut off. Try again"
 _NUMBERS = 32
 """Number of bytes at the beginning of a delta that contain its two sizes."""
 _CHECKED_EVERY = 1000
@@ -82,7 +84,7 @@ def fetch(
         )
         if result.object_format not in (None, "sha1"):
             raise GitRefused(
-                f"the repository uses the object format {result.object_format}. Only sha1 is supported"
+                f"the repository uses the object format {result.object_format}, but only sha1 is supported"
             )
         if received:
             pack.seek(0)
@@ -98,7 +100,7 @@ def inspect_pack(pack: IO[bytes]) -> None:
     reading = _Reading(pack)
     head = reading.take(12)
     if head[:4] != b"PACK":
-        raise GitRefused("the server sent no pack of objects")
+        raise GitRefused("the Git server sent no packfile. Check the URL, then try again")
     total = 0
     for number in range(int.from_bytes(head[8:12], "big")):
         if number % _CHECKED_EVERY == 0:
@@ -179,7 +181,7 @@ def _require_packed(path: str, offset: int) -> ObjectID | None:
             if kind != _OFFSET_DELTA:
                 return sha_to_hex(RawObjectID(named)) if named is not None else None
             if not 0 < base < offset:
-                raise GitRefused("the repository sent damaged data. Check it with `git fsck`")
+                raise GitRefused(_CORRUPT)
             offset -= base
 
 
@@ -195,7 +197,7 @@ def _delta_result(beginning: bytes) -> int:
         number, shift = 0, 0
         while True:
             if place >= len(beginning) or shift > 63:
-                raise GitRefused("the repository sent a damaged pack")
+                raise GitRefused(_CORRUPT)
             byte = beginning[place]
             place += 1
             number |= (byte & 0x7F) << shift
@@ -216,7 +218,7 @@ class _Reading:
             more = self._pack.read(_PIECE)
             self._rest, self._at = self._rest[self._at :] + more, 0
             if not more:
-                raise GitRefused("the repository sent a truncated pack")
+                raise GitRefused(_CUT_OFF)
         found = self._rest[self._at : self._at + count]
         self._at += count
         return found
@@ -230,7 +232,7 @@ class _Reading:
             size |= (byte & 0x7F) << shift
             shift += 7
             if shift > 63:
-                raise GitRefused("the repository sent a damaged pack")
+                raise GitRefused(_CORRUPT)
         return kind, size
 
     def offset_back(self) -> int:
@@ -254,7 +256,7 @@ class _Reading:
             if self._at >= len(self._rest):
                 self._rest, self._at = self._pack.read(_PIECE), 0
                 if not self._rest:
-                    raise GitRefused("the repository sent a truncated pack")
+                    raise GitRefused(_CUT_OFF)
             packed = self._rest[self._at :] if self._at else self._rest
             self._at = len(self._rest)
             while True:
@@ -263,11 +265,11 @@ class _Reading:
                     beginning += piece[: _NUMBERS - len(beginning)]
                 left -= len(piece)
                 if left < 0:
-                    raise GitRefused("the repository sent a damaged pack")
+                    raise GitRefused(_CORRUPT)
                 packed = unpacking.unconsumed_tail
                 if not packed:
                     break
         self._at -= len(unpacking.unused_data)
         if left:
-            raise GitRefused("the repository sent a damaged pack")
+            raise GitRefused(_CORRUPT)
         return beginning

@@ -132,7 +132,7 @@ class Directory(Struct, frozen=True):
             return None
 
     def list_people(self, subjects: Iterable[str]) -> dict[str, DirectoryPerson]:
-        """Return the people with these permanent IDs who still exist below the base, by ID."""
+        """Return the people with these permanent IDs who still exist under the base, by ID."""
         wanted = "".join(f"({_id_filter(subject)})" for subject in subjects)
         with self._connect(self.user, self.password) as connection:
             found = [_person(entry) for entry in _search(connection, self.people, f"(|{wanted})", _PERSON)]
@@ -202,7 +202,7 @@ class Directory(Struct, frozen=True):
             yield connection
         # The decoder can raise any exception for a malicious response.
         except (LDAPException, OSError, ValueError, TypeError, KeyError, IndexError) as error:
-            raise DirectoryUnavailable(f"{type(error).__name__}: {error}") from None
+            raise DirectoryUnavailable(_describe(error)) from None
         finally:
             with suppress(LDAPException, OSError):
                 connection.unbind()
@@ -212,6 +212,17 @@ class Directory(Struct, frozen=True):
         if user == self.user or code not in _REFUSED:
             raise DirectoryUnavailable(f"bind as {user!r}: {said} ({code})")
         raise _BindRefused
+
+
+def _describe(error: Exception) -> str:
+    said = str(error)
+    _, mark, reason = said.partition("certificate verify failed: ")
+    if mark:
+        return (
+            f"the certificate of the directory can't be verified: {reason.partition(' (')[0]}. Set SSL_CERT_FILE to"
+            " a file with the certificate of its authority"
+        )
+    return f"{type(error).__name__}: {said}"
 
 
 class _BindRefused(Exception):

@@ -85,6 +85,11 @@ class Places:
         return self._total
 
     @property
+    def has_room(self) -> bool:
+        """Whether a slot is free."""
+        return self._total < self.size
+
+    @property
     def waiting(self) -> int:
         """Number of requests that wait for a slot."""
         return sum(map(len, self._waiting.values()))

@@ -37,7 +37,7 @@ class Sealer:
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         if not keys or any(len(key) != _KEY for key in keys):
-            raise ValueError("a sealer has at least one key, and each has 32 bytes")
+            raise ValueError("at least one key of 32 bytes is required")
         self._ciphers = {key_id(key): AESGCM(key) for key in keys}
         self.current = key_id(keys[0])
 
@@ -69,10 +69,13 @@ class Sealer:
 
 def missing_key(needed: str, known: Sequence[str]) -> str:
     """Return the message for secrets that are encrypted with an unknown key; both parameters are ids."""
-    have = f"configured: {', '.join(known)}" if known else "no key is configured"
+    problem = f"{SETTING}: the secrets of this database are encrypted with the key {needed}"
+    if known:
+        # A running server needs its own key as well.
+        return f"{problem}; configured: {', '.join(known)}. Add that key to {SETTING}, after a comma."
     return (
-        f"{SETTING}: the secrets of this database are encrypted with the key {needed}; {have}. Set "
-        f"{SETTING} to that key, or put its file in the data folder as {KEY_FILE}."
+        f"{problem}; no key is configured. Set {SETTING} to that key, or put its file in the data folder as"
+        f" {KEY_FILE}."
     )
 
 

@@ -23,7 +23,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from octavo.errors import OctavoError, TemporarilyUnavailable
+from octavo.errors import OctavoError
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.scheduling.owners import Owner
@@ -229,16 +229,17 @@ class Hub:
     async def follow(self, listener: Listener) -> AsyncGenerator[bytes, None]:
         """Yield the chunks of a stream while it lasts.
 
-        Before the first chunk, raises TemporarilyUnavailable if there are too many streams, or the error with which the
-        listener is rejected.
+        Before the first chunk, raises Busy if there are too many streams, or the error with which the
+        listener is rejected. After ``close``, a stream ends with its first chunk: its client reconnects to another
+        process, which browsers would not do after an error.
         """
         loop = self._loop = asyncio.get_running_loop()
-        if self._closed:
-            raise TemporarilyUnavailable("The server is stopping. Try again in a moment.")
         give_back = self._places.wait(listener.owner, 0)
         self._listeners.add(listener)
         try:
             yield await run_in(self._thread, self._attach, listener)
+            if self._closed:
+                return
             if not listener.ended and self._pump is None:
                 self._pump = loop.create_task(self._run())
             while True:
@@ -260,7 +261,7 @@ class Hub:
             listener.end()
 
     def close(self) -> None:
-        """End all streams, on the event loop, and accept no more."""
+        """End all streams, on the event loop, and new ones with their first chunk."""
         self._closed = True
         self.end_streams()
         if self._pump is not None:

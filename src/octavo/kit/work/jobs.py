@@ -110,7 +110,8 @@ class LeaseLost(Exception):
 
 class Leased:
     """Leased job, due since ``run_at``. ``trace``: its cause. ``attempts``: the number of attempts, including
-    the one that begins. ``give_back``: the function that releases its thread."""
+    the one that begins. ``give_back``: the function that releases its thread. ``finished``:
+    whether the job ended with one of its transactions."""
 
     def __init__(
         self,
@@ -133,6 +134,7 @@ class Leased:
         self.lease = new_id()
         self.deadline = Deadline(kinds[kind].seconds)
         self.given_up = False
+        self.finished = False
         self.give_back = give_back
 
 
@@ -225,8 +227,11 @@ def finish(tx: Transaction) -> None:
     job it does nothing, so that handlers can be called directly.
     """
     run = running.get()
-    if run is not None and not delete(tx, run.id, run.lease):
+    if run is None:
+        return
+    if not delete(tx, run.id, run.lease):
         raise LeaseLost(run.id)
+    tx.after_commit(lambda: setattr(run, "finished", True))
 
 
 def advance(tx: Transaction, **payload: object) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -82,8 +82,8 @@ _consumers: dict[str, Handler] = {}
 
 
 class _HandlerFailed(Exception):
-    def __init__(self, event: Event) -> None:
-        self.event = event
+    def __init__(self, consumer: str, event: Event) -> None:
+        self.consumer, self.event = consumer, event
 
 
 def emit(
@@ -132,25 +132,27 @@ def deliver(database: Database) -> bool:
         # Usually no consumer is behind, which takes two queries, regardless of the number of consumers.
         last = tx.value("SELECT id FROM events ORDER BY id DESC LIMIT 1") or 0
         cursors: dict[str, int] = dict(tx.all("SELECT consumer, event_id FROM event_cursors"))
-    handled = 0
+    behind: dict[int, dict[str, Handler]] = {}
     for name, handler in _consumers.items():
-        if cursors.get(name, 0) >= last:
-            continue
+        if (cursor := cursors.get(name, 0)) < last:
+            behind.setdefault(cursor, {})[name] = handler
+    handled = 0
+    for consumers in behind.values():
         try:
-            handled += consume(database, name, handler)
+            handled += consume(database, consumers)
         except RetryTransaction:
             handled += 1
     return handled > 0
 
 
-def consume(database: Database, name: str, handler: Handler, limit: int = 200) -> int:
-    """Pass the next events to ``handler``, move the cursor of consumer ``name``, and return the number of
-    events.
+def consume(database: Database, consumers: Mapping[str, Handler], limit: int = 200) -> int:
+    """Pass the next events to consumers at the same event, move their cursors, and return the number of events.
+    Consumers that are behind share one transaction, because each takes a turn to write and has to reach the disk.
 
     Only one worker at a time does this for a consumer; for the others there is nothing to do.
     """
     with database.read() as tx:
-        cursor = _cursor(tx, name) or 0
+        cursor = min(_cursor(tx, name) or 0 for name in consumers)
         ids = [
             id
             for (id,) in tx.all(
@@ -164,14 +166,17 @@ def consume(database: Database, name: str, handler: Handler, limit: int = 200) -
     if ids[-1] - cursor != len(ids):
         with database.write() as tx:
             tx.wait_for_writers("events")
-    failed: set[int] = set()
+    failed: set[tuple[str, int]] = set()
     while True:
         try:
-            return _hand_over(database, name, handler, ids[-1], failed)
+            with database.write() as tx:
+                return max(
+                    [_hand_over(tx, name, handler, ids[-1], failed) for name, handler in consumers.items()]
+                )
         except _HandlerFailed as failure:
-            told = {"consumer": name, "id": failure.event.id}
-            log.warning("event failed", extra=told, exc_info=failure.__cause__)
-            failed.add(failure.event.id)
+            event = {"consumer": failure.consumer, "id": failure.event.id}
+            log.warning("event failed", extra=event, exc_info=failure.__cause__)
+            failed.add((failure.consumer, failure.event.id))
 
 
 def latest_events(tx: Transaction, limit: int) -> list[tuple[Event, OutboxPosition]]:
@@ -244,34 +249,33 @@ def prune_events(context: Context) -> None:
 jobs.schedule("pruneEvents", 3600, "pruneEvents")
 
 
-def _hand_over(database: Database, name: str, handler: Handler, upto: int, failed: set[int]) -> int:
-    with database.write() as tx:
-        tx.run(
-            "INSERT INTO event_cursors (consumer, event_id) VALUES (:name, 0) ON CONFLICT (consumer) DO NOTHING",
-            name=name,
-        )
-        cursor = _cursor(tx, name, tx.skip_locked)
-        if cursor is None or cursor >= upto:
-            return 0
-        rows = tx.all(
-            f"SELECT {_COLUMNS} FROM events WHERE id > :cursor AND id <= :upto ORDER BY id",
-            cursor=cursor,
-            upto=upto,
-        )
-        for event in map(_event, rows):
-            with tracing.caused_by(event.trace):
-                if event.id in failed:
-                    organization = event.organization_id
-                    jobs.enqueue(
-                        tx, "deliverEvent", organization=organization, consumer=name, event=event._asdict()
-                    )
-                    continue
-                try:
-                    handler(tx, event)
-                except Exception as error:
-                    raise _HandlerFailed(event) from error
-        tx.run("UPDATE event_cursors SET event_id = :upto WHERE consumer = :name", upto=upto, name=name)
-        return len(rows)
+def _hand_over(tx: Transaction, name: str, handler: Handler, upto: int, failed: set[tuple[str, int]]) -> int:
+    tx.run(
+        "INSERT INTO event_cursors (consumer, event_id) VALUES (:name, 0) ON CONFLICT (consumer) DO NOTHING",
+        name=name,
+    )
+    cursor = _cursor(tx, name, tx.skip_locked)
+    if cursor is None or cursor >= upto:
+        return 0
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM events WHERE id > :cursor AND id <= :upto ORDER BY id",
+        cursor=cursor,
+        upto=upto,
+    )
+    for event in map(_event, rows):
+        with tracing.caused_by(event.trace):
+            if (name, event.id) in failed:
+                organization = event.organization_id
+                jobs.enqueue(
+                    tx, "deliverEvent", organization=organization, consumer=name, event=event._asdict()
+                )
+                continue
+            try:
+                handler(tx, event)
+            except Exception as error:
+                raise _HandlerFailed(name, event) from error
+    tx.run("UPDATE event_cursors SET event_id = :upto WHERE consumer = :name", upto=upto, name=name)
+    return len(rows)
 
 
 @jobs.job("deliverEvent", bound="one event")

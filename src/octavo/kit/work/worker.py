@@ -20,6 +20,7 @@ from functools import partial
 
 import msgspec
 
+from octavo.errors import Unavailable
 from octavo.kit.clock import now
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.observability import logs, tracing
@@ -101,8 +102,11 @@ class Worker:
                             fed_at = time.monotonic()
                         for found in self._claim(self._threads):
                             pool.submit(self._run_and_wake, found)
-                    except Exception:
+                    except Unavailable as error:
                         # The database may be unreachable for a while; a worker survives that.
+                        log.warning("jobs can't be fetched: %s", error.message)
+                        more = False
+                    except Exception:
                         log.exception("jobs can't be fetched")
                         more = False
                     if not more:
@@ -150,20 +154,19 @@ class Worker:
 
     def _claim(self, count: int) -> list[Leased]:
         """Lease up to ``count`` due jobs, of kinds that this process knows and has room for."""
-        self._turns += [kind for kind in sorted(jobs.kinds) if kind not in self._turns]
-        if not (free := [kind for kind in self._turns if self._has_room(kind)]):
+        if len(self._turns) < len(jobs.kinds):
+            self._turns += sorted(jobs.kinds.keys() - self._turns)
+        if not any(places.has_room for places in self._groups.values()):
             return []
         with self._database.read() as tx:
-            if find_maintenance(tx) is not None:
-                free = [kind for kind in free if jobs.kinds[kind].in_maintenance]
             # An idle worker takes no lock.
-            if not _is_anything_due(tx, free):
+            if not (self._free_kinds(_ready_kinds(tx), tx) or _is_anything_overdue(tx)):
                 return []
         leased: list[Leased] = []
         try:
             with self._database.write() as tx:
                 _make_ready(tx)
-                ready = _ready_kinds(tx) & set(free)
+                ready = self._free_kinds(_ready_kinds(tx), tx)
                 while len(leased) < count and (found := self._next(tx, ready)) is not None:
                     leased.append(found)
                     tx.run(
@@ -182,15 +185,20 @@ class Worker:
             self._active.update({found.lease: found for found in leased})
         return leased
 
-    def _has_room(self, kind: str) -> bool:
-        """Return whether a job of a kind can run in addition to the current ones, regardless of its owner."""
-        places = self._groups[jobs.kinds[kind].group]
-        return places.held < places.size
+    def _free_kinds(self, ready: set[str], tx: Transaction) -> set[str]:
+        """Return those of the kinds that this process knows and that can run now, regardless of their owner."""
+        known = {kind: jobs.kinds[kind] for kind in ready & jobs.kinds.keys()}
+        paused = bool(known) and find_maintenance(tx) is not None
+        return {
+            name
+            for name, kind in known.items()
+            if self._groups[kind.group].has_room and (kind.in_maintenance or not paused)
+        }
 
     def _next(self, tx: Transaction, ready: set[str]) -> Leased | None:
         for kind in list(self._turns):
             places = self._groups[jobs.kinds[kind].group]
-            if kind not in ready or places.held >= places.size:
+            if kind not in ready or not places.has_room:
                 continue
             for organization in _organizations(tx, kind, self._served.get(kind, "")):
                 if not places.may_take((organization, kind)):
@@ -265,8 +273,9 @@ class Worker:
                 except Exception as error:
                     self._fail(found, kind, error)
                 else:
-                    with self._database.write() as tx:
-                        jobs.delete(tx, found.id, found.lease)
+                    if not found.finished:
+                        with self._database.write() as tx:
+                            jobs.delete(tx, found.id, found.lease)
         finally:
             jobs.running.reset(token)
             with self._lock:
@@ -316,12 +325,11 @@ def _traced(found: Leased) -> Iterator[None]:
         yield
 
 
-def _is_anything_due(tx: Transaction, kinds: list[str]) -> bool:
+def _is_anything_overdue(tx: Transaction) -> bool:
+    """Return whether the time of a scheduled job has come, or the lease of a running one has expired."""
     moment = now()
     return (
-        tx.one("SELECT 1 FROM jobs WHERE state = 'ready' AND kind IN :kinds LIMIT 1", kinds=kinds) is not None
-        or tx.one("SELECT 1 FROM jobs WHERE state = 'later' AND run_at <= :now LIMIT 1", now=moment)
-        is not None
+        tx.one("SELECT 1 FROM jobs WHERE state = 'later' AND run_at <= :now LIMIT 1", now=moment) is not None
         or tx.one("SELECT 1 FROM jobs WHERE state = 'running' AND lease_until <= :now LIMIT 1", now=moment)
         is not None
     )

@@ -99,7 +99,7 @@ class ApiImportedSite(Struct, rename="camel", omit_defaults=True):
 
 
 class ApiImportResult(Struct, rename="camel", omit_defaults=True):
-    """Result of an import over an API. ``stopped``: the reason why it stopped early; running it again
+    """Result of an import with an API. ``stopped``: the reason why it stopped early; running it again
     continues it."""
 
     spaces: list[ApiImportedSpace]

@@ -132,7 +132,7 @@ def _check_text(line: Line, table: Table, schema: Schema, column: str, value: ob
     if column == "id" and not _ID.fullmatch(value):
         raise line.refuse(column, f"must be an ID, got {value!r}")
     if column == "rank" and not _RANK.fullmatch(value):
-        raise line.refuse(column, f"must be a rank, got {value!r}")
+        raise line.refuse(column, f"must be a sort key of letters and digits, got {value!r}")
     if column in table.values and value not in table.values[column]:
         raise line.refuse(column, f"must be one of {', '.join(table.values[column])}, got {value!r}")
     if column in table.json:
@@ -153,11 +153,15 @@ def check_states(rows: Rows) -> None:
     for line in rows["spaces"]:
         main = branches[line.row["main_branch"]]
         if (main["space_id"], main["revision"]) != (line.row["id"], line.row["main_revision"]):
-            raise line.refuse("main_branch", "must be a branch of this space at its main revision")
+            raise line.refuse(
+                "main_branch", "must be a branch of this space whose revision is the space's `main_revision`"
+            )
     for line in rows["branches"]:
         head = revisions[line.row["revision"]]
         if (head["branch_id"], head["sequence"]) != (line.row["id"], line.row["sequence"]):
-            raise line.refuse("revision", "must be the revision of this branch at its sequence")
+            raise line.refuse(
+                "revision", "must be the revision of this branch with the same `sequence` as the branch"
+            )
         base = line.row.get("base_branch")
         if base is not None and branches[base]["space_id"] != line.row["space_id"]:
             raise line.refuse("base_branch", "must be a branch of the same space")

@@ -44,6 +44,12 @@ VERSION = 1
 ABOUT = "organization.json"
 _BATCH = 500
 _LONGEST_TEXT = 16 * 1024 * 1024
+_KINDS = {
+    "person": "a personal",
+    "service": "a service",
+    "integration": "an integration",
+    "deleted": "a deleted",
+}
 
 Progress = Callable[[int, int], None]
 
@@ -70,7 +76,7 @@ class ArchiveCounts(Struct):
 
 
 def export_organization(context: Context, organization_id: str, folder: Path) -> ArchiveCounts:
-    """Export an organization below ``folder``, as of a single moment. Raises BadRequest for a folder that is
+    """Export an organization to ``folder``, as of a single moment. Raises BadRequest for a folder that is
     not empty, or an unknown organization."""
     if folder.exists() and any(folder.iterdir()):
         raise BadRequest(f"{folder}: must be empty or not exist")
@@ -189,7 +195,7 @@ def import_organization(
     texts, files = _named(rows, "text"), _named(rows, "file")
     if missing := sorted((texts | files) - have.keys()):
         raise BadRequest(
-            f"{folder}: {len(missing)} texts or files are missing or were changed after the export. The"
+            f"{folder}: texts or files are missing or were changed after the export ({len(missing):,}). The"
             f" first has the SHA-256 {missing[0]}."
         )
     spaces = [line.row["id"] for line in rows["spaces"]]
@@ -311,7 +317,11 @@ def _write(
                 raise BadRequest(f"{line.path}:{line.number}: {str(error).splitlines()[0]}") from None
             if not is_new and name != "node_keys":
                 key = ", ".join(schemas[name].key)
-                raise line.refuse(key, "this row, or a value in it that must be unique, already exists")
+                raise line.refuse(
+                    key,
+                    "this row, or a value in it that must be unique, already exists on this server. Delete the "
+                    "existing one, or import into another server",
+                )
         count += len(lines)
     for user_id in sorted(made & {line.row["user_id"] for line in rows["members"]}):
         # The account is treated as if the organization's directory had created it: its identity provider can
@@ -342,7 +352,8 @@ def _check_keys(tx: Transaction, line: Line) -> None:
         here = "{}" if in_use else line.row["keys"]
     if msgspec.json.decode(here) != msgspec.json.decode(line.row["keys"]):
         raise line.refuse(
-            "keys", "these block keys conflict with the keys that an existing space stores for the same text"
+            "keys",
+            "these block keys conflict with the block keys that an existing space stores for the same text",
         )
 
 
@@ -364,9 +375,9 @@ def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str,
         elif here[1] != line.row.get("kind", "person"):
             raise line.refuse(
                 "kind",
-                f"{line.row['email']!r} belongs to an account of the kind {line.row.get('kind', 'person')!r} in the "
-                f"archive, but of the kind {here[1]!r} on this server. Change the email address of the account on "
-                "this server, then import again",
+                f"{line.row['email']}: the archive has {_KINDS[line.row.get('kind', 'person')]} account with this "
+                f"email address, but this server has {_KINDS[here[1]]} account. Change the address on this "
+                "server, then import again",
             )
         found[line.row["id"]] = here[0] if here else line.row["id"]
     return found, made

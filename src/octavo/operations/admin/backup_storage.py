@@ -1,4 +1,4 @@
-"""Storage of backups: a local folder, or everything below a prefix of a bucket.
+"""Storage of backups: a local folder, or everything under a prefix of a bucket.
 
 Objects are either complete or absent, and are durable when ``put`` returns.
 """
@@ -81,7 +81,7 @@ class BackupPlace:
         self.files: FileStore = open_store(files, Signer(bytes(32)), environ)
 
     def list(self, prefix: str = "") -> list[StoredBackup]:
-        """Return the objects below a prefix that ends with a slash, sorted by name."""
+        """Return the objects under a prefix that ends with a slash, sorted by name."""
         with store_errors():
             found = [entry for chunk in obstore.list(self._store, prefix or None) for entry in chunk]
         return sorted(

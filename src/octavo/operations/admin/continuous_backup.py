@@ -108,7 +108,9 @@ def _alone(path: Path, place: BackupPlace) -> Iterator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        raise BadRequest(f"{place.address}: another process already backs up this server there") from None
+        raise BadRequest(
+            f"{place.address}: another process already backs up this server to this location"
+        ) from None
     finally:
         os.close(lock)
 

@@ -183,7 +183,7 @@ def _parts(source: Source, config: DocsConfig) -> dict[str, Source]:
             message = f"there is no folder {entry.directory or './'}; {entry.key} was skipped"
             config.problems.append(Problem(DOCS_PATH, entry.line, "missing_directory", message))
     if not parts:
-        raise BadRequest(f"{DOCS_PATH}: none of its folders exists")
+        raise BadRequest(f"{DOCS_PATH}: none of its folders exist")
     return parts
 
 

@@ -17,8 +17,8 @@ from octavo.errors import BadRequest, Conflict, NotFound
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
-from octavo.kit.private_files import write_durably
-from octavo.operations.installation import TOKEN_FILE
+from octavo.kit.private_files import locked_folder, write_durably
+from octavo.operations.installation import SIGNING, TOKEN_FILE
 from octavo.organization.access.accounts import (
     find_user_by_email,
     has_verified_email,
@@ -132,17 +132,29 @@ def first_start(context: Context) -> FirstStart | None:
     """Set up an empty server: the organization, its administrator, a token, and the manual as a site.
 
     Return None if there is already an organization, unless the first start was interrupted, in which case it
-    is completed. The token is stored in ``admin-token`` in the data folder.
+    is completed. Several processes can start at the same time: one of them does it, and those with the same data
+    folder wait. The token is stored in ``admin-token`` in the data folder.
     """
+    with locked_folder(context.settings.data_folder):
+        return _first_start(context)
+
+
+def _first_start(context: Context) -> FirstStart | None:
     settings = context.settings
     begun = settings.data_folder / _BEGUN
+    is_continued = begun.exists()
     with context.db.read() as tx:
         is_empty = tx.one("SELECT 1 FROM organizations") is None
-    if not is_empty and not begun.exists():
+    if not is_empty and not is_continued:
         return None
     begun.touch()
-    token = _kept_token(settings)
     with context.db.write() as tx:
+        # Processes with another data folder wait for this row.
+        tx.one(f"SELECT name FROM secrets WHERE name = :name{tx.for_update}", name=SIGNING)
+        if not is_continued and tx.one("SELECT 1 FROM organizations") is not None:
+            begun.unlink()
+            return None
+        token = _kept_token(settings)
         user_id = _person(tx, settings.first_admin, hand_over=True)
         mark_first_administrator(tx, user_id)
         mark_never_signed_in(tx, user_id)
@@ -212,6 +224,11 @@ class _Manual(Struct, frozen=True):
 def update_manual(context: Context) -> bool:
     """Import the manual of this version after an upgrade, unless someone changed or removed the previous one.
     Return whether it was imported."""
+    with locked_folder(context.settings.data_folder):
+        return _update_manual(context)
+
+
+def _update_manual(context: Context) -> bool:
     note, manual = context.settings.data_folder / _NOTE, find_manual()
     try:
         before = msgspec.json.decode(note.read_bytes(), type=_Manual)

@@ -296,7 +296,7 @@ def make_space(
 def export_space(
     context: Context, space_id: str, folder: Path, *, revision_id: str | None = None
 ) -> dict[str, Any]:
-    """Export a space as files below ``folder``. Existing files are overwritten, and none are deleted."""
+    """Export a space as files to ``folder``. Existing files are overwritten, and none are deleted."""
     with context.db.read() as tx:
         get_space(tx, space_id)
         state = main_state(tx, space_id) if revision_id is None else revision_state(tx, space_id, revision_id)
@@ -316,7 +316,7 @@ def write_state(
     folder: Path,
     change: Callable[[Exported], Exported] = lambda exported: exported,
 ) -> Iterator[WrittenFile]:
-    """Write the files of a state below ``folder``, one at a time. ``change``: the function that modifies each
+    """Write the files of a state to ``folder``, one at a time. ``change``: the function that modifies each
     file. Raises BadRequest for a file that would be outside the folder."""
     root = folder.resolve()
     for exported in map(change, export_files(tx, store, state)):

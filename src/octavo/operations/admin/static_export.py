@@ -98,7 +98,7 @@ def export_site(
     base: str = "/",
     progress: Progress = lambda done, total: None,
 ) -> SiteExport:
-    """Export a public site below ``folder``.
+    """Export a public site to ``folder``.
 
     ``base``: the location at which it will be served: a URL, or a path on any host. Unchanged files of an
     earlier export of the same site are kept, and obsolete ones are deleted; other files in the folder are
@@ -143,7 +143,7 @@ def require_public(site: SiteRow) -> None:
 
 
 def _may_be_base(given: UrlParts) -> bool:
-    """Return whether an export can be served below a URL. The URL must have a host or be a path alone."""
+    """Return whether an export can be served under a URL. The URL must have a host or be a path alone."""
     if given.query or given.fragment or not re.fullmatch(r"/[\w.~%/-]*|", given.path, re.ASCII):
         return False
     return given.is_web or (given.path != "" and not given.scheme and not given.authority)
@@ -165,10 +165,10 @@ class SiteAddresses:
         self.new_origin = given.origin if given.authority else ""
         self.new_base = f"{given.path.rstrip('/')}/"
         self.pages: set[str] = set()
-        """Pages by their decoded paths below the site."""
+        """Pages by their decoded paths under the site."""
 
     def below(self, url: str) -> str | None:
-        """Return the path of a URL below the site, still encoded; None for a URL outside the site."""
+        """Return the path of a URL under the site, still encoded; None for a URL outside the site."""
         parts = read_address(url)
         if parts is None or ((parts.scheme or parts.authority) and parts.origin != self.origin):
             return None
@@ -201,7 +201,7 @@ class SiteAddresses:
         """Return the URL in the export for ``url``. URLs of pages end with a slash, so that no server has to
         redirect."""
         parts = read_address(url)
-        assert parts is not None  # Otherwise it would have no path below the site.
+        assert parts is not None  # Otherwise it would have no path under the site.
         path = below.strip("/")
         path = f"{path}/" if path and self.is_page(below) else path
         query = f"?{parts.query}" if parts.query else ""

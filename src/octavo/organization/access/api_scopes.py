@@ -134,7 +134,11 @@ _OPERATIONS: dict[ApiScope, str] = {
         createSiteShareLink deleteSiteShareLinkById regenerateSitePublishingAuthById
         updateSitePublishingAuthById updateSiteShareLinkById
     """,
-    "site:insights:read": "aggregateSiteEvents",
+    "site:insights:read": """
+        aggregateSiteEvents getSiteQuestionAnswerById getSiteQuestionAnswerThreadById getSiteQuestionById
+        getSiteQuestionStats listSiteQuestionAnswers listSiteQuestionAnswerSources listSiteQuestions
+        listSiteQuestionSources
+    """,
     "site:ask": "streamAIResponseInSite streamAskInSite streamRecommendedQuestionsInSite",
     "site:search": "prewarmSiteSearch searchSiteContent",
     "integration:read": """

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 RESTORE_DAYS = 7
 _VISITOR_ROLE = "read"
-"""Role of a site's visitors at the site and its spaces, for operations that visitors can call."""
+"""Role of a site's visitors on the site and its spaces, for operations that visitors can call."""
 
 
 class SignedIn(Struct, frozen=True):
@@ -68,7 +68,7 @@ class OrgAccess(Struct, frozen=True):
 
 
 class SiteAccess(Struct, frozen=True):
-    """Caller with access to a site. ``role``: their role at the site, which is independent of its spaces.
+    """Caller with access to a site. ``role``: their role on the site, which is independent of its spaces.
     ``member_role``: their role in its organization."""
 
     site_id: str
@@ -551,7 +551,7 @@ def role_of_person(
     object_id: str,
     user_id: str,
 ) -> str | None:
-    """Return the role of a user other than the caller at a space or collection of the organization, or None
+    """Return the role of a user other than the caller in a space or collection of the organization, or None
     if they can't see it. This is used for people such as possible reviewers and people to mention."""
     if kind == "space":
         found = _unless_deleted(_find_space(tx, user_id, object_id))

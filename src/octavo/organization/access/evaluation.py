@@ -1,4 +1,4 @@
-"""Evaluate roles at a space, collection, or site from its ancestors and the grants there.
+"""Evaluate roles in a space or collection, or on a site from its ancestors and the grants there.
 
 The rule itself is ``roles.decide``; this module provides its input, for one person or for all members at
 once. Lists of everything that one person can see are filtered in SQL, see ``visibility``.

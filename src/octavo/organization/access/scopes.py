@@ -108,7 +108,7 @@ def _includes_scope(scopes: frozenset[str], needed: str) -> bool:
 
 
 class _Allowed(NamedTuple):
-    """Operations of an area with these methods, at or below a path."""
+    """Operations of an area with these methods, at or under a path."""
 
     area: str
     methods: tuple[str, ...] = ("GET",)

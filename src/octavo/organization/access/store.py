@@ -99,7 +99,7 @@ def is_integration(tx: Transaction, integration_id: str) -> bool:
 
 
 def role_at_site(tx: Transaction, installation_id: str, site_id: str) -> str | None:
-    """Return the role of an integration's installation at a site of its organization, or None if it is not
+    """Return the role of an integration's installation on a site of its organization, or None if it is not
     installed there. Its scopes limit what it can do."""
     row = tx.one(
         """SELECT n.site_selection, (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id

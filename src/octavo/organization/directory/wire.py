@@ -99,7 +99,7 @@ class PatchBody(Struct):
 
 
 def _address(body: UserBody) -> str:
-    """Return the email address of a user: the user name, or otherwise the primary one of the email
+    """Return the email address of a user: the username, or otherwise the primary one of the email
     addresses."""
     candidates = [body.user_name, *[e.value for e in sorted(body.emails, key=lambda e: not e.primary)]]
     for found in candidates:

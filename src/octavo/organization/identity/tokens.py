@@ -33,7 +33,7 @@ def issue_token(
     if not is_within_scopes(scopes, person.scopes):
         raise Forbidden("scopes: a token can't create a token with more scopes than its own")
     if person.organization_id is not None and organization_id != person.organization_id:
-        raise Forbidden("A token of one organization can't create a token that reaches further.")
+        raise Forbidden("A token for one organization can't create a token for others.")
     expires = None
     if expires_at is not None:
         try:

@@ -78,7 +78,7 @@ class OwnInvitation(Struct, rename="camel"):
 
 
 class Joined(Struct):
-    """Empty response."""
+    """Empty response to a person who joined with a link."""
 
 
 class ReadInvitation(Struct):

@@ -133,7 +133,7 @@ def _place(
     siblings = [s for s in list_siblings(tx, org.organization_id, parent_id) if s[1:] != moved]
     if before is None and after is None:
         if parent_id == old_parent:
-            raise Conflict("It is already in this place.")
+            raise Conflict("It is already at this location.")
         rank = rank_between(siblings[-1].rank if siblings else None, None)
     else:
         index = _index(tx, org, moved, siblings, before, after)

@@ -53,7 +53,7 @@ class SpaceRow(Struct, frozen=True):
     deleted_at: int | None
     type: SpaceType | None
     published: str | None
-    """Location at the first published site that contains it: `VISIBILITY HOST/PATH/`, with an empty host below the
+    """Location on the first published site that contains it: `VISIBILITY HOST/PATH/`, with an empty host below the
     server's URL for sites."""
     visitor_auth: str | None
     """Settings of that site, as JSON, if its visitors sign in."""
@@ -97,7 +97,7 @@ ON_SITE = "EXISTS (SELECT 1 FROM site_spaces ps WHERE ps.site_id = :site AND ps.
 
 
 def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:
-    """Return the path of a space below the URL of a site, or None if the site doesn't contain it."""
+    """Return the path of a space under the URL of a site, or None if the site doesn't contain it."""
     found: str | None = tx.value(
         f"{_PLACE} {_PLACES} WHERE ps.space_id = :space AND ps.site_id = :site ORDER BY ps.id LIMIT 1",
         space=space_id,

@@ -173,7 +173,7 @@ class MemberSpacesQuery(PageQuery):
 
 
 class MemberContentPermission(Struct):
-    """Permission of a member at a space. ``source``: the reason, for administrators; an Octavo extension."""
+    """Permission of a member in a space. ``source``: the reason, for administrators; an Octavo extension."""
 
     permission: str | None
     space: Space
@@ -328,7 +328,7 @@ def present_space_to_visitor(
     to: Recipient, space: SpaceRow, visitor: Visitor, place: str | None = None
 ) -> Space:
     """Return a space as a site shows it, without details about how people work in it or where else it
-    appears. ``place``: its path below the URL of the site, if known."""
+    appears. ``place``: its path under the URL of the site, if known."""
     drafted = visitor.drafted
     published = UNSET if place is None else f"{visitor.base}{quote(place)}"
     return Space(

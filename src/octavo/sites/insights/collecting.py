@@ -234,7 +234,7 @@ def _details(event: Event) -> JsonObject:
         case PagePostFeedbackComment():
             return {"page_rating": event.feedback.rating, "comment": event.feedback.comment}
         case AskRateResponse():
-            return {"query": event.query, "rating": event.rating}
+            return {"query": event.query, "rating": event.rating, "response_id": event.response_id}
         case LinkClick():
             target = event.link.target
             return {

@@ -11,8 +11,9 @@ from octavo.kit.db.database import Row, Transaction
 
 
 class EventRow(Struct, kw_only=True):
-    """Event of a visitor. ``bot``: the kind of bot; None for a person. ``consent``: the visitor's answer to
-    the cookie question, `yes` or `no`, which is never stored."""
+    """Event of a visitor. ``bot``: the kind of bot; None for a person. Two values are only for hooks, and never
+    stored: ``consent``, the visitor's answer to the cookie question (`yes` or `no`), and ``response_id``, the rated
+    answer."""
 
     id: str
     site_id: str
@@ -56,6 +57,7 @@ class EventRow(Struct, kw_only=True):
     llms_variant: str | None = None
     markdown_source: str | None = None
     consent: str | None = None
+    response_id: str | None = None
 
 
 def insert_events(tx: Transaction, rows: Iterable[EventRow]) -> None:
@@ -63,7 +65,7 @@ def insert_events(tx: Transaction, rows: Iterable[EventRow]) -> None:
     by_columns: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in rows:
         columns = structs.asdict(row)
-        del columns["consent"]
+        del columns["consent"], columns["response_id"]
         given = {name: value for name, value in columns.items() if value is not None}
         by_columns.setdefault(tuple(given), []).append(given)
     for names, found in by_columns.items():
@@ -116,6 +118,27 @@ def aggregate(
         limit=limit,
         **parameters,
     )
+
+
+def list_frequent_queries(
+    tx: Transaction, site_id: str, since: int, least: int, visitors: int, limit: int
+) -> list[tuple[str, int]]:
+    """Return search queries in lowercase with their numbers of searches, the most frequent first. ``least`` and
+    ``visitors``: the minimum numbers of searches, and of visitors."""
+    rows = tx.all(
+        """SELECT lower(trim(e.query)) AS said, count(*) FROM site_events e
+           WHERE e.site_id = :site AND e.at >= :since AND e.type IN ('search_type_query', 'search_missing')
+             AND e.query IS NOT NULL AND e.query <> ''
+           GROUP BY lower(trim(e.query))
+           HAVING count(*) >= :least AND count(DISTINCT e.visitor) >= :visitors
+           ORDER BY count(*) DESC, said LIMIT :limit""",
+        site=site_id,
+        since=since,
+        least=least,
+        visitors=visitors,
+        limit=limit,
+    )
+    return [(said, count) for said, count in rows if said]
 
 
 def list_segments(

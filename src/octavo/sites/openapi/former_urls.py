@@ -74,7 +74,7 @@ def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Pag
     the same operation, or details of a removed operation. ``path``: the path within the space, without a
     suffix."""
     above, _, name = path.strip("/").rpartition("/")
-    # Operations are below a page of their tag, and most broken URLs don't even look like URLs of pages.
+    # Operations are under a page of their tag, and most broken URLs don't even look like URLs of pages.
     if not above or not _SLUG.fullmatch(name):
         return None
     asker = requester_at(tx, state.space_id, None)

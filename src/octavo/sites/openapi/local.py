@@ -20,6 +20,7 @@ from octavo.errors import NotFound, format_size
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
+from octavo.kit.texts import counted
 from octavo.kit.work import jobs
 from octavo.organization.spaces.hooks import Copy
 from octavo.organization.spaces.store import get_space
@@ -115,7 +116,7 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     }
     rows = tx.all("SELECT content FROM openapi_sources WHERE space_id = :space", space=space_id)
     missing = len(wanted - {None} - {row[0] for row in rows})
-    return f"openapi: {missing} files have not been read" if missing else None
+    return f"openapi: {counted(missing, 'file')} not read" if missing else None
 
 
 def copy_sources(tx: Transaction, copy: Copy) -> None:

@@ -507,7 +507,7 @@ def scheme_words(name: str, scheme: Data) -> str:
         way = text_of(scheme.get("scheme")).lower()
         return {
             "bearer": f"{name}: a token in the header Authorization: Bearer",
-            "basic": f"{name}: user name and password in the header Authorization: Basic",
+            "basic": f"{name}: username and password in the header Authorization: Basic",
         }.get(way, f"{name}: the header Authorization: {way}")
     if kind == "apiKey":
         places = {"header": "the header", "query": "the query parameter", "cookie": "the cookie"}

@@ -589,7 +589,7 @@ def prepare_request(
     """Return the request to send. Raises BadRequest naming the value that the operation doesn't accept."""
     if _proxy(description, operation) == "never":
         raise BadRequest(
-            "This server can't send requests of this operation: its specification disables that. Call "
+            "This server can't send requests for this operation: its specification disables that. Call "
             "the API directly."
         )
     url = _address(description, operation, wanted)

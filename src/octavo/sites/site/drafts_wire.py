@@ -13,7 +13,7 @@ DraftObject = Literal[
 
 class SiteDraft(Struct, rename="camel", kw_only=True):
     """Draft of a site. ``object``: the type of a part of the structure, or `site-redirect`. ``path``: the
-    path of a section or variant below the site. ``url``: the URL of a link. ``pages``: the number of pages
+    path of a section or variant under the site. ``url``: the URL of a link. ``pages``: the number of pages
     that become visible. ``redirects``: the number of redirects that then point to it. ``linksElsewhere``: the
     number of links on these pages to spaces that are not on the site. ``within``: another draft that contains
     it and hides it until published."""

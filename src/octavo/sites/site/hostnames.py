@@ -128,7 +128,7 @@ def put_status(
 
 
 def remove_hostname(tx: Transaction, site: SiteAccess, hostname: str) -> None:
-    """Remove a host name or the claim to it, so that the site is only available below the sites domain.
+    """Remove a host name or the claim to it, so that the site is only available under the sites domain.
     Raises NotFound for a name that the site does not have."""
     row = store.get_site(tx, site.site_id)
     if hostname == row.claimed_hostname:

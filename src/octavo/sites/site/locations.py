@@ -1,4 +1,4 @@
-"""Locations of sites: a basename below the organization's URL, a custom domain, or a path at which a proxy
+"""Locations of sites: a basename under the organization's URL, a custom domain, or a path at which a proxy
 shows the site. The same rules apply to API requests and to archives of organizations."""
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ def read_proxy(
     if other is not None and other.id != site_id and other.proxy_path == path:
         raise Conflict(f"proxy: another site is already at {host}{path}.")
     if store.is_proxied_near(tx, host, path, but=organization_id):
-        raise Conflict(f"proxy: {host}{path} is above or below the path of another organization's site.")
+        raise Conflict(
+            f"proxy: {host}{path} is a parent or child of the path of another organization's site."
+        )
     return host, path
 
 

@@ -392,7 +392,7 @@ def check_hostname(call: Call, site: SiteAccess) -> None:
 
 @operation("removeCustomHostname", "DELETE", "/custom-hostnames/{hostname}", needs=Can.ADMIN)
 def remove_hostname(call: Call, site: SiteAccess) -> bool:
-    """Remove a host name. The site is then only available at its URL below the sites domain."""
+    """Remove a host name. The site is then only available at its URL under the sites domain."""
     with call.db.write() as tx:
         hostnames.remove_hostname(tx, site, _named(call))
     return True

@@ -23,7 +23,7 @@ from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.spaces.garbage import release, retain
 
 PICTURES = "/~pictures/"
-"""Path prefix of image URLs, below the URL of all sites."""
+"""Path prefix of image URLs, under the URL of all sites."""
 _HEAD = 4096
 """Number of bytes at the beginning of a file in which an SVG must identify itself."""
 _TYPES = {

@@ -180,7 +180,8 @@ def is_proxied_at(tx: Transaction, host: str, *, but: str) -> bool:
 
 
 def is_proxied_near(tx: Transaction, host: str, path: str, *, but: str) -> bool:
-    """Return whether a proxy shows a site of an organization other than ``but`` at a host, above or below a path."""
+    """Return whether a proxy shows a site of an organization other than ``but`` at a host, at a parent or child
+    of a path."""
     rows = tx.all(
         "SELECT proxy_path FROM sites WHERE proxy_host = :host AND organization_id <> :but",
         host=host,

@@ -108,7 +108,7 @@ class UnverifiedLocation(Struct):
 
 
 class Site(Struct, rename="camel", kw_only=True):
-    """Site of an organization. ``defaultLevel``: the role of all members at the site: a role, null for no
+    """Site of an organization. ``defaultLevel``: the role of all members on the site: a role, null for no
     access, or ``inherit`` for their role in the organization. ``permissions``: the caller's permissions
     there. ``hostname`` and ``proxy``: the requested locations. ``unverified``: the locations that are not
     verified yet; an Octavo extension."""
@@ -177,7 +177,7 @@ class MemberSitesQuery(PageQuery):
 
 
 class MemberSitePermission(Struct):
-    """Role of a member at a site. ``source``: the reason for the role, for administrators."""
+    """Role of a member on a site. ``source``: the reason for the role, for administrators."""
 
     permission: str | None
     site: Site
@@ -224,7 +224,7 @@ def present_hostname(to: Recipient, site: SiteRow, hostname: str) -> CustomHostn
 
 
 def proxied_path(site: SiteRow) -> str:
-    """Return the path below the sites domain at which the owner's proxy requests a site."""
+    """Return the path under the sites domain at which the owner's proxy requests a site."""
     return f"{PROXIED}{site.id}"
 
 

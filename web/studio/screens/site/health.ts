@@ -10,7 +10,7 @@ export const AREAS: Record<Area, { name: string; icon: IconName; kinds: readonly
   links: {
     name: t("links"),
     icon: "link",
-    kinds: ["broken-link", "broken-anchor", "missing-image", "removed-operation"],
+    kinds: ["broken-link", "broken-anchor", "missing-image", "external-link", "removed-operation"],
   },
   freshness: { name: t("freshness"), icon: "clock", kinds: ["review-due", "placeholder"] },
   consistency: {
@@ -23,7 +23,7 @@ export const AREAS: Record<Area, { name: string; icon: IconName; kinds: readonly
   findability: {
     name: t("findability"),
     icon: "search",
-    kinds: ["unlinked-page", "undocumented-operations"],
+    kinds: ["unlinked-page", "empty-search", "unanswered-question", "undocumented-operations"],
   },
 };
 
@@ -31,6 +31,7 @@ export const KINDS: Record<Kind, string> = {
   "broken-link": t("linkToMissingPage"),
   "broken-anchor": t("linkToMissingSection"),
   "missing-image": t("imageOrFileIsMissing"),
+  "external-link": t("externalLinkDoesntWork"),
   "removed-operation": t("operationWasRemoved"),
   placeholder: t("textIsUnfinished"),
   "review-due": t("pageIsDueForReview"),
@@ -39,6 +40,8 @@ export const KINDS: Record<Kind, string> = {
   "code-sample": t("codeSampleHasError"),
   "alt-text": t("imageWithoutAltText"),
   "unlinked-page": t("noPageLinksHere"),
+  "empty-search": t("searchWithoutResults"),
+  "unanswered-question": t("questionWithoutAnswer"),
   style: t("styleGuide"),
   "undocumented-operations": t("operationsDocumentedNowhere"),
 };

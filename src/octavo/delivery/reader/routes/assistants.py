@@ -125,5 +125,9 @@ def _asks(view: View, visit: SiteVisit) -> Callable[[Question], WrittenAnswer] |
     look = find_look(view.tx, space) if space is not None else None
     if space is None or look is None or not look.asks:
         return None
-    asker = make_asker(view.context, look, space)
-    return lambda question: answer_in_markdown(view.context, asker, question, visit)
+
+    def ask(question: Question) -> WrittenAnswer:
+        asker = make_asker(view.context, look, space, "api")
+        return answer_in_markdown(view.context, asker, question, visit)
+
+    return ask

@@ -78,7 +78,9 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
     if path != wanted:
         # Each page has one canonical URL; redirect other spellings.
         return redirect(with_query(view, f"{visit.base}{quote(wanted)}"))
-    canonical = visit.visit.public(f"{visit.base}{quote(tree.url_path(shown))}")
+    own = visit.visit.public(f"{visit.base}{quote(tree.url_path(shown))}")
+    specified, others = builder.meta_links(shown)
+    canonical = specified or own
     if by_address or prefers_markdown(view.request.header(b"accept")):
         if has_question(view.request.query_string):
             return _answer_question(view, visit, frame.look, shown)
@@ -91,7 +93,9 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
             revalidated_answer(written, MARKDOWN), {"link": links, **({} if by_address else VARIES)}
         )
     site = frame.site(shown)
-    drawn = _with_addresses(builder.page(shown), site, frame.look, visit, canonical)
+    drawn = _with_addresses(builder.page(shown), site, frame.look, visit, own)
+    alternates = _merge_alternates(drawn.alternates, others)
+    drawn = msgspec.structs.replace(drawn, canonical=canonical, alternates=alternates)
     if site.social_image is None and not visit.visit.admission.personal:
         card = card_of(drawn, site, frame.look)
         address = visit.visit.public(f"{visit.base}~image/{shown.id}.png?v={card.version}")
@@ -117,7 +121,7 @@ def _answer_question(view: View, visit: SpaceVisit, look: SiteLook, page: Page) 
     question = read_agent_question(request.query_string)
     location = location_of(visit, page, "markdown")
     record_question(view.events, request, visit.visit, location, question.text)
-    asker = make_asker(context, look, visit)
+    asker = make_asker(context, look, visit, "api")
     headers = {"cache-control": "no-store", "x-robots-tag": "noindex", **VARIES}
 
     def answer() -> Answer:
@@ -197,6 +201,14 @@ def _with_addresses(
         assistants=assistants,
         mcp=mcp,
     )
+
+
+def _merge_alternates(
+    variants: tuple[VariantView, ...], specified: list[VariantView]
+) -> tuple[VariantView, ...]:
+    """Return the alternates that the page specifies, and its variants in all other languages."""
+    languages = {one.language for one in specified}
+    return (*(one for one in variants if one.language not in languages), *specified)
 
 
 def _alternates(site: SiteView, visit: SiteVisit, canonical: str) -> tuple[VariantView, ...]:

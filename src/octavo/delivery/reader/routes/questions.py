@@ -9,6 +9,8 @@ import msgspec
 from octavo.assistants.ask.asking import suggest
 from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.kit.http.edge import Answer
+from octavo.sites.insights.collecting import collect
+from octavo.sites.insights.types import AskRateResponse
 
 from ..answers import HTML, Frame, html_answer, read_query, revalidated_answer
 from ..drawing import draw_answer, draw_ask, draw_questions
@@ -19,11 +21,12 @@ from ..questions import (
     events_of,
     make_asker,
     read_question,
+    read_rating,
     refuse_cross_origin,
     require_asking,
 )
 from ..table import Later, View, route
-from ..tracking import location_of, record_question
+from ..tracking import location_of, record_question, session_of
 
 EVENTS = "text/event-stream"
 
@@ -80,3 +83,28 @@ def ask_question(view: View, visit: SpaceVisit) -> Later:
 
     how = stream if EVENTS in request.header(b"accept") else page
     return Later(visit.visit.organization_id, how)
+
+
+@route("rateAnswer", f"{ASK_PATH}/rating", method="POST", body=4096)
+def rate_answer(view: View, visit: SpaceVisit) -> Later:
+    """Store the rating in a form (``rating``, ``answer``, ``q``), and redirect the browser to the form for
+    questions."""
+    require_asking(Frame(view, visit).look)
+    answer_id, asked, rating = read_rating(view.body)
+    location = location_of(visit)
+    rated = AskRateResponse(
+        session=session_of(view.request, location),
+        location=location,
+        query=asked,
+        rating=rating,
+        response_id=answer_id,
+    )
+
+    def answer() -> Answer:
+        site, admission = visit.visit.site, visit.visit.admission
+        if not admission.preview:
+            collect(view.context, site.organization_id, site.id, [rated], admission.claims)
+        headers = {"location": f"{visit.base}{ASK_PATH}", "cache-control": "no-store"}
+        return Answer(303, headers=headers)
+
+    return Later(visit.visit.organization_id, answer)

@@ -12,7 +12,7 @@
     element.textContent = text;
     return element;
   };
-  let before = [], running = null, isScrolled = false;
+  let before = [], previous = "", running = null, isScrolled = false;
 
   // Two modes: the input is a search, or the next question
   const isAsking = () => finder.classList.contains("asking");
@@ -24,6 +24,7 @@
     if (on) return;
     running?.abort();
     before = [];
+    previous = "";
     turns.replaceChildren();
   };
   const open = () => {
@@ -57,6 +58,7 @@
     const own = running = new AbortController();
     const body = new URLSearchParams({ q: question });
     for (const earlier of before.slice(-4)) body.append("before", earlier);
+    if (previous) body.append("previous", previous);
     finder.querySelectorAll(".asked-turns .ask-questions").forEach((form) => form.remove());
     const turn = make("section", { class: "asked-turn", "aria-busy": "true" });
     const said = make("div", { class: "asked-said" });
@@ -75,8 +77,10 @@
     };
     const complete = await read(body, own.signal, show).catch(() => false);
     if (own.signal.aborted) return turn.remove();
-    if (complete) before.push(question);
-    else said.replaceChildren(make("p", { class: "asked-waiting" }, asked.dataset.failed));
+    if (complete) {
+      before.push(question);
+      previous = said.querySelector("[name=answer]")?.value ?? "";
+    } else said.replaceChildren(make("p", { class: "asked-waiting" }, asked.dataset.failed));
     turn.ariaBusy = "false";
   };
 

@@ -126,7 +126,7 @@ MAX_REPORTED = 100
 def unread_pages(
     files: Heads, root: str, left: tuple[str, ...], endings: tuple[str, ...] = _OTHER_PAGES
 ) -> list[Problem]:
-    """Report the pages below ``root`` that aren't Markdown, except those in ``left``."""
+    """Report the pages under ``root`` that aren't Markdown, except those in ``left``."""
     found = (
         path
         for path in files.paths

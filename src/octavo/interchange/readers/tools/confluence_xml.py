@@ -172,7 +172,7 @@ class _Export:
         self.spaces: dict[str, tuple[str, str, str]] = {}
         """The name of each space, its key, and the id of its home page."""
         self.site = ""
-        """The URL of a space that was read over the API."""
+        """URL of the space, if it was read with the API."""
         self.folders: set[str] = set()
         """Ids of folders, which contain pages but aren't pages."""
         self.problems: list[Problem] = []

@@ -1,4 +1,4 @@
-"""Grant and revoke roles at a space, collection, or site, within limits.
+"""Grant and revoke roles in a space or collection, or on a site, within limits.
 
 There are two rules. No one grants, changes, or revokes a role above their own. And no change of permissions,
 direct or indirect, moves another person's role from or to one above the caller's own.
@@ -153,7 +153,8 @@ def _require_own(target: ObjectAccess, role: str | None) -> None:
 
 
 def _not_granted(target: ObjectAccess, subject: Grantee) -> NotFound:
-    return NotFound(f"The {subject.type} {subject.id!r} has no role of its own at this {target.kind}.")
+    there = f"on this {target.kind}" if target.kind == "site" else f"in this {target.kind}"
+    return NotFound(f"The {subject.type} {subject.id!r} has no direct role {there}.")
 
 
 def _audit(
@@ -180,7 +181,7 @@ def _audit(
 
 
 def grant_installation(tx: Transaction, space_id: str, user_id: str, role: str | None) -> None:
-    """Grant the account of an integration's installation a role at a space; None revokes it.
+    """Grant the account of an integration's installation a role in a space; None revokes it.
 
     The person who installs the integration has at least that role there, and the audit log records the
     installation.

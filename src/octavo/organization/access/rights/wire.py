@@ -86,7 +86,7 @@ class SiteOrigin(Struct, tag_field="type", tag="site"):
 
 
 class UserSitePermission(Struct, rename="camel", kw_only=True):
-    """Permission of a person at a site. ``disabled``: whether their account is deactivated. ``source``: the
+    """Permission of a person on a site. ``disabled``: whether their account is deactivated. ``source``: the
     same data as ``origin`` in the form used for spaces and collections, which names each team; an Octavo
     extension."""
 
@@ -178,7 +178,7 @@ _REASONS: dict[str, Literal["member", "team", "default"]] = {
 def present_origin(
     standing: EvaluatedRole, steps: Sequence[Step], organization_id: str
 ) -> OrganizationOrigin | SiteOrigin:
-    """Return the origin of a role at a site."""
+    """Return the origin of a role on a site."""
     by, rung = standing.decision.by, standing.decision.rung
     if rung is None:
         return OrganizationOrigin(organization_id)

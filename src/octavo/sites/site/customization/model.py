@@ -7,6 +7,7 @@ from typing import Annotated, Literal, get_args
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import replace
 
+from octavo.content.pages.tag_wire import TagRef
 from octavo.core.emoji import require_emoji
 from octavo.core.expression_syntax import parse
 from octavo.core.expression_values import ExpressionError
@@ -453,6 +454,7 @@ ContentRef = (
     | SpaceRef
     | ReusableContentRef
     | OpenApiRef
+    | TagRef
 )
 
 

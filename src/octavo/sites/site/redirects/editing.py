@@ -296,7 +296,7 @@ def _start_of(structure: Structure, destination: Destination) -> SiteSpaceRow | 
 
 
 def path_of(tx: Transaction, structure: Structure, destination: Destination) -> str | None:
-    """Return the path of a destination below the site, decoded; None if it is no longer shown or is outside
+    """Return the path of a destination under the site, decoded; None if it is no longer shown or is outside
     the site."""
     first = _start_of(structure, destination)
     if first is None:
@@ -313,7 +313,7 @@ def path_of(tx: Transaction, structure: Structure, destination: Destination) -> 
 
 
 def target_of(tx: Transaction, actor: Actor, structure: Structure, row: RedirectRow, path: str) -> str | None:
-    """Return the target of a redirect from a path, for members: a path below the site (quoted, without a
+    """Return the target of a redirect from a path, for members: a path under the site (quoted, without a
     leading slash), or a complete URL. Return None if the target is no longer shown, or is in a space that
     they can't see."""
     destination = store.destination_of(row)

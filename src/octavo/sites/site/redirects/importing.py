@@ -23,6 +23,7 @@ from octavo.core.url_parts import escape_address
 from octavo.errors import BadRequest, Conflict, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import counted
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.orgs.store import get_organization
 
@@ -148,7 +149,7 @@ def redirect_old_urls(
     tx: Transaction, to: Recipient, site: SiteAccess, space_id: str, addresses: Mapping[str, str]
 ) -> list[Problem]:
     """Redirect the former URLs of a space's pages to their location on the site, and return the URLs that
-    could not be redirected. ``addresses``: the file of each page by its path below the former host. Existing
+    could not be redirected. ``addresses``: the file of each page by its path under the former host. Existing
     redirects are kept."""
     shown = next(
         row.id for row in load_structure(tx, site.site_id).site_spaces.values() if row.space_id == space_id
@@ -167,7 +168,8 @@ def redirect_old_urls(
     left = len(wanted[MAX_REDIRECTED if full is None else full :])
     if not left:
         return []
-    most = f"{MAX_REDIRECTED:,} at a time, and {store.MAX_REDIRECTS:,} per site"
-    return [
-        Problem("", 0, "redirect_left_out", f"{left:,} old URLs weren't redirected; the limit is {most:,}")
-    ]
+    message = (
+        f"{counted(left, 'old URL')} not redirected because of the limit ({MAX_REDIRECTED:,} at a time, and "
+        f"{store.MAX_REDIRECTS:,} per site). Delete unused redirects, or import the rest later"
+    )
+    return [Problem("", 0, "redirect_left_out", message)]

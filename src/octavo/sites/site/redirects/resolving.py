@@ -34,7 +34,7 @@ from .store import RedirectRow
 
 
 class ResolvedRedirect(Struct, frozen=True):
-    """Target of a path. ``target``: a path below the site (quoted, without a leading slash), or a complete
+    """Target of a path. ``target``: a path under the site (quoted, without a leading slash), or a complete
     URL. ``redirect``: the redirect of the site that applies, if any. ``site_space``: otherwise, the site
     space that the URL points to, or whose files contain the redirect."""
 
@@ -55,7 +55,7 @@ class ResolvedRedirect(Struct, frozen=True):
 def resolve_redirect(
     tx: Transaction, site: SiteRow, outline: Outline, claims: Mapping[str, object], path: str, sites_url: str
 ) -> ResolvedRedirect | None:
-    """Return the target of a path, or None. ``path``: the decoded path below the site. ``sites_url``: the
+    """Return the target of a path, or None. ``path``: the decoded path under the site. ``sites_url``: the
     public URL of the sites, which redirects of spaces can't target."""
     plain = path.strip("/")
     parts = plain.lower().split("/")
@@ -125,7 +125,7 @@ def find_target(
 def _page_below(
     tx: Transaction, outline: Outline, claims: Mapping[str, object], start: str, rest: str
 ) -> str | None:
-    """Return the URL of the page at a path below another one; None if this visitor can't see a page there.
+    """Return the URL of the page at a path under another one; None if this visitor can't see a page there.
     Nothing else is a target, so that redirects are never chained."""
     located = outline.locate(f"{start.rstrip('/')}/{rest}".lstrip("/"))
     if located.shown is None or located.begins_there:
@@ -160,8 +160,8 @@ def _config_of(tx: Transaction, state: State) -> Config:
 
 
 def list_space_redirects(tx: Transaction, view: SpaceView) -> list[str]:
-    """List the decoded paths below a space that its pages and its ``.gitbook.yaml`` redirect; ``old/*`` represents
-    everything below ``old``."""
+    """List the decoded paths under a space that its pages and its ``.gitbook.yaml`` redirect; ``old/*`` represents
+    everything under ``old``."""
     return [*view.redirects, *(unquote(source) for source in _config_of(tx, view.state).redirects)]
 
 

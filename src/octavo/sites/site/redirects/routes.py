@@ -47,7 +47,7 @@ def list_redirects(call: Call, site: SiteAccess, query: wire.RedirectsQuery) -> 
 
 @operation("createSiteRedirect", "POST", _REDIRECTS, needs=Can.ADMIN, status=201)
 def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> wire.Redirect:
-    """Create a redirect from a path that has no page. `/old/*` matches everything below `/old`, and `/old*`
+    """Create a redirect from a path that has no page. `/old/*` matches everything under `/old`, and `/old*`
     everything that starts with it. Drafts redirect only people who preview the site."""
     with call.db.write() as tx:
         return wire.present_redirect(RedirectEditor(tx, call, site).create(body.fields))

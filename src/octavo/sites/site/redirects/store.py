@@ -95,7 +95,7 @@ def match(tx: Transaction, site_id: str, path: str, *, drafts: bool = False) -> 
             WHERE site_id = :site AND source_key IN :keys AND draft <= :drafts
             ORDER BY source_key = :key DESC, length(source_key) DESC, draft DESC LIMIT 1""",
         site=site_id,
-        # For `/old/` itself, there is nothing below `/old/*`.
+        # For `/old/` itself, there is nothing under `/old/*`.
         keys=[key, *(one for one in wildcards if one != f"{key}/{WILDCARD}")],
         key=key,
         drafts=int(drafts),

@@ -27,7 +27,7 @@ latest first."""
 
 
 class SuggestedRedirect(Struct, rename="camel"):
-    """Redirect that a site may lack. ``source``: the URL of a deleted page below the site."""
+    """Redirect that a site may lack. ``source``: the URL of a deleted page under the site."""
 
     source: str
     title: str

@@ -208,7 +208,7 @@ class _Arrangement:
     def _nodes(
         self, entries: Sequence[DocsEntry], parent: str | None, sections: Mapping[str, SectionRow]
     ) -> None:
-        """Arrange sections and groups below a parent."""
+        """Arrange sections and groups under a parent."""
         rows: list[Node] = []
         for entry in entries:
             if entry.type == "section":
@@ -271,7 +271,7 @@ class _Arrangement:
             self.add_problem(
                 entry.line,
                 "bad_value",
-                f"{said[0].key} is already the default; {entry.key} doesn't become the default",
+                f"only one entry can be the default: {said[0].key} is used, and `default` of {entry.key} is ignored",
             )
         were = [entry for entry, old in zip(entries, olds, strict=True) if old in before]
         return next(iter([*said, *were, *entries]), None)

@@ -155,7 +155,7 @@ class Outline:
         return default or next((one for one in variants if not one.hidden), variants[0] if variants else None)
 
     def locate(self, path: str) -> PathLocation:
-        """Return the location of a path below the site for this visitor."""
+        """Return the location of a path under the site for this visitor."""
         first, _, below = path.partition("/")
         section = next((s for s in self.sections if not s.is_default and s.path == first.lower()), None)
         if section is not None:

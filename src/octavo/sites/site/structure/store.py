@@ -235,7 +235,7 @@ class Structure:
         return next((shown for shown in variants if shown.is_default), variants[0] if variants else None)
 
     def base(self, shown: SiteSpaceRow) -> str:
-        """Return the path of a site space below its site, with a trailing slash unless it is the start of
+        """Return the path of a site space under its site, with a trailing slash unless it is the start of
         the site.
 
         Defaults have no path of their own: the site starts with the default section, and a section with its

@@ -1,0 +1,46 @@
+"""Find searches of a site's visitors that have no results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from octavo.content.search.querying import search_pages
+from octavo.core.sentences import shorten
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.sites.insights.store import list_frequent_queries
+
+from .gathering import key_of
+from .kinds import KINDS
+from .types import Evidence, Found
+
+_DAYS = 30
+_LEAST, _VISITORS = 5, 3
+"""Minimum number of searches, and of visitors who made them. A query of a single person may be personal."""
+_MOST = 50
+_STEPS = (1000, 500, 250, 100, 50, 25, 10, _LEAST)
+"""Numbers of searches that are shown, so that a finding isn't updated by each search."""
+
+
+def find_empty_searches(tx: Transaction, site_id: str, space_ids: Sequence[str]) -> list[Found]:
+    """Return a finding for each frequent search of people and bots for which these spaces still have no page."""
+    since = now() - _DAYS * 24 * 3600 * 1000
+    title = KINDS["empty-search"].title
+    found: list[Found] = []
+    for query, count in list_frequent_queries(tx, site_id, since, _LEAST, _VISITORS, _MOST):
+        if search_pages(tx, space_ids, query, counts=False).hits:
+            continue
+        least = next(step for step in _STEPS if count >= step)
+        message = f"Visitors searched for this at least {least} times in {_DAYS} days."
+        found.append(
+            Found(
+                key_of("empty-search", query),
+                "empty-search",
+                None,
+                shorten(f"{title}: {query}", 256),
+                KINDS["empty-search"].severity,
+                (Evidence("", query, message),),
+                (),
+            )
+        )
+    return found

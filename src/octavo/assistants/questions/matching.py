@@ -1,0 +1,100 @@
+"""Match questions that ask the same in other words, and classify them, without a model.
+
+Two questions are the same if they share most of their significant words, in any order and form. If both are answered by
+the same page, fewer shared words are enough. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Set as AbstractSet
+
+from octavo.core.sentences import fold, stems
+
+from .types import QuestionType, Relevance, Resolution
+
+MAX_WORDS = 24
+"""Maximum number of significant words of a question that are compared; more are mostly background."""
+SAME = 0.8
+SAME_WITH_SOURCE = 0.5
+"""Minimum share of common words of two questions, and of two questions that the same page answers."""
+
+_SYNONYMS = (
+    ("create", "add", "generate"),
+    ("delete", "remove", "erase"),
+    ("change", "update", "edit", "modify"),
+    ("error", "fail", "failure", "problem", "issue", "broken"),
+    ("configure", "config", "setup", "setting"),
+    ("login", "signin"),
+    ("price", "cost"),
+    ("start", "run", "launch"),
+)
+_SAME_WORD = {stems(word)[0]: stems(words[0])[0] for words in _SYNONYMS for word in words if stems(word)}
+
+GENERAL_WORDS = frozenset(_SAME_WORD.values())
+"""Words for what people do with a subject, which are no subjects themselves."""
+
+_TROUBLE = re.compile(
+    r"\b(?:errors?|fail(?:s|ed|ing|ure)?|broken|crash\w*|timeouts?|not work\w*|doesnt work|cant|cannot|wont|stuck|why"
+    r"|exceptions?|fehler\w*|funktioniert nicht|warum|erreurs?|pourquoi|errores?|falla\w*|errori?|erros?)\b"
+)
+_HOW = re.compile(
+    r"\bhow (?:do|can|to|does|should|would)\b|^(?:wie|comment|como|come|hoe|hur|jak)\b|\bsteps?\b"
+)
+_REFERENCE = re.compile(
+    r"\b(?:defaults?|limits?|maximum|minimum|parameters?|options?|syntax|endpoints?|versions?|values?|list of|port)\b"
+    r"|^(?:which|where|welche\w*|wo|quels?|quelles?|ou|cual\w*|donde|quale|dove)\b"
+)
+_EXPLORING = re.compile(
+    r"^(?:what|is|are|does|do|can|should|was|ist|kann|gibt|quest|est|peut|que|es|puede|cosa|che|tell)\b"
+    r"|\b(?:difference|compare[ds]?|overview|versus|vs)\b"
+)
+_LINK = re.compile(r"https?://|\bwww\.", re.I)
+
+
+def words_of(question: str) -> frozenset[str]:
+    """Return the significant words of a question: stems, with one word for common synonyms."""
+    return frozenset(_SAME_WORD.get(word, word) for word in stems(question)[:MAX_WORDS])
+
+
+def wording_of(question: str) -> str:
+    """Return a key that is equal for questions with the same significant words. A question without any is
+    identified by its text."""
+    words = words_of(question)
+    said = " ".join(sorted(words)) if words else f"\0{fold(' '.join(question.split()))}"
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+def similarity(one: AbstractSet[str], other: AbstractSet[str]) -> float:
+    """Return the share of common words of two questions: 0 to 1.
+
+    >>> similarity({"export", "invoic"}, {"export", "invoic", "month"})
+    0.8
+    """
+    if not one or not other:
+        return 0.0
+    return 2 * len(one & other) / (len(one) + len(other))
+
+
+def classify(question: str) -> QuestionType:
+    """Return the type of a question according to its words.
+
+    >>> classify("How do I export invoices?"), classify("Export fails with error 12"), classify("invoices")
+    ('how-to', 'troubleshooting', 'unknown')
+    """
+    said = " ".join(fold(word) for word in question.split())
+    patterns: tuple[tuple[QuestionType, re.Pattern[str]], ...] = (
+        ("troubleshooting", _TROUBLE),
+        ("how-to", _HOW),
+        ("reference", _REFERENCE),
+        ("exploring", _EXPLORING),
+    )
+    return next((type for type, pattern in patterns if pattern.search(said)), "unknown")
+
+
+def judge_relevance(question: str, answered: Resolution) -> Relevance:
+    """Return the relevance of a question. Without a model, no question is `off-topic`: a question about something that
+    the documentation doesn't mention can be the most relevant one."""
+    if answered == "no" and _LINK.search(question):
+        return "spam"
+    return "relevant" if stems(question) else "unclear"

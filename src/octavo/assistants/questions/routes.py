@@ -1,0 +1,117 @@
+"""Questions that visitors asked the assistant of a site, and its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Listing, PageQuery, present_slice
+from octavo.kit.http.operation import Area, Call
+from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.access.roles import Can
+
+from . import stats, store, wire
+from .filters import AnswerFilter
+
+operation = Area("ask").operation
+
+_SITE = "/orgs/{organizationId}/sites/{siteId}"
+_QUESTIONS = f"{_SITE}/questions"
+_QUESTION = _QUESTIONS + "/{siteQuestionId}"
+_ANSWERS = f"{_SITE}/answers"
+_ANSWER = _ANSWERS + "/{siteQuestionAnswerId}"
+
+
+@operation("listSiteQuestions", "GET", _QUESTIONS, needs=Can.VIEW)
+def list_questions(call: Call, site: SiteAccess, query: wire.QuestionsQuery) -> Listing[wire.SiteQuestion]:
+    """List the questions that visitors asked the assistant of a site, the latest first. A question in other words is
+    the same question. The filters choose the answers: a question is listed if it has one of them, and its
+    statistics count only these. The list is sorted by all answers."""
+    with call.db.read() as tx:
+        found = store.list_questions(tx, site, query.filter, query.limit, query.page, query.sort, query.order)
+        counted = stats.measure_questions(tx, site, query.filter, [row.id for row in found.rows])
+    return present_slice(
+        found, lambda row: wire.present_question(call, site.organization_id, row, counted[row.id])
+    )
+
+
+@operation("getSiteQuestionById", "GET", _QUESTION, needs=Can.VIEW, errors=(404,))
+def get_question(
+    call: Call, site: SiteAccess, site_question_id: str, query: wire.QuestionQuery
+) -> wire.SiteQuestion:
+    """Get a question, with the statistics of the chosen answers."""
+    with call.db.read() as tx:
+        row = store.get_question(tx, site, site_question_id)
+        counted = stats.measure_questions(tx, site, query.filter, [row.id])
+    return wire.present_question(call, site.organization_id, row, counted[row.id])
+
+
+@operation("listSiteQuestionSources", "GET", f"{_QUESTION}/sources", needs=Can.VIEW, errors=(404,))
+def list_question_sources(
+    call: Call, site: SiteAccess, site_question_id: str, query: wire.QuestionSourcesQuery
+) -> Listing[wire.SiteQuestionAnswerSource]:
+    """List the pages that the answers to a question are based on."""
+    with call.db.read() as tx:
+        row = store.get_question(tx, site, site_question_id)
+        chosen = replace(query.filter, question=row.id)
+        found = store.list_sources(tx, site, chosen, query.limit, query.page)
+    return present_slice(found, lambda source: wire.present_source(call, source))
+
+
+@operation("getSiteQuestionStats", "GET", f"{_SITE}/question-stats", needs=Can.VIEW)
+def get_stats(call: Call, site: SiteAccess, query: wire.QuestionStatsQuery) -> wire.SiteQuestionStats:
+    """Get the statistics of the questions of a site: how many there are, how well they were answered, how answers were
+    rated, and where they were asked."""
+    with call.db.read() as tx:
+        return wire.present_stats(stats.measure_site(tx, site, query.filter))
+
+
+@operation("listSiteQuestionAnswers", "GET", _ANSWERS, needs=Can.VIEW)
+def list_answers(call: Call, site: SiteAccess, query: wire.AnswersQuery) -> Listing[wire.SiteQuestionAnswer]:
+    """List the answers of the assistant of a site, the latest first. Without permission to see all spaces of the site,
+    the list contains only answers from spaces that you can see."""
+    with call.db.read() as tx:
+        found = store.list_answers(tx, site, query.filter, query.limit, query.page)
+    return present_slice(found, lambda row: wire.present_answer(call, site.organization_id, row))
+
+
+@operation("getSiteQuestionAnswerById", "GET", _ANSWER, needs=Can.VIEW, errors=(404,))
+def get_answer(
+    call: Call, site: SiteAccess, site_question_answer_id: str
+) -> wire.SiteQuestionAnswerWithResponse:
+    """Get an answer with its text."""
+    with call.db.read() as tx:
+        row = store.get_answer(tx, site, site_question_answer_id)
+        return _with_responses(call, tx, site, [row])[0]
+
+
+@operation("getSiteQuestionAnswerThreadById", "GET", f"{_ANSWER}/thread", needs=Can.VIEW, errors=(404,))
+def get_thread(
+    call: Call, site: SiteAccess, site_question_answer_id: str
+) -> list[wire.SiteQuestionAnswerWithResponse]:
+    """Get the conversation that an answer belongs to: its answers, oldest first."""
+    with call.db.read() as tx:
+        row = store.get_answer(tx, site, site_question_answer_id)
+        return _with_responses(call, tx, site, store.list_thread(tx, site, row.thread_id))
+
+
+def _with_responses(
+    call: Call, tx: Transaction, site: SiteAccess, rows: Sequence[store.SiteAnswerRow]
+) -> list[wire.SiteQuestionAnswerWithResponse]:
+    blocks = store.read_responses(tx, [row.id for row in rows])
+    return [
+        wire.present_with_response(call, site.organization_id, row, blocks.get(row.id, [])) for row in rows
+    ]
+
+
+@operation("listSiteQuestionAnswerSources", "GET", f"{_ANSWER}/sources", needs=Can.VIEW, errors=(404,))
+def list_answer_sources(
+    call: Call, site: SiteAccess, site_question_answer_id: str, query: PageQuery
+) -> Listing[wire.SiteQuestionAnswerSource]:
+    """List the pages that an answer is based on."""
+    with call.db.read() as tx:
+        row = store.get_answer(tx, site, site_question_answer_id)
+        found = store.list_sources(tx, site, AnswerFilter(answer=row.id), query.limit, query.page)
+    return present_slice(found, lambda source: wire.present_source(call, source))

@@ -1,0 +1,39 @@
+"""Values shared by the modules of questions."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+QuestionType = Literal["exploring", "how-to", "troubleshooting", "reference", "unknown"]
+Resolution = Literal["no", "partially", "yes"]
+Helpfulness = Literal["low", "medium", "high"]
+Relevance = Literal["relevant", "spam", "off-topic", "unclear"]
+CoreChannel = Literal["site", "embed", "api"]
+ChannelType = Literal[
+    "site", "embed", "api", "builtin:slack", "builtin:discord", "builtin:github", "builtin:linear"
+]
+
+
+class Asked(Struct, frozen=True):
+    """Place and context of a question at a site. ``response_id``: the ID of the answer for its asker. ``previous``: the
+    response that the question continues. ``language``: the language of the page where it was asked, if
+    known."""
+
+    site_id: str
+    channel_type: ChannelType
+    response_id: str
+    previous: str | None = None
+    language: str | None = None
+    channel_id: str | None = None
+
+
+class AnswerPage(Struct, frozen=True):
+    """Page that an answer is based on. ``weight``: the share of the question's words that it contains, in percent."""
+
+    space_id: str
+    page_id: str
+    revision_id: str
+    title: str
+    weight: int

@@ -1,0 +1,136 @@
+"""Requests to the APIs of sources, with the reasons for their failures. Nothing is retried: the next sync continues."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+import msgspec
+from lxml import etree
+
+from octavo.core.json_types import JsonObject
+from octavo.interchange.readers.formats.html import parse_html
+from octavo.kit.net.fetch import Fetcher, FetchError, FetchNotAllowed, Limits
+from octavo.kit.scheduling import deadlines
+
+from .types import FailureReason, SourceFailure
+
+_ANSWER = Limits(size=32 * 1024 * 1024, seconds=30, redirects=0)
+_LONGEST_LIST = 10_000
+"""Maximum number of pages of a list in one sync."""
+
+
+class SourceApi:
+    """API at ``base`` of a service with this ``name``. ``headers``: the headers that authenticate."""
+
+    def __init__(self, name: str, base: str, fetcher: Fetcher, headers: Mapping[str, str]) -> None:
+        self._name, self._base, self._fetcher = name, base.rstrip("/"), fetcher
+        self._headers = {"Accept": "application/json", **headers}
+
+    def get(self, path: str, **query: str | int) -> JsonObject:
+        return _as_object(self.ask("GET", path, query=query), self._name)
+
+    def list(self, path: str, **query: str | int) -> list[JsonObject]:
+        found = self.ask("GET", path, query=query)
+        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+            raise _unreadable(self._name)
+        return found
+
+    def post(self, path: str, body: JsonObject) -> JsonObject:
+        return _as_object(self.ask("POST", path, body=body), self._name)
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str | int] | None = None,
+        body: JsonObject | None = None,
+    ) -> object:
+        """Return the decoded response. Raises SourceFailure."""
+        deadlines.check()
+        url = f"{self._base}{path}" + (f"?{urlencode(query)}" if query else "")
+        headers = self._headers | ({"Content-Type": "application/json"} if body is not None else {})
+        content = msgspec.json.encode(body) if body is not None else None
+        try:
+            answer = self._fetcher.fetch(url, method, headers, content, _ANSWER)
+        except FetchNotAllowed as error:
+            raise SourceFailure("misconfigured", error.message) from None
+        except FetchError as error:
+            raise SourceFailure("upstream_unavailable", error.message) from None
+        if answer.status != 200:
+            raise _failure(self._name, answer.status, answer.headers)
+        try:
+            found: object = msgspec.json.decode(answer.body)
+            return found
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise _unreadable(self._name) from None
+
+
+class ListGuard:
+    """Guard against a list that never ends, or that returns to a page that was already read."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._seen: set[str] = set()
+
+    def check(self, place: str) -> None:
+        """Check the cursor of the next page. Raises SourceFailure."""
+        if place in self._seen or len(self._seen) >= _LONGEST_LIST:
+            raise SourceFailure("upstream_unavailable", f"{self._name} returned a list that doesn't end.")
+        self._seen.add(place)
+
+
+def _failure(name: str, status: int, headers: Mapping[str, str]) -> SourceFailure:
+    reason: FailureReason = "unknown"
+    if status == 429 or (status == 403 and headers.get("x-ratelimit-remaining") == "0"):
+        reason, text = "rate_limited", f"{name} limits the number of requests. The next sync continues."
+    elif status in (401, 403):
+        reason = "authentication"
+        text = (
+            f"{name} refuses the credentials, or they don't have permission to read this (status {status})."
+        )
+    elif status in (400, 404, 410, 422):
+        reason, text = (
+            "misconfigured",
+            f"{name} doesn't find this source (status {status}). Check the settings.",
+        )
+    elif status >= 500:
+        reason, text = (
+            "upstream_unavailable",
+            f"{name} has a problem (status {status}). The next sync continues.",
+        )
+    else:
+        text = f"{name} responded with status {status}."
+    return SourceFailure(reason, text)
+
+
+def _unreadable(name: str) -> SourceFailure:
+    return SourceFailure("upstream_unavailable", f"{name} returned a response that can't be read.")
+
+
+def _as_object(found: object, name: str) -> JsonObject:
+    if not isinstance(found, dict):
+        raise _unreadable(name)
+    return found
+
+
+def read_text(value: object) -> str:
+    """Return a value of a response if it is a text, or an empty text."""
+    return value if isinstance(value, str) else ""
+
+
+def read_list(value: object) -> list[JsonObject]:
+    """Return the objects of a list in a response."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def text_of_html(html: str) -> str:
+    """Return the text of a fragment of HTML, with a line for each block."""
+    tree = parse_html(html)
+    if tree is None:
+        return ""
+    for element in tree.iter("br", "p", "div", "li", "tr"):
+        element.tail = f"\n{element.tail or ''}"
+    etree.strip_elements(tree, "script", "style", with_tail=False)
+    lines = (" ".join(line.split()) for line in "".join(tree.itertext()).splitlines())
+    return "\n".join(line for line in lines if line)

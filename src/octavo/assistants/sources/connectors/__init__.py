@@ -1,0 +1,1 @@
+"""Connectors: kinds of sources, each in its own module."""

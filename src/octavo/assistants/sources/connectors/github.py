@@ -1,0 +1,174 @@
+"""Issues and discussions of a repository on GitHub as records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from octavo.core.json_types import JsonObject
+from octavo.kit.clock import milliseconds
+from octavo.kit.net.fetch import Fetcher
+
+from ..client import ListGuard, SourceApi, read_list, read_text
+from ..types import SourceBatch, SourceFailure, SourceRecord, SourceSetup
+
+BASE = "https://api.github.com"
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+\Z", re.A)
+_DISCUSSIONS = """query($owner: String!, $name: String!, $count: Int!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    discussions(first: $count, after: $after, orderBy: {field: UPDATED_AT, direction: DESC}) {
+      pageInfo { hasNextPage endCursor }
+      nodes {
+        number title body url createdAt updatedAt category { name } answer { body } labels(first: 20) { nodes { name } }
+      }
+    }
+  }
+}"""
+
+
+class _GitHub:
+    fields: tuple[str, ...] = ("repository", "token")
+    secrets: tuple[str, ...] = ("token",)
+    complete = False
+
+    def __init__(self, fetcher: Fetcher) -> None:
+        self._fetcher = fetcher
+
+    def _api(self, setup: SourceSetup) -> SourceApi:
+        if not _REPOSITORY.match(setup.values["repository"]):
+            raise SourceFailure(
+                "misconfigured", "The repository must be an owner and a name, such as acme/docs."
+            )
+        headers = {"Authorization": f"Bearer {setup.values['token']}", "X-GitHub-Api-Version": "2022-11-28"}
+        return SourceApi("GitHub", BASE, self._fetcher, headers)
+
+
+class GitHubIssues(_GitHub):
+    """Connector for issues, without pull requests. The cursor is the time of the last change."""
+
+    name = "builtin:github-issues"
+
+    def test(self, setup: SourceSetup) -> None:
+        self._api(setup).list(f"/repos/{setup.values['repository']}/issues", per_page=1)
+
+    def read(self, setup: SourceSetup) -> Iterator[SourceBatch]:
+        api, guard = self._api(setup), ListGuard("GitHub")
+        since = setup.cursor
+        while True:
+            guard.check(since)
+            query = {"since": since} if since else {}
+            latest = since
+            for page in range(1, 11):
+                found = api.list(
+                    f"/repos/{setup.values['repository']}/issues",
+                    state="all",
+                    sort="updated",
+                    direction="asc",
+                    per_page=100,
+                    page=page,
+                    **query,
+                )
+                latest = max([latest, *(read_text(each.get("updated_at")) for each in found)])
+                # The list moves while issues change, so the cursor only advances after its pages.
+                yield SourceBatch(
+                    [_issue(each) for each in found if "pull_request" not in each],
+                    latest if len(found) < 100 else since,
+                )
+                if len(found) < 100:
+                    return
+            if latest == since:
+                # More issues than ten pages have the same time.
+                raise SourceFailure("upstream_unavailable", "GitHub returned a list that doesn't end.")
+            since = latest
+
+
+class GitHubDiscussions(_GitHub):
+    """Connector for discussions. The cursor is the time of the last change."""
+
+    name = "builtin:github-discussions"
+
+    def test(self, setup: SourceSetup) -> None:
+        self._ask(self._api(setup), setup, 1, None)
+
+    def read(self, setup: SourceSetup) -> Iterator[SourceBatch]:
+        api, guard = self._api(setup), ListGuard("GitHub")
+        after: str | None = None
+        latest = setup.cursor
+        while True:
+            found = self._ask(api, setup, 50, after)
+            nodes = read_list(found.get("nodes"))
+            times = [read_text(each.get("updatedAt")) for each in nodes]
+            latest = max([latest, *times])
+            info = found.get("pageInfo")
+            more = isinstance(info, dict) and info.get("hasNextPage") is True
+            after = read_text(info.get("endCursor")) if isinstance(info, dict) else ""
+            is_last = not more or any(time <= setup.cursor for time in times)
+            # The newest come first, so the cursor only advances once all are read.
+            yield SourceBatch([_discussion(each) for each in nodes], latest if is_last else setup.cursor)
+            if is_last:
+                return
+            guard.check(after)
+
+    def _ask(self, api: SourceApi, setup: SourceSetup, count: int, after: str | None) -> JsonObject:
+        owner, name = setup.values["repository"].split("/")
+        variables = {"owner": owner, "name": name, "count": count, "after": after}
+        answer = api.post("/graphql", {"query": _DISCUSSIONS, "variables": variables})
+        data = answer.get("data")
+        repository = data.get("repository") if isinstance(data, dict) else None
+        found = repository.get("discussions") if isinstance(repository, dict) else None
+        if not isinstance(found, dict):
+            errors = read_list(answer.get("errors"))
+            kind = read_text(errors[0].get("type")) if errors else ""
+            if kind == "RATE_LIMITED":
+                raise SourceFailure(
+                    "rate_limited", "GitHub limits the number of requests. The next sync continues."
+                )
+            reason = (
+                read_text(errors[0].get("message"))[:300] if errors else "The repository has no discussions."
+            )
+            raise SourceFailure("misconfigured", f"GitHub: {reason}")
+        return found
+
+
+def _issue(found: JsonObject) -> SourceRecord:
+    labels = ", ".join(read_text(label.get("name")) for label in read_list(found.get("labels")))
+    return SourceRecord(
+        id=str(found.get("number", "")),
+        type="ticket",
+        title=read_text(found.get("title")),
+        body=read_text(found.get("body")),
+        url=read_text(found.get("html_url")) or None,
+        created_at=read_time(found.get("created_at")),
+        metadata={"state": read_text(found.get("state")), "labels": labels},
+    )
+
+
+def _discussion(found: JsonObject) -> SourceRecord:
+    category, answer, labels = found.get("category"), found.get("answer"), found.get("labels")
+    names = [
+        read_text(each.get("name"))
+        for each in read_list(labels.get("nodes") if isinstance(labels, dict) else [])
+    ]
+    parts = [read_text(found.get("body")), read_text(answer.get("body")) if isinstance(answer, dict) else ""]
+    return SourceRecord(
+        id=str(found.get("number", "")),
+        type="ticket",
+        title=read_text(found.get("title")),
+        body="\n\n".join(part for part in parts if part),
+        url=read_text(found.get("url")) or None,
+        created_at=read_time(found.get("createdAt")),
+        metadata={
+            "category": read_text(category.get("name")) if isinstance(category, dict) else "",
+            "answered": "yes" if isinstance(answer, dict) else "no",
+            "labels": ", ".join(names),
+        },
+    )
+
+
+def read_time(value: object) -> int | None:
+    """Return a time of a response in milliseconds, or None if it isn't one."""
+    try:
+        return milliseconds(datetime.fromisoformat(read_text(value)))
+    except ValueError:
+        return None

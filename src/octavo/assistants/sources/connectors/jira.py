@@ -1,0 +1,94 @@
+"""Issues of Jira Cloud as records."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+
+from octavo.core.json_types import JsonObject
+from octavo.kit.net.fetch import Fetcher
+
+from ..client import ListGuard, SourceApi, read_list, read_text
+from ..types import SourceBatch, SourceRecord, SourceSetup
+from .github import read_time
+
+_FIELDS = "summary,description,status,labels,created,updated"
+_BLOCKS = frozenset({"paragraph", "heading", "listItem", "codeBlock", "blockquote", "tableRow", "hardBreak"})
+
+
+class Jira:
+    """Connector for issues. The cursor is the day of the last change, because queries use the time zone of a person."""
+
+    name = "builtin:jira"
+    fields: tuple[str, ...] = ("base_url", "api_email", "api_token")
+    secrets: tuple[str, ...] = ("api_token",)
+    complete = False
+
+    def __init__(self, fetcher: Fetcher) -> None:
+        self._fetcher = fetcher
+
+    def test(self, setup: SourceSetup) -> None:
+        self._api(setup).get("/rest/api/3/myself")
+
+    def read(self, setup: SourceSetup) -> Iterator[SourceBatch]:
+        api, guard, token, latest = self._api(setup), ListGuard("Jira"), "", setup.cursor
+        where = f'updated >= "{setup.cursor}"' if setup.cursor else 'updated >= "1970-01-02"'
+        while True:
+            guard.check(token)
+            query = {"jql": f"{where} ORDER BY updated ASC", "fields": _FIELDS, "maxResults": "100"}
+            found = api.get("/rest/api/3/search/jql", **query, **({"nextPageToken": token} if token else {}))
+            issues = read_list(found.get("issues"))
+            days = [read_text(_fields(each).get("updated"))[:10] for each in issues]
+            latest = max([latest, *days])
+            token = read_text(found.get("nextPageToken"))
+            base = setup.values["base_url"].rstrip("/")
+            yield SourceBatch([_issue(each, base) for each in issues], setup.cursor if token else latest)
+            if not token:
+                return
+
+    def _api(self, setup: SourceSetup) -> SourceApi:
+        login = f"{setup.values['api_email']}:{setup.values['api_token']}".encode()
+        headers = {"Authorization": f"Basic {base64.b64encode(login).decode()}"}
+        return SourceApi("Jira", setup.values["base_url"], self._fetcher, headers)
+
+
+def _fields(found: JsonObject) -> JsonObject:
+    fields = found.get("fields")
+    return fields if isinstance(fields, dict) else {}
+
+
+def _issue(found: JsonObject, base: str) -> SourceRecord:
+    fields, key = _fields(found), read_text(found.get("key"))
+    status, labels = fields.get("status"), fields.get("labels")
+    names = [label for label in labels if isinstance(label, str)] if isinstance(labels, list) else []
+    return SourceRecord(
+        id=key or str(found.get("id", "")),
+        type="ticket",
+        title=read_text(fields.get("summary")),
+        body=_text_of(fields.get("description")),
+        url=f"{base}/browse/{key}" if key else None,
+        created_at=read_time(fields.get("created")),
+        metadata={
+            "status": read_text(status.get("name")) if isinstance(status, dict) else "",
+            "labels": ", ".join(names),
+        },
+    )
+
+
+def _text_of(document: object) -> str:
+    """Return the text of a document of Jira, with a line for each block."""
+    if isinstance(document, str):
+        return document
+    parts: list[str] = []
+    stack = [document]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list):
+            stack.extend(reversed(node))
+        elif isinstance(node, dict):
+            if node.get("type") in _BLOCKS:
+                parts.append("\n")
+            parts.append(read_text(node.get("text")))
+            stack.append(node.get("content"))
+    lines = (line.strip() for line in "".join(parts).splitlines())
+    return "\n".join(line for line in lines if line)

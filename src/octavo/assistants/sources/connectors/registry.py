@@ -1,0 +1,34 @@
+"""Table of the connectors of this server."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from octavo.kit.context import Context
+from octavo.kit.net.fetch import Fetcher
+
+from ..types import Connector
+from .github import GitHubDiscussions, GitHubIssues
+from .intercom import Intercom
+from .jira import Jira
+from .website import Website
+from .zendesk import Zendesk
+
+PushedName = Literal["builtin:api", "builtin:email"]
+PUSHED: tuple[PushedName, ...] = get_args(PushedName)
+"""Sources that send their records, so that nothing is fetched from them."""
+_CONNECTORS = (Website, GitHubIssues, GitHubDiscussions, Zendesk, Intercom, Jira)
+PULLED = tuple(kind.name for kind in _CONNECTORS)
+"""Sources that records are fetched from."""
+
+
+def find_connector(context: Context, name: str) -> Connector | None:
+    """Return the connector with a name, or None for sources that send their records."""
+    fetcher = Fetcher(context.settings.allow_private_fetch)
+    return next((kind(fetcher) for kind in _CONNECTORS if kind.name == name), None)
+
+
+def list_fields(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of the settings of a connector, and which of them are secret."""
+    kind = next((kind for kind in _CONNECTORS if kind.name == name), None)
+    return (kind.fields, kind.secrets) if kind is not None else ((), ())

@@ -1,0 +1,29 @@
+"""Filters of connections: words that a record must or must not contain."""
+
+from __future__ import annotations
+
+from octavo.core.sentences import content_words
+
+from .types import SourceRecord
+
+
+def matches(filter: str | None, record: SourceRecord) -> bool:
+    """Return whether a record contains all words of a filter, and none that start with a minus sign.
+
+    >>> record = SourceRecord(id="1", type="ticket", title="Refund", body="", metadata={"labels": "billing, open"})
+    >>> matches("refund billing", record), matches("refund -billing", record), matches("refu", record)
+    (True, False, False)
+    """
+    if not filter or not filter.strip():
+        return True
+    values = [value for value in record.metadata.values() if isinstance(value, str)]
+    text = "\n".join([record.title, record.description or "", record.body, *values])
+    words = set(_words(text))
+    return all(
+        not words.intersection(_words(word[1:])) if word.startswith("-") else words.issuperset(_words(word))
+        for word in filter.split()
+    )
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in content_words(text)]

@@ -1,0 +1,100 @@
+"""Values shared by sources of context and their connectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from octavo.core.sentences import shorten
+
+RecordType = Literal["ticket", "document"]
+ConnectionStatus = Literal["pending", "syncing", "succeeded", "failed"]
+FailureReason = Literal["authentication", "misconfigured", "rate_limited", "upstream_unavailable", "unknown"]
+MAX_RECORDS = 100_000
+"""Maximum number of records of a site."""
+MAX_BODY = 100_000
+HIDDEN = "••••••••"
+"""Form of secrets in responses."""
+_TITLE, _DESCRIPTION, _URL = 256, 512, 2048
+
+
+class SourceFailure(Exception):
+    """Raised if a source can't be read, with the reason and a message for people."""
+
+    def __init__(self, reason: FailureReason, message: str) -> None:
+        super().__init__(message)
+        self.reason: FailureReason = reason
+        self.message = message
+
+
+class SourceRecord(Struct, frozen=True, kw_only=True):
+    """Record of a source. ``id``: the ID there. ``body``: Markdown or plain text. ``created_at``: milliseconds;
+    None if unknown."""
+
+    id: str
+    type: RecordType
+    title: str
+    body: str
+    description: str | None = None
+    url: str | None = None
+    created_at: int | None = None
+    metadata: Mapping[str, str | int | float] = {}
+
+    def limited(self) -> SourceRecord:
+        """Return the record within the limits of every record, without characters that can't be stored."""
+        return SourceRecord(
+            id=_storable(self.id)[:255],
+            type=self.type,
+            title=shorten(" ".join(_storable(self.title).split()), _TITLE) or "Untitled",
+            body=_storable(self.body)[:MAX_BODY],
+            description=shorten(_storable(self.description), _DESCRIPTION) if self.description else None,
+            url=self.url
+            if self.url is not None and len(self.url) <= _URL and self.url.isprintable()
+            else None,
+            created_at=self.created_at,
+            metadata={
+                _storable(name)[:100]: _storable(value)[:2000] if isinstance(value, str) else value
+                for name, value in list(self.metadata.items())[:100]
+            },
+        )
+
+
+def _storable(text: str) -> str:
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+class SourceBatch(Struct, frozen=True):
+    """Part of a sync. ``cursor``: where the sync continues after it, which is stored with its records."""
+
+    records: Sequence[SourceRecord]
+    cursor: str
+
+
+class SourceSetup(Struct, frozen=True):
+    """Settings of a connection, with its secrets. ``cursor``: where the sync continues; empty for the start.
+    ``tick``: the function to call during a long batch."""
+
+    values: Mapping[str, str]
+    cursor: str = ""
+    tick: Callable[[], None] = lambda: None
+
+
+class Connector(Protocol):
+    """Kind of source. Its functions raise SourceFailure.
+
+    ``fields`` are the names of its settings, and ``secrets`` those that are stored encrypted. ``complete``: whether a
+    sync reads all records, so that the others no longer exist.
+    """
+
+    name: str
+    fields: tuple[str, ...]
+    secrets: tuple[str, ...]
+    complete: bool
+
+    def test(self, setup: SourceSetup) -> None:
+        """Check that the source can be read."""
+
+    def read(self, setup: SourceSetup) -> Iterator[SourceBatch]:
+        """Yield the records that are new or changed since the cursor, oldest change first."""

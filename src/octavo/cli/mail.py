@@ -1,0 +1,38 @@
+"""Command that receives email."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from octavo.cli.commands import DONE, command, option
+from octavo.cli.opening import opened
+from octavo.cli.output import show, warn
+from octavo.kit.texts import counted
+
+_WRONG_DATA, _NO_USER = 65, 67
+"""Exit codes of ``sysexits.h``, with which mail servers return a message to its sender."""
+
+
+@command(
+    "receive-mail",
+    option("recipients", nargs="*", metavar="ADDRESS", help="recipient (default: those of the message)"),
+)
+def receive_mail(options: argparse.Namespace) -> int:
+    """Store an email from standard input as a record of the sources that it is addressed to. Exits with 67 for an
+    unknown recipient, and with 65 for a message of more than 25 MB."""
+    from octavo.assistants.sources.mail import MAX_MESSAGE, UnknownRecipient
+    from octavo.assistants.sources.mail import receive_mail as receive
+
+    data = sys.stdin.buffer.read(MAX_MESSAGE + 1)
+    if len(data) > MAX_MESSAGE:
+        warn("The message is larger than 25 MB.")
+        return _WRONG_DATA
+    try:
+        with opened(options) as context:
+            count = receive(context, data, options.recipients)
+    except UnknownRecipient as error:
+        warn(f"No source receives email at this address: {error}")
+        return _NO_USER
+    show(options, {"sources": count}, f"Stored in {counted(count, 'source')}")
+    return DONE

@@ -1,0 +1,66 @@
+"""A server that answers like the API of a service, from recorded responses."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+Answer = Callable[[str, dict[str, str], Any], Any]
+
+
+class Service:
+    """``answer``: the function that returns the response to a path, its query, and its body. ``status`` and
+    ``headers``: those of all responses. ``hangs``: whether responses never end."""
+
+    def __init__(self) -> None:
+        self.answer: Answer = lambda path, query, body: {}
+        self.status, self.headers, self.hangs = 200, {}, threading.Event()
+        self.asked: list[tuple[str, dict[str, str]]] = []
+        self.authorization: set[str | None] = set()
+        self.url = self.host = ""
+
+
+@contextmanager
+def serving() -> Iterator[Service]:
+    service = Service()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            parts = urlsplit(self.path)
+            query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+            length = int(self.headers.get("content-length") or 0)
+            body = json.loads(self.rfile.read(length)) if length else None
+            service.asked.append((parts.path, query))
+            service.authorization.add(self.headers.get("authorization"))
+            found = service.answer(parts.path, query, body)
+            data = found if isinstance(found, bytes) else json.dumps(found).encode()
+            self.send_response(service.status)
+            for name, value in service.headers.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(data) + service.hangs.is_set()))
+            self.end_headers()
+            self.wfile.write(data)
+            while service.hangs.is_set():
+                service.hangs.wait(0.02)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    service.host = f"127.0.0.1:{server.server_port}"
+    service.url = f"http://{service.host}"
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield service
+    finally:
+        service.hangs.clear()
+        server.shutdown()
+        server.server_close()
