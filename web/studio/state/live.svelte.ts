@@ -94,6 +94,7 @@ class Live {
   #listeners = new Set<Listener>();
   #made = new Set<string>();
   #making = 0;
+  #isFollowing = false;
 
   constructor() {
     document.addEventListener("visibilitychange", () => {
@@ -114,6 +115,7 @@ class Live {
   /** Subscribe to the events of this space. */
   follow(space: string | undefined): void {
     if (this.#source && space === this.#space) return;
+    this.#isFollowing = true;
     this.#space = space;
     this.#reopen();
   }
@@ -161,7 +163,8 @@ class Live {
 
   #open(): void {
     clearTimeout(this.#again);
-    if (this.#source || document.visibilityState === "hidden") return;
+    // Until a screen is shown, the space isn't known.
+    if (!this.#isFollowing || this.#source || document.visibilityState === "hidden") return;
     const query = new URLSearchParams();
     if (this.#space) query.set("space", this.#space);
     if (this.#page) query.set("live", this.#page);
@@ -340,7 +343,7 @@ class Presence {
   }
 
   #moved(news: News): void {
-    this.#moves += 1;
+    if (news.clientId !== this.#client) this.#moves += 1;
     const others = this.visitors.filter((one) =>
       one.client !== news.clientId || one.user.id !== news.user?.id
     );
