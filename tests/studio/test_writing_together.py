@@ -529,6 +529,37 @@ def test_letters_and_carets_appear_on_the_other_screen_immediately(desk: Desk) -
     assert block.evaluate("(block) => getComputedStyle(block).contentVisibility") == "visible"
 
 
+_MOVE_AT_NEWS = """() => {
+    const parse = JSON.parse;
+    JSON.parse = (text, ...rest) => {
+      const found = parse(text, ...rest);
+      if (found?.kind === 'steps') {
+        JSON.parse = parse;
+        const texts = document.createTreeWalker(document.querySelector('.ProseMirror p'), NodeFilter.SHOW_TEXT);
+        getSelection().collapse(texts.nextNode(), 5);
+        window.moved = true;
+      }
+      return found;
+    };
+}"""
+"""Move the caret behind the first word at the moment steps of another window arrive. The browser announces this only
+after the editor has applied them."""
+
+
+@pytest.mark.sqlite_first
+def test_a_caret_that_moves_while_text_of_others_arrives_stays(desk: Desk) -> None:
+    first, second = desk.windows
+    first.select(0, 23, 23)
+    first.run(_MOVE_AT_NEWS)
+    second.select(1, 7, 7)
+    second.type("!")
+    until(lambda: first.run("() => window.moved === true"))
+    until(lambda: first.blocks()[1] == "Heading! here")
+    first.press("Backspace")
+    first.type("k")
+    assert first.blocks()[0] == "Wordk that stand first."
+
+
 @pytest.mark.sqlite_first
 def test_undo_only_reverts_own_text(desk: Desk) -> None:
     first, second = desk.windows
