@@ -47,10 +47,12 @@ NOTHING_BEYOND = {
         "uninstallGitSyncInstallation",
         "deleteSiteChannelById",
         "deleteSiteContextConnectionById",
+        "deleteSiteTopicFindings",
         "deleteOrganizationAgentConversation",
         "deleteChangeRequestConversation",
     },
     "a connection without a repository": {"installGitSyncProviderOnTarget"},
+    "how a topic is used": {"updateSiteTopicById"},
     "names of conversations": {
         "provisionOrganizationAgentConversation",
         "updateOrganizationAgentConversation",

@@ -241,7 +241,7 @@ def test_copies_have_variants_and_lost_ones_are_recreated(space: Space) -> None:
         tx.run("DELETE FROM images WHERE space_id = :id", id=space.id)
         tx.run("DELETE FROM image_variants WHERE space_id = :id", id=space.id)
     with space.context.db.read() as tx:
-        assert check_derived(tx, space.id, ()) == ["images: variants of 1 images are missing"]
+        assert check_derived(tx, space.id, ()) == ["images: variants of 1 image missing"]
     rebuild_derived(space.context.db, space.id, ())
     note_images(space.context, space.id)
     # The same file isn't scaled again in another space.

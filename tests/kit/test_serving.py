@@ -320,7 +320,8 @@ def test_connections_close_after_their_response_during_a_handover() -> None:
     run(test)
 
 
-def test_a_used_port_is_an_error() -> None:
+def test_a_used_port_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("octavo.kit.http.serving._GIVEN_UP", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as bound:
         port = bound.getsockname()[1]
         with pytest.raises(OSError, match="in use"):

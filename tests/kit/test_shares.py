@@ -267,6 +267,7 @@ OTHERS = {
     "operations/admin/site_checks.py": "a command, which nobody shares",
     "kit/scheduling/shares.py": "the pools themselves",
     "kit/work/worker.py": "runs what has a place in a group",
+    "assistants/findings/outbound.py": "one job that checks links of all organizations, four hosts at a time",
     "kit/work/hub.py": "one thread, which tells all listeners",
     "kit/net/fetch.py": "look-ups of names, which nothing can stop",
     "content/live/group_commit.py": "one thread, which commits what all writers send",

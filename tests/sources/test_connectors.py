@@ -273,6 +273,16 @@ def test_failed_syncs_keep_their_records_and_hanging_ones_end(
     assert service.authorization == {f"Bearer {TOKEN}"} and "since" not in service.asked[-1][1]
 
 
+def test_a_hidden_secret_is_never_sent_to_another_server(connected: Connected) -> None:
+    connected.add("builtin:jira", baseUrl=connected.service.url, apiEmail="a@b.test", apiToken=TOKEN)
+    path = f"{connected.path}/{connected.id}"
+    hidden = connected.world.get("admin", path)["setupSettings"]
+    refused = connected.world.call(
+        "admin", "PATCH", path, json={"setupSettings": {**hidden, "baseUrl": "https://jira.attacker.test"}}
+    )
+    assert refused.status_code == 400 and "enter the secrets" in refused.text
+
+
 def test_lists_that_never_end_are_refused(connected: Connected) -> None:
     connected.service.answer = lambda path, query, body: [issue(1)] * 100
     connected.add("builtin:github-issues", repository="acme/docs", token=TOKEN)

@@ -1,14 +1,21 @@
-"""No screen breaks a rule of WCAG 2.2 AA that a machine can see: axe-core, both themes, desktop and phone; and a
-narrow window never scrolls sideways."""
+"""No screen breaks a rule of WCAG 2.2 AA that a machine can see: axe-core, both themes, desktop and phone; a narrow
+window never scrolls sideways; and no two controls of one part of a screen share a name."""
 
 from __future__ import annotations
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from .test_names import find_twins
+
 pytestmark = pytest.mark.slow
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+OPTIONS = {
+    "runOnly": {"type": "tag", "values": RULES},
+    # Experimental rules are off by default.
+    "rules": {"label-content-name-mismatch": {"enabled": True}},
+}
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -147,6 +154,8 @@ def test_screens_follow_accessibility_rules(app, screens, name, size, scheme):
     page.locator("main h1").first.wait_for()
     page.wait_for_load_state("networkidle")
     check(page)
+    if size is WIDE and scheme == "light":
+        assert find_twins(page) == {}
     assert page.evaluate_handle("document.documentElement.scrollWidth").json_value() <= size["width"]
     page.context.close()
 
@@ -171,5 +180,5 @@ def test_opened_parts_follow_accessibility_rules(app, screens, scheme):
 
 
 def check(page) -> None:
-    found = Axe().run(page, options={"runOnly": RULES}).response["violations"]
+    found = Axe().run(page, options=OPTIONS).response["violations"]
     assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found] == []

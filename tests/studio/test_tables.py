@@ -49,10 +49,13 @@ class Sheet:
         page.wait_for_timeout(400)
         return page
 
+    def read(self) -> str:
+        """Return the saved file."""
+        return str(self.app.call("GET", self.content)["markdown"])
+
     def rows(self) -> list[list[str]]:
         """Return the cells of the first table of the saved file, the header row first."""
-        markdown = str(self.app.call("GET", self.content)["markdown"])
-        lines = [line for line in markdown.splitlines() if line.startswith("|")]
+        lines = [line for line in self.read().splitlines() if line.startswith("|")]
         cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
         return [row for row in cells if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
 
@@ -223,4 +226,38 @@ def test_3000_rows_are_pasted_selected_and_cleared(app):
         [["Name", "Size", "", ""], ["one", "1", "", ""], ["two", "2", "", ""], ["three", "3", "", ""]]
         + [["", "", "", ""]] * 2999
     )
+    page.context.close()
+
+
+MERGED = """# Page
+
+<table><thead><tr><th>Env</th><th colspan="2">Where</th></tr></thead><tbody><tr><td>S</td><td>r</td>\
+<td rowspan="2">A</td></tr><tr><td>T</td><td>m</td></tr><tr><td>x</td><td>y</td><td>z</td></tr></tbody></table>
+"""
+
+
+def test_merged_cells_are_shown_split_and_merged(app):
+    sheet = Sheet(app, MERGED, "Merged cells")
+
+    def saved(wanted: str) -> None:
+        end = time.monotonic() + PATIENCE
+        while wanted not in sheet.read() and time.monotonic() < end:
+            time.sleep(0.1)
+        assert wanted in sheet.read()
+
+    page = sheet.open()
+    expect(_cell(page, "A")).to_have_attribute("rowspan", "2")
+    expect(page.locator("td:visible, th:visible")).to_have_count(10)
+    _drag(page, "x", "y")
+    bar = page.get_by_role("toolbar", name="Cells")
+    bar.get_by_role("button", name="Merge cells").click()
+    expect(page.locator("td[colspan='2']")).to_have_text("xy")
+    saved('<td colspan="2">')
+    assert '<td rowspan="2">A</td>' in sheet.read() and '<th colspan="2">Where</th>' in sheet.read()
+    _cell(page, "A").click()
+    expect(page.locator(".selected-cell")).to_have_count(0)
+    page.keyboard.press("Escape")
+    bar.get_by_role("button", name="Split cells").click()
+    saved("<td>A</td>")
+    expect(page.locator("td:visible, th:visible")).to_have_count(10)
     page.context.close()

@@ -673,6 +673,7 @@ def open_main(server: Server, desk: Desk, *windows: Window) -> None:
         window.open()
 
 
+@pytest.mark.sqlite_first
 def test_main_is_written_together_where_the_space_allows_it(desk: Desk, server: Server) -> None:
     first, second = desk.windows
     third = desk.open_window("second tab", 0)
@@ -741,6 +742,7 @@ def set_role(server: Server, desk: Desk, email: str, role: str) -> None:
     server.call("POST", f"/spaces/{desk.space}/permissions", {"role": role, "users": users})
 
 
+@pytest.mark.sqlite_first
 def test_text_that_its_author_can_no_longer_save_is_kept(desk: Desk, server: Server) -> None:
     first, second = desk.windows
     second.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -183,7 +183,8 @@ _BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 class _SourceLookup:
-    """Files of a source as its texts show them (``links.Lookup``); pages are never shown in their place."""
+    """Lookup of the files that texts of a source display, usually images (``links.Lookup``). It never resolves to
+    pages."""
 
     def __init__(self, files: Iterable[str]) -> None:
         self._files = frozenset(files)

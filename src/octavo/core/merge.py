@@ -116,13 +116,13 @@ class MergeResult(Struct):
 
 
 def changes_from(side: Mapping[str, T | None], merged: Mapping[str, T | None]) -> dict[str, T | None]:
-    """Return the entries to write over a side (its touched entries on top of base) to get the merged state."""
+    """Return the entries that must be written to a side to turn it into the merged state."""
     return {key: value for key, value in merged.items() if key not in side or side[key] != value}
 
 
 class Versions(Struct):
-    """Touched pages and items of one state. An entry of None is missing, as is an entry that ``base`` lacks;
-    a side without an entry did not touch it."""
+    """Pages and items that one state touched, by id; None for deleted ones. An id that ``base`` lacks didn't exist,
+    and a side that lacks it didn't touch it."""
 
     pages: Mapping[str, Page | None] = {}
     items: Mapping[str, Any] = {}

@@ -12,6 +12,8 @@ import {
   selectRows,
 } from "./cells.ts";
 import { readTabbed } from "./clipboard.ts";
+import { mergedCells } from "./grid.ts";
+import { mergeCells, splitCells } from "./mergedcells.ts";
 import {
   deleteColumns,
   duplicateColumns,
@@ -218,4 +220,24 @@ test("selected cells know the text selection that the browser has for them", () 
   expect(selection.holds(inside("one"), inside("four"))).toBe(true);
   expect(selection.holds(inside("one"), inside("two"))).toBe(false);
   expect(selection.holds(inside("four"), inside("four"))).toBe(false);
+});
+
+test("merged cells keep their content, and split again", () => {
+  const before = page(["A", "B", "C"], ["1", "2", "3"], ["4", "", "6"]);
+  const merged = run(choose(before, 1, 0, 2, 1), mergeCells);
+  expect(words(merged)).toEqual([["A", "B", "C"], ["1\n2\n4", "", "3"], ["", "", "6"]]);
+  expect(writeBlock(table(merged)).meta).toEqual({
+    attributes: { "colspan-r1c1": "2", "rowspan-r1c1": "2" },
+  });
+  // A cell in it stands for all of it, as long as the others are empty.
+  expect((choose(merged, 2, 1).selection as CellSelection).count).toBe(4);
+  expect([...mergedCells(table(merged))!.covered]).toEqual([4, 6, 7]);
+  const split = run(choose(merged, 1, 0), splitCells);
+  expect(mergedCells(table(split))).toBeUndefined();
+  expect(words(split)).toEqual(words(merged));
+  // The header is merged by itself.
+  expect(mergeCells(choose(before, 0, 0, 1, 0))).toBe(false);
+  const head = run(choose(before, 0, 1, 0, 2), mergeCells);
+  expect(words(head)[0]).toEqual(["A", "B C", ""]);
+  expect(writeBlock(table(head)).meta).toEqual({ attributes: { "colspan-c2": "2" } });
 });

@@ -17,7 +17,7 @@ import type { Mappable } from "prosemirror-transform";
 import type { EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";
-import { cellPosition, columnsOf, headless } from "./grid.ts";
+import { cellPosition, columnsOf, headless, mergedCells } from "./grid.ts";
 import {
   deleteColumns,
   deleteRows,
@@ -55,6 +55,26 @@ function around($cell: ResolvedPos): Around | undefined {
   };
 }
 
+/** Return a rectangle extended to the whole of merged cells that it touches. */
+function withMerged(table: Node, rectangle: Rectangle): Rectangle {
+  const merged = mergedCells(table);
+  if (!merged) return rectangle;
+  const columns = table.firstChild!.childCount;
+  let { top, bottom, left, right } = rectangle;
+  for (let before = 0, now = 1; before !== now;) {
+    before = now;
+    for (const [number, { across, down }] of merged.spans) {
+      const [row, column] = [Math.floor(number / columns), number % columns];
+      const [last, end] = [row + down - 1, column + across - 1];
+      if (row > bottom || last < top || column > right || end < left) continue;
+      [top, bottom] = [Math.min(top, row), Math.max(bottom, last)];
+      [left, right] = [Math.min(left, column), Math.max(right, end)];
+    }
+    now = (bottom - top + 1) * (right - left + 1);
+  }
+  return { top, bottom, left, right };
+}
+
 export class CellSelection extends Selection {
   readonly table: Node;
   /** The position of the table. */
@@ -64,12 +84,12 @@ export class CellSelection extends Selection {
   constructor(readonly $first: ResolvedPos, readonly $last: ResolvedPos) {
     const [one, other] = [around($first)!, around($last)!];
     const { table, position } = one;
-    const rectangle = {
+    const rectangle = withMerged(table, {
       top: Math.min(one.row, other.row),
       bottom: Math.max(one.row, other.row),
       left: Math.min(one.column, other.column),
       right: Math.max(one.column, other.column),
-    };
+    });
     const { doc } = { doc: $first.node(0) };
     const ranges: SelectionRange[] = [];
     let at = position + 1;

@@ -9,12 +9,13 @@ import { schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";
 import type { About } from "./base.ts";
 import { cellKeys, CellSelection, clearChosen, deleteChosenLines, selectColumns } from "./cells.ts";
-import { h, place } from "./dom.ts";
+import { h, place, set } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { openMenu } from "./menu.ts";
 import { chosen } from "./threadmarks.ts";
 import { cellPosition } from "./grid.ts";
 import { insertColumn } from "./tablecommands.ts";
+import { mergeCells, splitCells } from "./mergedcells.ts";
 import { rowItems } from "./tablemenus.ts";
 import { keyName, openColors } from "./toolbar.ts";
 import { words } from "./words.ts";
@@ -131,6 +132,7 @@ class CellBar {
     "aria-label": t("cells"),
     hidden: true,
   });
+  #merge: HTMLButtonElement;
   #count = h("span", { class: "cell-count", role: "status" });
   #timer: ReturnType<typeof setTimeout> | undefined;
   #shown: CellSelection | undefined;
@@ -146,6 +148,10 @@ class CellBar {
     );
     this.#button(words.color, "palette", (button) => openColors(view, button));
     this.#dom.append(h("span", { class: "bar" }));
+    this.#merge = this.#button("", "table-cells", () => {
+      if (!splitCells(this.view.state, this.view.dispatch)) mergeCells(this.view.state, this.view.dispatch);
+      this.view.focus();
+    });
     this.#button(t("clear"), "eraser", () => this.#run(clearChosen), "Del");
     const { comment } = options;
     if (comment) {
@@ -166,7 +172,12 @@ class CellBar {
     });
   }
 
-  #button(title: string, icon: string, run: (button: HTMLElement) => void, keys = ""): void {
+  #button(
+    title: string,
+    icon: string,
+    run: (button: HTMLElement) => void,
+    keys = "",
+  ): HTMLButtonElement {
     const button = h("button", {
       type: "button",
       title: keys ? `${title} (${keys})` : title,
@@ -175,6 +186,7 @@ class CellBar {
       onclick: () => run(button),
     }, drawIcon(icon));
     this.#dom.append(button);
+    return button;
   }
 
   #run(command: Command): void {
@@ -196,13 +208,17 @@ class CellBar {
     this.#timer = setTimeout(() => {
       if (!this.view.hasFocus() && !this.#dom.contains(document.activeElement)) return;
       this.#count.textContent = n("cellsSelected", cells.count);
+      const splits = splitCells(this.view.state);
+      this.#merge.hidden = !splits && !mergeCells(this.view.state);
+      const label = splits ? t("splitCells") : t("mergeCells");
+      set(this.#merge, { title: label, "aria-label": label });
       this.#dom.hidden = false;
       this.#place();
     }, DELAY);
   }
 
   #place(): void {
-    const chosen = [...this.view.dom.querySelectorAll(".selected-cell")];
+    const chosen = [...this.view.dom.querySelectorAll(".selected-cell:not([hidden])")];
     const boxes = [chosen[0], chosen.at(-1)].map((cell) => cell?.getBoundingClientRect());
     const [first, last] = boxes;
     if (!first || !last) return;
@@ -285,7 +301,7 @@ class CellBar {
       event.preventDefault();
       this.view.focus();
     } else if (step !== undefined) {
-      const all = [...this.#dom.querySelectorAll<HTMLElement>("button")];
+      const all = [...this.#dom.querySelectorAll<HTMLElement>("button:not([hidden])")];
       all[(all.indexOf(document.activeElement as HTMLElement) + step + all.length) % all.length]?.focus();
       event.preventDefault();
     }

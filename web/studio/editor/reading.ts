@@ -13,6 +13,7 @@ import { drawIcon } from "./icons.ts";
 import type { Lookup } from "./lookup.ts";
 import { aboutBlock, aboutRange, markOf, placesOf, type RemarkPlace, scrollTo } from "./quotes.ts";
 import type { Surroundings } from "./surroundings.ts";
+import { showMerged } from "./tables.ts";
 import { isRich, markViews, plainViews } from "./views.ts";
 import { viewWords as words } from "./viewwords.ts";
 
@@ -226,6 +227,7 @@ export class ReadingView {
     else if (inside) {
       const content = inside;
       node.forEach((child, offset) => content.append(this.#block(child, top, at + 1 + offset)));
+      if (node.type.name === "table") showMerged(node, content);
     }
     return dom;
   }

@@ -7,7 +7,7 @@ import { safeUrl } from "../document/drawing.ts";
 import { schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";
 import { withoutKeys } from "./blocks.ts";
-import { cellPosition, type Column, columnsOf, headless } from "./grid.ts";
+import { cellPosition, type Column, columnsOf, headless, mergedCells } from "./grid.ts";
 import { withKeys } from "./blockkeys.ts";
 
 /** The table around a position: its position, and the row and column. The header is row 0. */
@@ -488,6 +488,7 @@ export function goToCell(by: 1 | -1): Command {
     if (spot === undefined) return false;
     const width = spot.table.firstChild!.childCount;
     const hidden = headless(spot.table) ? 1 : 0;
+    const covered = mergedCells(spot.table)?.covered;
     for (let number = spot.row * width + spot.column + by;; number += by) {
       const row = Math.floor(number / width);
       if (row < hidden) return true;
@@ -496,7 +497,7 @@ export function goToCell(by: 1 | -1): Command {
       }
       const at = cellPosition(spot.table, spot.position, row, number % width);
       const cell = state.doc.nodeAt(at)!;
-      if (cell.type === schema.nodes.table_value) continue;
+      if (cell.type === schema.nodes.table_value || covered?.has(number)) continue;
       dispatch?.(into(state.tr, at + 1));
       return true;
     }

@@ -7,7 +7,7 @@ import { classes } from "../document/drawing.ts";
 import type { Data } from "../document/types.ts";
 import { h, set, sign } from "./dom.ts";
 import type { Position } from "./drawn.ts";
-import { type Column, columnsOf } from "./grid.ts";
+import { type Column, columnsOf, mergedCells, spanAttributes } from "./grid.ts";
 import { viewWords as words } from "./viewwords.ts";
 
 /** Code that only the editor needs. */
@@ -15,6 +15,18 @@ const commands = () => import("./tablemenus.ts");
 
 function viewOf(table: Node): Data {
   return ((table.attrs.data as Data).view ?? {}) as Data;
+}
+
+/** Show the merged cells of a table that isn't edited. `rows`: the element of its rows, the header first. */
+export function showMerged(table: Node, rows: HTMLElement): void {
+  const merged = mergedCells(table);
+  if (!merged) return;
+  const columns = table.firstChild!.childCount;
+  [...rows.children].forEach((row, number) =>
+    [...row.children].forEach((cell, column) =>
+      set(cell, spanAttributes(merged, number * columns + column) ?? {})
+    )
+  );
 }
 
 class TableView implements NodeView {

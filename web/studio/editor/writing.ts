@@ -18,6 +18,7 @@ import { beginnings, type Kept } from "./emptypage.ts";
 import { uniqueKeys } from "./blockkeys.ts";
 import { carets, nameOf, showCaret, tellCarets, whereIs } from "./carets.ts";
 import { cellTools } from "./celltools.ts";
+import { mergedCellsShown } from "./mergedcells.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
 import { editingPlugins } from "./editing.ts";
@@ -421,6 +422,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         }),
       ),
       cellTools(tools),
+      mergedCellsShown(),
       linkPreview(options.lookup),
       clipboard({
         readMarkdown: (text) => readMarkdown(space, text),

@@ -13,7 +13,6 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from protego import Protego
 
 from octavo.core.checks.faults import CheckedPage
 from octavo.core.url_parts import join_address, read_address
@@ -222,6 +221,8 @@ def _read_robots(fetcher: Fetcher, origin: str) -> Any:
         failed = _failed(error)
         # The links may still work if only this file is too large, or in a redirect loop.
         return failed if failed.is_network or failed.failure == "tls" or not failed.allowed else _UNKNOWN
+    from protego import Protego
+
     if answer.status >= 500:
         return _UNKNOWN  # As RFC 9309 requires, unreachable rules disallow everything.
     return Protego.parse(answer.body.decode("utf-8", "replace") if answer.status == 200 else "")

@@ -9,7 +9,6 @@ import msgspec
 from lxml import etree
 
 from octavo.core.json_types import JsonObject
-from octavo.interchange.readers.formats.html import parse_html
 from octavo.kit.net.fetch import Fetcher, FetchError, FetchNotAllowed, Limits
 from octavo.kit.scheduling import deadlines
 
@@ -126,6 +125,9 @@ def read_list(value: object) -> list[JsonObject]:
 
 def text_of_html(html: str) -> str:
     """Return the text of a fragment of HTML, with a line for each block."""
+    # The code of imports is only loaded when it is needed.
+    from octavo.interchange.readers.formats.html import parse_html
+
     tree = parse_html(html)
     if tree is None:
         return ""

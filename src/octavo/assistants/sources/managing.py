@@ -21,6 +21,9 @@ from .store import ConnectionRow, SourceUsage
 from .syncing import put_pushed, request_sync
 from .types import HIDDEN, SourceRecord
 
+_ADDRESSES = ("base_url", "subdomain", "url")
+"""Settings that name the server to which secrets are sent."""
+
 
 def create_source(
     context: Context,
@@ -60,7 +63,10 @@ def update_source(
     if usage is not UNSET:
         values["usage"] = store.encode_usage(usage)
     if setup is not UNSET:
-        shown, secrets = _split(before.connector, setup, store.open_secrets(sealer, before))
+        # People who can't read a secret must not have it sent to their own server.
+        is_same = all(setup.get(name) == before.setup.get(name) for name in _ADDRESSES)
+        previous = store.open_secrets(sealer, before) if is_same else {}
+        shown, secrets = _split(before.connector, setup, previous)
         values["setup"] = store.encode_setup(shown)
         values["secrets"] = store.seal_secrets(sealer, before.id, secrets)
     if filter is not UNSET:

@@ -131,9 +131,9 @@ class PreparedCommit(Struct, frozen=True):
 def prepare_commit(
     db: Database, state: State, changes: Changes, texts: Sequence[str], page_size: int
 ) -> Iterator[PreparedCommit]:
-    """Provide the input of one ``commit`` in the block. Many changes are written beforehand, with the sources
-    ``texts`` that they refer to. ``page_size``: the maximum size of a page in bytes. Raises the errors of
-    ``commit`` and ``write_before_revision``."""
+    """Prepare the input of one ``commit`` inside the ``with`` block. If there are many changes, they are written
+    beforehand, with the ``texts`` that they refer to. ``page_size``: the maximum size of a page in bytes. Raises the
+    errors of ``commit`` and ``write_before_revision``."""
     if len(changes) <= staging.MOST_AT_ONCE:
         yield PreparedCommit(texts, page_size)
         return

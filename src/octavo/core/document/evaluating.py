@@ -162,7 +162,8 @@ def _one_gap(before: str, after: str, *, first: bool) -> str:
 
 
 def _replaced(nodes: list[Block], change: Change, again: bool) -> tuple[list[Block], bool]:
-    """Return the nodes with everything inside them changed, and whether anything was."""
+    """Apply ``change`` to the nodes and everything inside them. Return the new nodes, and whether any of them changed.
+    ``again``: whether to apply it to the replacements, too."""
     holder = Fragment("", list(nodes))
     stack: list[Any] = [holder]
     changed = False

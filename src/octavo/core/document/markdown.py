@@ -297,8 +297,8 @@ def label_of(written: str) -> str:
 
 
 def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Parse a link definition into a token, so that definitions inside containers are kept too: only the gaps
-    between top-level blocks keep their text."""
+    """Parse a link definition into a token. The source between top-level blocks is kept as it is, but definitions
+    inside containers would be lost without a token."""
     if not reference(state, line, end, silent):
         return False
     if not silent:

@@ -185,7 +185,7 @@ def _likeness(token: str) -> str:
 
 
 class _Hunk(Struct):
-    """Difference: tokens of the old block's draft, and their replacements in the new one's."""
+    """Replacement of tokens ``low`` to ``high`` of the old draft with tokens ``begin`` to ``end`` of the new one."""
 
     low: int
     high: int

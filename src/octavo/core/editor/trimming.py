@@ -12,8 +12,8 @@ _BLANKS = " \t"
 
 
 def trimmed(block: JsonObject, before: JsonObject | None = None) -> JsonObject:
-    """Return a block without these spaces. ``before``: the last saved form of the block, in which texts with
-    such spaces keep them because they were not typed just now."""
+    """Return a block without leading and trailing spaces in its texts. ``before``: the last saved form of the block;
+    texts that already had such spaces keep them, because they weren't just typed."""
     kept = set(_with_blanks(before)) if before is not None else set()
     return _trim(block, kept)
 

@@ -143,7 +143,8 @@ def location_of(
 
 
 def location_at(visit: SiteVisit, path: str, form: DisplayContext) -> VisitorLocation:
-    """Return the location of an agent at a file of the whole site. ``path``: the path under its base."""
+    """Return the location to record when an agent requests a file of the whole site. ``path``: its path under the
+    base of the site."""
     return VisitorLocation(
         url=f"{visit.published}{path}"[:_URL],
         site_section=None,

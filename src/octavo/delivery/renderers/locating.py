@@ -213,7 +213,8 @@ def _content(
 
 
 def _is_complete(space: SpaceVisit) -> bool:
-    """Return whether every longer path is a page of this space."""
+    """Return whether every path under the requested one belongs to this space, and not to another section or
+    variant."""
     if space.rest:
         return True
     outline = space.visit.outline

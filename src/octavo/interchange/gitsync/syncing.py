@@ -472,7 +472,8 @@ class Sync(SyncRun[SyncRow]):
             record_git_commit(tx, made.revision_id, self._about(copy, commit, own=True))
 
     def _keeps(self, found: Differing | None) -> bool:
-        """Return whether the differences stay until a commit is necessary."""
+        """Return whether to leave the differences uncommitted for now, which applies only when syncing from the
+        repository."""
         return self.row.direction == "import" and found is not None
 
     # --- the commit -----------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def open_archive(where: str, stack: ExitStack, whole: bool = False) -> Source:
             source.problem(
                 printable(path),
                 "unknown_compression",
-                "skipped: only stored and deflated files are supported",
+                "skipped: unsupported compression. Create the .zip again with standard (deflate) compression",
             )
         elif info.file_size > max(info.compress_size * MAX_RATIO, _SMALL):
             raise SourceError(

@@ -345,7 +345,11 @@ class _Version:
             except SourceError as error:
                 # Also skip it if access is refused: the image is on another server, which doesn't accept the token.
                 self.images[url] = url
-                self.raw.problem(url, "not_fetched", f"the link was kept with its old URL: {error}")
+                self.raw.problem(
+                    url,
+                    "not_fetched",
+                    f"the image couldn't be downloaded and keeps its original URL: {error}",
+                )
         return self.images[url] + rest
 
     def _add(self, path: str, text: str) -> None:

@@ -60,7 +60,7 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
     url, folder, ref = _split_git(where)
     parts = read_address(url)
     if parts is None:
-        raise SourceError("the URL isn't valid")
+        raise SourceError("the URL isn't valid. Enter the http or https URL of a Git repository")
     if not parts.host:
         raise SourceError("the URL has no host")
     plain = f"{parts.scheme}://{write_authority(parts.host, parts.port or None)}{parts.path}"

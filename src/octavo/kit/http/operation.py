@@ -481,9 +481,9 @@ class Script(Struct, frozen=True):
     """Script of an integration. It acts as an installation, which is a member of one organization, or as the
     integration itself, which is a member of none.
 
-    ``scopes``: the scopes of integrations. ``installation_id``: the id of the installation; None for the
-    integration itself, and ``user_id``, the installation's, is then empty. ``client``: the same as for a
-    person.
+    ``scopes``: the scopes of integrations. ``installation_id``: the id of the installation, or None for the
+    integration itself. ``user_id``: the user of the installation, empty for the integration itself. ``client``: as in
+    ``Person``.
     """
 
     integration_id: str

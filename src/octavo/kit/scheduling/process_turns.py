@@ -15,8 +15,8 @@ import threading
 
 
 class ProcessTurns:
-    """Turns of a process, used by one of its threads at a time. The system releases both locks when a process
-    ends."""
+    """Write lock shared by several processes, used by one thread of each process at a time. It consists of two file
+    locks, which the operating system releases when a process ends."""
 
     def __init__(self, path: str) -> None:
         """Create the turns. ``path``: the path of the database; the two locked files are in the same folder."""

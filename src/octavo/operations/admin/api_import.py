@@ -536,7 +536,7 @@ class _Edits:
                         "",
                         0,
                         "left_out",
-                        f"{kind}: changes of files, variables, and reusable content aren't imported",
+                        f"{kind}: changes to files, variables, and reusable content aren't imported",
                     )
                 )
         if not changed:

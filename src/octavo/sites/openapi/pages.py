@@ -486,8 +486,8 @@ def conventions_of(description: ApiDescription) -> Conventions:
 def _releases(
     tx: Transaction, newest: store.VersionRow, there: ComputeInput, grouping: str
 ) -> Iterator[Release]:
-    """Yield the versions up to this one with their changes, limited to as many as can be read in reasonable
-    time. ``grouping``: the groups of the operations, whose pages are those of the newest version."""
+    """Yield this version and earlier ones with their changes, as many as can be read in reasonable time.
+    ``grouping``: how operations are grouped into pages. Links lead to the pages of the newest version."""
     shown = load(tx, newest)
     read, version = 0, newest
     for before in store.list_versions_before(tx, newest, RELEASES):

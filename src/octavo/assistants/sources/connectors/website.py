@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from octavo.core.sources import SourceError
-from octavo.interchange.readers.scratch import TemporaryFiles
-from octavo.interchange.transfer.website import CrawlLimits, crawl
 from octavo.kit.net.fetch import Fetcher
+from octavo.kit.temporary import TemporaryFolder
 
 from ..types import SourceBatch, SourceFailure, SourceRecord, SourceSetup
 
-_LIMITS = CrawlLimits(pages=1_000, images=0, bytes=200 * 1024**2, seconds=600)
-_ONE = CrawlLimits(pages=1, images=0, bytes=20 * 1024**2, seconds=30)
+_MOST = 1_000
+"""Maximum number of pages."""
 _HEADING = re.compile(r"^# +(.+?) *#*$", re.M)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.S)
 _BATCH = 100
@@ -33,15 +31,20 @@ class Website:
         self._fetcher = fetcher
 
     def test(self, setup: SourceSetup) -> None:
-        self._crawl(setup, _ONE)
+        self._crawl(setup, 1)
 
     def read(self, setup: SourceSetup) -> Iterator[SourceBatch]:
-        records = self._crawl(setup, _LIMITS)
+        records = self._crawl(setup, _MOST)
         for start in range(0, len(records), _BATCH):
             yield SourceBatch(records[start : start + _BATCH], "")
 
-    def _crawl(self, setup: SourceSetup, limits: CrawlLimits) -> list[SourceRecord]:
-        with tempfile.TemporaryDirectory(prefix="octavo-source-") as folder:
+    def _crawl(self, setup: SourceSetup, pages: int) -> list[SourceRecord]:
+        # The code of imports is only loaded when it is needed.
+        from octavo.interchange.readers.scratch import TemporaryFiles
+        from octavo.interchange.transfer.website import CrawlLimits, crawl
+
+        limits = CrawlLimits(pages=pages, images=0, bytes=200 * 1024**2, seconds=600)
+        with TemporaryFolder("source") as folder:
             try:
                 found = crawl(
                     setup.values["url"], self._fetcher, TemporaryFiles(Path(folder)), setup.tick, limits
