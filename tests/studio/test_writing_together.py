@@ -529,6 +529,44 @@ def test_letters_and_carets_appear_on_the_other_screen_immediately(desk: Desk) -
     assert block.evaluate("(block) => getComputedStyle(block).contentVisibility") == "visible"
 
 
+_MOVE_AT_NEWS = """(expected) => {
+    const parse = JSON.parse;
+    JSON.parse = (text, ...rest) => {
+      const found = parse(text, ...rest);
+      if (found?.kind && text.includes(expected)) {
+        JSON.parse = parse;
+        const texts = document.createTreeWalker(document.querySelector('.ProseMirror p'), NodeFilter.SHOW_TEXT);
+        getSelection().collapse(texts.nextNode(), 5);
+        window.moved = true;
+      }
+      return found;
+    };
+}"""
+"""Move the caret behind the first word at the moment an event with this text arrives. The browser announces this only
+after the editor has applied it."""
+
+
+@pytest.mark.sqlite_first
+def test_a_caret_that_moves_while_text_of_others_arrives_stays(desk: Desk) -> None:
+    first, second = desk.windows
+    first.select(0, 23, 23)
+    first.run(_MOVE_AT_NEWS, '"text":"!"')
+    second.select(1, 7, 7)
+    second.type("!")
+    until(lambda: first.blocks()[1] == "Heading! here")
+    first.press("Backspace")
+    first.type("k")
+    assert first.blocks()[0] == "Wordk that stand first."
+    # The same if only a caret arrives.
+    first.select(0, 23, 23)
+    first.run("() => (window.moved = false)")
+    first.run(_MOVE_AT_NEWS, '"Mei"')
+    second.select(2, 2, 2)
+    until(lambda: first.run("() => window.moved"))
+    first.press("Backspace")
+    assert first.blocks()[0] == "Word that stand first."
+
+
 @pytest.mark.sqlite_first
 def test_undo_only_reverts_own_text(desk: Desk) -> None:
     first, second = desk.windows

@@ -7,6 +7,7 @@ import type { Whereabouts } from "./base.ts";
 import { h } from "./dom.ts";
 import { byKey } from "./rescue.ts";
 import { words } from "./words.ts";
+import { readInput } from "./pendinginput.ts";
 
 export interface Caret {
   client: string;
@@ -35,7 +36,7 @@ const NAMED = 2_000;
 const caretsKey = new PluginKey<Known>("carets");
 
 export function tellCarets(view: EditorView, told: Told): void {
-  view.dispatch(view.state.tr.setMeta(caretsKey, told).setMeta("addToHistory", false));
+  view.dispatch(readInput(view).tr.setMeta(caretsKey, told).setMeta("addToHistory", false));
 }
 
 function known(before: Known, told: Told | undefined, transaction: Transaction): Known {

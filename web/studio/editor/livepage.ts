@@ -12,6 +12,7 @@ import { table } from "../document/table.ts";
 import { writeBlock } from "../document/convert.ts";
 import { live, type News } from "../state/live.svelte.ts";
 import { IN_MAIN, type SaveState } from "./base.ts";
+import { readInput } from "./pendinginput.ts";
 import { type KeptPage, restore, withWritten } from "./storedpage.ts";
 import { standing } from "./rescue.ts";
 import { type Batch, REMOTE, type Rescue, Together } from "./together.ts";
@@ -271,7 +272,7 @@ export class LivePage {
   }
 
   get #shown(): EditorState {
-    return this.#stopped ? this.#state! : this.#view!.state;
+    return this.#stopped ? this.#state! : readInput(this.#view!);
   }
 
   /** Apply batches that follow the current version; request missing ones before them. */

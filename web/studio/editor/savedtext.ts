@@ -10,6 +10,7 @@ import { trimmed } from "../document/trimming.ts";
 import type { BlockJson } from "../document/types.ts";
 import type { SaveState } from "./base.ts";
 import { withKnown } from "./difference.ts";
+import { readInput } from "./pendinginput.ts";
 import { type KeptPage, restore, withWritten } from "./storedpage.ts";
 import type { LoadedPage } from "./page.ts";
 import { Sender } from "./sender.ts";
@@ -85,7 +86,7 @@ export class SavedText {
   /** Apply the changes of another tab, as if typed now. */
   adopt(kept: KeptPage): Promise<void> {
     const other = restore(kept, (rescue) => this.#rescued(rescue));
-    const adopted = withWritten(other, EditorState.create({ doc: other.doc }), this.#view!.state);
+    const adopted = withWritten(other, EditorState.create({ doc: other.doc }), readInput(this.#view!));
     if (adopted) this.#view!.dispatch(adopted);
     return this.#keep().then(() => {});
   }
@@ -132,7 +133,7 @@ export class SavedText {
 
   /** Continue from the server's text; returns whether the shown text changes. */
   #bring({ revision, document }: LoadedPage): boolean {
-    const { state } = this.#view!;
+    const state = readInput(this.#view!);
     this.#revision = revision;
     const { pending, base } = this.#together;
     if (same(writeDocument(this.#together.doc).nodes, document.nodes)) {

@@ -4,6 +4,7 @@ import { type EditorState, NodeSelection, Plugin, PluginKey } from "prosemirror-
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import type { About, Remark } from "./base.ts";
 import { aboutBlock, aboutRange, markOf, placesOf, scrollTo } from "./quotes.ts";
+import { readInput } from "./pendinginput.ts";
 
 interface State {
   remarks: Remark[];
@@ -35,7 +36,7 @@ export function chosen(state: EditorState): About | undefined {
 export function showRemarks(view: EditorView, remarks: Remark[], active?: string): string[] {
   const before = key.getState(view.state);
   if (before && (JSON.stringify([before.remarks, before.active]) !== JSON.stringify([remarks, active]))) {
-    view.dispatch(view.state.tr.setMeta(key, { remarks, active }));
+    view.dispatch(readInput(view).tr.setMeta(key, { remarks, active }));
   }
   return placesOf(view.state.doc, remarks).map(({ remark }) => remark.id);
 }

@@ -873,3 +873,21 @@ test("confirming an unchanged batch does not change the display", () => {
   expect(together.base.textContent).toBe("one!");
   expect(together.pending).toEqual([]);
 });
+
+test("the caret stays behind own text whose confirmation arrives late, together with text of others", () => {
+  const { together, state } = person(paragraph("Words she"), paragraph("two"));
+  let here = select(state, 10);
+  for (const letter of "ll") {
+    const typed = here.tr.insertText(letter);
+    together.written(typed);
+    here = here.apply(typed);
+  }
+  const first = together.next()!;
+  // The response to the first attempt was lost.
+  together.next();
+  const others = new ReplaceStep(1, 1, new Slice(Fragment.from(schema.text("My ")), 0, 0));
+  const batches = [{ ...first, version: 2, user: "me" }, { ...from(others), version: 3 }];
+  const { doc, selection } = here.apply(together.receive(here, batches)!);
+  expect(doc.firstChild!.textContent).toBe("My Words shell");
+  expect(selection.head).toBe(15);
+});

@@ -100,6 +100,8 @@ export class Together {
   sent = 0;
   batch = 0;
   attempt = 0;
+  /** The first attempt with the same steps as the last one, in the same order. */
+  #same = 1;
   /** Other people's text in the document that is shown; undo doesn't delete it. */
   #others = new Ranges();
   /** Blocks that were moved here, which aren't own text either. */
@@ -119,6 +121,7 @@ export class Together {
     const { client, version, sent, batch, attempt, steps, sentAs } = kept;
     const found = new Together(client, version, base, onrescue);
     Object.assign(found, { sent, batch, attempt });
+    found.#same = attempt;
     let doc = base;
     steps.forEach((json, at) => {
       const step = Step.fromJSON(base.type.schema, json);
@@ -168,6 +171,9 @@ export class Together {
    */
   next(): Sending | undefined {
     if (!this.pending.length) return undefined;
+    this.attempt++;
+    const again = this.pending.slice(0, this.sent);
+    if (!again.length || again.some(({ sentAs }, at) => sentAs !== at)) this.#same = this.attempt;
     if (!this.sent) {
       this.batch++;
       let letters = 0;
@@ -177,7 +183,6 @@ export class Together {
         this.sent++;
       }
     }
-    this.attempt++;
     this.pending.forEach((each, at) => (each.sentAs = at < this.sent ? at : -1));
     const { client, batch, attempt, version } = this;
     return { client, batch, attempt, version, steps: this.#sentSteps() };
@@ -209,9 +214,7 @@ export class Together {
       each.steps.map((json, at): Ordered => {
         const step = Step.fromJSON(schema, json);
         if (!isOwn(each)) return { step, user: each.user };
-        const same = each.attempt === this.attempt
-          ? this.pending.findIndex(({ sentAs }) => sentAs === at)
-          : -1;
+        const same = each.attempt >= this.#same ? this.pending.findIndex(({ sentAs }) => sentAs === at) : -1;
         return same < 0 ? { step } : { step, same };
       })
     );

@@ -43,6 +43,7 @@ import { toolbar } from "./toolbar.ts";
 import { triggers } from "./triggers.ts";
 import { words } from "./words.ts";
 import { askForFile, oneByOne, sendWith, takeFiles, type Upload, uploads } from "./uploads.ts";
+import { readInput } from "./pendinginput.ts";
 
 /** How often other people's saves are checked, without and with an event stream. */
 const LOOK = 20_000;
@@ -258,7 +259,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   });
   const showRefused = (keys: readonly string[]): void => {
     if (view && (keys.length || refusedKey.getState(view.state)?.size)) {
-      view.dispatch(view.state.tr.setMeta(refusedKey, new Set(keys)));
+      view.dispatch(readInput(view).tr.setMeta(refusedKey, new Set(keys)));
     }
   };
   const text = livePage ?? new SavedText({
