@@ -21,7 +21,6 @@ from .store import ConnectionRow, SourceUsage
 from .syncing import put_pushed, request_sync
 from .types import HIDDEN, SourceRecord
 
-
 _ADDRESSES = ("base_url", "subdomain", "url")
 """Settings that name the server to which secrets are sent."""
 
