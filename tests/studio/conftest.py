@@ -124,6 +124,11 @@ class App(Administrator):
         return shown(self.call("GET", f"/spaces/{space}/{base}/pages")["pages"])
 
 
+def wait_for_selection(page: Any) -> None:
+    """Wait until the editor knows the selection: browsers announce a new one before they draw the next frame."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 @contextmanager
 def opened(folder: Path, browser: Any, **settings: str) -> Iterator[App]:
     """Yield the app of a new installation."""

@@ -11,6 +11,8 @@ from playwright.sync_api import expect
 
 from settled import PATIENCE
 
+from .conftest import wait_for_selection
+
 PAGE = """# Page
 
 Before.
@@ -72,10 +74,9 @@ class Draft:
 
 def _go_behind(page: Any, words: str) -> None:
     page.get_by_text(words, exact=True).click()
-    # Browsers report the position of the caret a moment after a click, and people type later than that.
-    page.wait_for_timeout(60)
+    wait_for_selection(page)
     page.keyboard.press("End")
-    page.wait_for_timeout(60)
+    wait_for_selection(page)
 
 
 def test_settings_of_code_are_in_the_side_panel_and_close_by_keyboard(app):

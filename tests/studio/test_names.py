@@ -188,6 +188,9 @@ def test_search_and_edit_have_shortcuts(app: App, addresses: dict[str, str]) -> 
     page.keyboard.press("ControlOrMeta+k")
     page.get_by_role("dialog").get_by_role("combobox").wait_for()
     page.keyboard.press("Escape")
+    # A draft edits this page, so the shortcut asks where to edit; again, it takes the first draft.
+    page.keyboard.press("e")
+    expect(page.get_by_role("menu", name="Edit Start in", exact=True)).to_be_visible()
     page.keyboard.press("e")
     page.get_by_role("textbox", name="Page content", exact=True).wait_for()
     page.context.close()
@@ -230,8 +233,16 @@ def test_the_editor_shows_save_status_and_other_editors(app: App, addresses: dic
         typing.get_by_text("The tide is low.").click()
         other.keyboard.press("End")
         other.keyboard.type(" Noa was here.")
-        expect(status.filter(has_text=f"Updated by {name}")).to_be_visible()
+        expect(content.get_by_text("The tide is low. Noa was here.")).to_be_visible()
         other.context.close()
+
+        # The group says who types; the status says who changes the page outside the editor.
+        _, _, space, _, _, number, _ = addresses["edit"].split("/")
+        content_of_change = f"/spaces/{space}/change-requests/{number}/content"
+        start = noa.get(f"{content_of_change}/pages").json()["pages"][0]["id"]
+        edit = {"operation": "update_page", "page": start, "description": "By Noa."}
+        noa.post(content_of_change, json={"changes": [edit]}).raise_for_status()
+        expect(status.filter(has_text=f"Updated by {name}")).to_be_visible()
 
     page.keyboard.press("End")
     page.keyboard.press("Enter")

@@ -11,6 +11,8 @@ from playwright.sync_api import expect
 
 from settled import PATIENCE
 
+from .conftest import wait_for_selection
+
 TABLE = """# Page
 
 Before.
@@ -79,6 +81,7 @@ def _drag(page: Any, first: str, last: str) -> None:
 
 
 def _paste(page: Any, **kinds: str) -> None:
+    wait_for_selection(page)
     page.evaluate(
         """(kinds) => {
           const data = new DataTransfer();

@@ -105,6 +105,10 @@ class ShownNode {
     return this.children[at]!;
   }
 
+  maybeChild(at: number): ShownNode | null {
+    return this.children[at] ?? null;
+  }
+
   forEach(visit: (child: ShownNode, offset: number, at: number) => void): void {
     let offset = 0;
     this.children.forEach((child, at) => {

@@ -4,6 +4,7 @@ import type { Data } from "../document/types.ts";
 import { h, set, sign } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { openSettings } from "./opening.ts";
+import { noteText } from "./views.ts";
 import { viewWords as words } from "./viewwords.ts";
 import { dataOf, Drawn } from "./drawn.ts";
 import { drawPicture } from "./imageviews.ts";
@@ -168,8 +169,14 @@ export class InlineView extends Drawn {
       }
       case "expression":
         return this.#expression(String(data.expression ?? ""));
-      case "held":
+      case "held": {
+        const { type, fragments } = this.node.attrs.json as { type: string; fragments?: unknown[] };
+        // A footnote on no words. Its number is counted by the style sheet.
+        if (type === "annotation" && fragments?.length) {
+          return h("sup", { class: "note-number", title: noteText(fragments) });
+        }
         return h("span", { class: "held", title: words.opaque }, this.editable ? "⟨…⟩" : "");
+      }
       default:
         // HTML that has no meaning here.
         return h("span", { class: "held", title: String(data.source ?? "") }, this.editable ? "⟨⟩" : "");

@@ -116,6 +116,66 @@ describe("reading", () => {
     expect(view.dom.querySelector("p")!.innerHTML).toBe("One<br>Two");
   });
 
+  test("merged cells are one, and those under them are hidden", async () => {
+    const cell = (fragment: string, ...words: string[]) => ({
+      object: "fragment",
+      fragment,
+      type: "cell",
+      nodes: [paragraph(fragment, ...words.map((one) => text(one)))],
+    });
+    const column = (id: string, title: string) => [id, { id, title, type: "text" }];
+    const row = (row: string) => [row, {
+      orderIndex: row,
+      values: { a: `${row}a`, b: `${row}b`, c: `${row}c` },
+    }];
+    const view = await show({
+      ...block("table", "t", [], {
+        view: { type: "grid", columns: ["a", "b", "c"], hideHeader: false },
+        definition: Object.fromEntries([column("a", "Env"), column("b", "Where"), column("c", "")]),
+        records: Object.fromEntries([row("1"), row("2")]),
+      }),
+      isVoid: true,
+      meta: { attributes: { "colspan-b": "2", "rowspan-1c": "2" } },
+      fragments: [
+        cell("1a", "S"),
+        cell("1b", "r"),
+        cell("1c", "A"),
+        cell("2a", "T"),
+        cell("2b", "m"),
+        cell("2c"),
+      ],
+    });
+    const shown = [...view.dom.querySelectorAll<HTMLTableCellElement>("tr > *")].filter((one) => !one.hidden);
+    expect(shown.map((one) => [one.textContent, one.colSpan, one.rowSpan])).toEqual([
+      ["Env", 1, 1],
+      ["Where", 2, 1],
+      ["S", 1, 1],
+      ["r", 1, 1],
+      ["A", 1, 2],
+      ["T", 1, 1],
+      ["m", 1, 1],
+    ]);
+  });
+
+  test("a footnote without words is a number with its text", async () => {
+    const body = {
+      object: "fragment",
+      fragment: "1",
+      type: "annotation-body",
+      nodes: [paragraph("b", text("The note."))],
+    };
+    const note = {
+      object: "inline",
+      type: "annotation",
+      isVoid: false,
+      data: {},
+      nodes: [],
+      fragments: [body],
+    };
+    const view = await show(paragraph("a", text("Word"), note, text(".")));
+    expect(view.dom.querySelector<HTMLElement>("sup.note-number")!.title).toBe("The note.");
+  });
+
   /** Return the elements of a page without those that only the editor adds between them. */
   const drawn = (element: Element): string =>
     element.innerHTML.replace(/<(br|img) class="ProseMirror-[^>]*>/g, "").replace(

@@ -77,7 +77,7 @@ export function isRich(doc: Node): boolean {
 }
 
 /** The text of a note, shown on hover. */
-function noteText(fragments: unknown): string {
+export function noteText(fragments: unknown): string {
   const texts = (value: unknown): string =>
     Array.isArray(value)
       ? value.map(texts).join("")
