@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 
 import pytest
 
+from octavo import app
 from octavo.app import shorten_thread_turns
 
 TOGETHER = """
@@ -65,3 +67,20 @@ def test_a_server_takes_short_turns():
         assert sys.getswitchinterval() == 0.001
     finally:
         sys.setswitchinterval(before)
+
+
+def test_repeated_work_goes_on_after_it_failed():
+    runs = []
+
+    def fail():
+        runs.append(1)
+        raise ValueError("once more")
+
+    async def repeat():
+        repeating = asyncio.ensure_future(app._repeat(0, fail))
+        while len(runs) < 3:
+            assert not repeating.done()
+            await asyncio.sleep(0.001)
+        repeating.cancel()
+
+    asyncio.run(repeat())

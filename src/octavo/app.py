@@ -346,7 +346,11 @@ class Runtime:
 async def _repeat(seconds: float, work: Callable[[], object]) -> None:
     while True:
         await asyncio.sleep(seconds)
-        await asyncio.get_running_loop().run_in_executor(None, work)
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, work)
+        except Exception:
+            # For example, the database asks for another attempt, which the next run is.
+            log.exception("repeated work failed")
 
 
 def create_api() -> Application:

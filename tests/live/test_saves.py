@@ -7,11 +7,14 @@ import itertools
 import msgspec
 
 from octavo.content.changes import merging, pending
+from octavo.content.live import saving
 from octavo.content.live.accepting import accepting
 from octavo.content.live.commands import StepsInput
 from octavo.content.live.saving import save_branch, save_page
+from octavo.content.live.store import find_live
 from octavo.content.revisions.store import BranchMoved
 from octavo.errors import Conflict, TemporarilyUnavailable
+from octavo.kit.db.database import RetryTransaction
 
 from .writing import Writing, block, delete, insert, texts
 
@@ -149,6 +152,26 @@ def test_pages_are_saved_after_a_pause(live, monkeypatch):
     assert saved != before and "Words. First" in live.markdown()
     live.later(100, monkeypatch)
     assert head(live) == saved
+
+
+def test_a_page_that_fails_to_be_saved_stops_no_other(world, monkeypatch):
+    failing, other = Writing(world, PAGE), Writing(world, PAGE)
+    for each in (failing, other):
+        each.open().type("New: ", 1)
+    real = saving.save_page
+
+    def fail(context, key):
+        if key.page_id == failing.page:
+            raise RetryTransaction("the database asks for another attempt")
+        return real(context, key)
+
+    monkeypatch.setattr(saving, "save_page", fail)
+    other.later(60, monkeypatch)
+    monkeypatch.undo()
+    with world.context.db.read() as tx:
+        assert find_live(tx, other.key).save_at is None
+        assert find_live(tx, failing.key).save_at is not None
+    assert "New: First" in failing.markdown()
 
 
 def test_a_save_without_changes_creates_no_revision(live, monkeypatch):

@@ -384,4 +384,7 @@ def _contained(key: PageKey, work: Callable[[], object]) -> bool:
     except OctavoError as error:
         log.warning("a live page couldn't be saved: %s", error.message, extra={"page": key.page_id})
         return False
+    except Exception:
+        log.exception("a live page couldn't be saved", extra={"page": key.page_id})
+        return False
     return True
