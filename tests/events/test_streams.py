@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import asgi_client
+from octavo.content.events.broadcasting import EventMessages
 from octavo.kit.clock import now
 from octavo.kit.db.database import Database
 from octavo.kit.scheduling.shares import Shares
@@ -112,6 +113,27 @@ def test_streams_omit_events_of_other_spaces(world: World) -> None:
         comment(world, "stranger")
         assert two.hear("comment").data["organizationId"] == world.away["organizationId"]
         assert one.heard == three.heard == [] and two.heard == []
+
+
+def test_an_event_that_cannot_be_sent_stops_no_stream(
+    sqlite_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = sqlite_world
+    real = EventMessages.messages_about
+    failed: list[int] = []
+
+    def fail_once(self: EventMessages, tx: Any, event: Any, topics: Any) -> Any:
+        if not failed:
+            failed.append(event.id)
+            raise KeyError("a field that the event lacks")
+        return real(self, tx, event, topics)
+
+    with listening(world, "reader", world.home.path(SPACE)) as stream:
+        monkeypatch.setattr(EventMessages, "messages_about", fail_once)
+        comment(world, "commenter")
+        stream.wait(lambda _: bool(failed))
+        said = comment(world, "commenter")
+        stream.hear("comment", commentId=said)
 
 
 def test_reconnecting_clients_receive_missed_events(world: World) -> None:

@@ -373,6 +373,8 @@ class Hub:
                 self._take(tx, self._db.generation())
         except OctavoError as error:
             log.warning("events can't be read: %s", error.message)
+        except Exception:
+            log.exception("events can't be read")
 
     def _take(self, tx: Transaction, generation: int | None) -> None:
         """Send everything new that this read sees."""
@@ -408,7 +410,8 @@ class Hub:
         for maker in self._sources:
             try:
                 yield from maker.messages_about(tx, event, topics)
-            except OctavoError:
+            except Exception:
+                # The event is skipped: it would stop all streams.
                 log.exception("an event couldn't be converted to messages", extra={"event": event.id})
 
     def _give(
@@ -462,6 +465,8 @@ class Hub:
                 given += [(one, b":\n\n") for one in quiet if self._may_listen(one, generation, given)]
         except OctavoError as error:
             log.warning("access of listeners couldn't be checked: %s", error.message)
+        except Exception:
+            log.exception("access of listeners couldn't be checked")
         self._send(given)
 
     def _send(self, given: list[tuple[Listener, bytes | None]]) -> None:
