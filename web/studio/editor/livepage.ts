@@ -370,7 +370,11 @@ export class LivePage {
 
   #post(): Promise<void> {
     clearTimeout(this.#timer);
-    this.#posting ??= this.#sendAll().finally(() => (this.#posting = undefined));
+    this.#posting ??= this.#sendAll().finally(() => {
+      this.#posting = undefined;
+      // Changes made while the sent ones were stored in this browser.
+      if (this.dirty && !this.#failures) this.#plan(0);
+    });
     return this.#posting;
   }
 
