@@ -69,7 +69,7 @@ def test_a_server_takes_short_turns():
         sys.setswitchinterval(before)
 
 
-def test_repeated_work_goes_on_after_it_failed():
+def test_repeated_work_continues_after_a_failure():
     runs = []
 
     def fail():
