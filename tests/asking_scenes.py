@@ -20,7 +20,7 @@ UNSIGNED = {
 }
 TEXT = """# Sprockets
 
-Everybody may turn a sprocket by hand.
+Anyone can turn a sprocket by hand.
 
 {% if visitor.claims.unsigned.beta %}
 

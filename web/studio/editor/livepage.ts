@@ -392,19 +392,19 @@ export class LivePage {
       this.#since = undefined;
       await this.#keep();
     } catch (problem) {
-      const told = problem instanceof ApiError ? problem : new ApiError(0, String(problem));
-      if (isFinal(told)) this.#end(told);
+      const failure = problem instanceof ApiError ? problem : new ApiError(0, String(problem));
+      if (isFinal(failure)) this.#end(failure);
       else {
         this.#failures++;
-        this.#offline = told.status === 0;
-        this.#maintained = told.reason === "maintenance";
-        if (told.status === 401) this.options.onproblem(told);
-        const wait = told.retryAfter !== undefined
-          ? told.retryAfter * 1000
+        this.#offline = failure.status === 0;
+        this.#maintained = failure.reason === "maintenance";
+        if (failure.status === 401) this.options.onproblem(failure);
+        const wait = failure.retryAfter !== undefined
+          ? failure.retryAfter * 1000
           : Math.min(LONGEST, 500 * 2 ** Math.min(this.#failures, 6));
         if (!this.#stopped) this.#timer = setTimeout(() => void this.#post().catch(() => {}), wait);
       }
-      throw told;
+      throw failure;
     } finally {
       this.#tell();
     }

@@ -92,9 +92,9 @@ export class Sender {
       if (isDirty()) this.#schedule();
       else onstate({ kind: "saved" });
     } catch (problem) {
-      const told = problem instanceof ApiError ? problem : new ApiError(500, String(problem));
-      this.#failed(told);
-      throw told;
+      const failure = problem instanceof ApiError ? problem : new ApiError(500, String(problem));
+      this.#failed(failure);
+      throw failure;
     }
   }
 

@@ -49,7 +49,7 @@ def _list_places(
     tx: Transaction, kind: store.Kind, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Slice[PlaceRow]:
     """Return the places where an integration is installed: all of them for the integration itself, and the
-    places of its own organization for the organization's administrators."""
+    places of the integration's organization for that organization's administrators."""
     row = integration.row
     return store.list_places(
         tx,
@@ -67,7 +67,7 @@ def list_spaces_of_integration(
     call: Call, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Listing[SpaceInstallation]:
     """List the spaces that an integration is installed on: all of them for the integration itself, and the
-    spaces of its own organization for the organization's administrators."""
+    spaces of the integration's organization for that organization's administrators."""
     with call.db.read() as tx:
         return present_slice(
             _list_places(tx, "space", integration, query),
@@ -88,7 +88,7 @@ def list_sites_of_integration(
     call: Call, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Listing[SiteInstallation]:
     """List the sites that an integration is installed on: all of them for the integration itself, and the
-    sites of its own organization for the organization's administrators."""
+    sites of the integration's organization for that organization's administrators."""
     with call.db.read() as tx:
         return present_slice(
             _list_places(tx, "site", integration, query),

@@ -91,7 +91,7 @@ def publish(context: Context, actor: Actor, name: str, given: PublishIntegration
 def move_to_copy(
     context: Context, name: str, given: PublishIntegration, installation: InstallationRow
 ) -> None:
-    """Move an installation to the integration ``name`` of its own organization. The integration is published
+    """Move an installation to the integration ``name`` of its organization. The integration is published
     first if it is new.
 
     Events that are queued for the former script are dropped; only the copy gets events from then on.

@@ -37,7 +37,7 @@ _END = re.compile(r"(?<=[.!?])\s")
 
 class ApiModel(Struct, frozen=True):
     """Model in an API reference. ``kind``: its type in one word (``object``, ``enum``). ``about``: the first
-    sentence of its description. ``fields``: the names of its own and ``allOf`` fields. ``uses``: the
+    sentence of its description. ``fields``: the names of its fields, including those from ``allOf``. ``uses``: the
     operations that send or return it directly."""
 
     name: str
