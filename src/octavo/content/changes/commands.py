@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -18,6 +18,7 @@ from octavo.core.page_fields import EDITED_FIELDS, Field, FieldType, LayoutOptio
 from octavo.core.redirects import MAX_PATHS, MAX_SOURCE, PATH, read_paths
 from octavo.core.tags import MAX_TAGS
 from octavo.kit.texts import NOT_BLANK, pattern
+from octavo.organization.access.page_rules import MAX_ENTRIES, read_entry
 
 PageTitle = Annotated[str, Meta(min_length=1, max_length=500, pattern=NOT_BLANK)]
 Slug = Annotated[str, Meta(max_length=100)]
@@ -101,6 +102,7 @@ _GIVEN: dict[FieldType, Any] = {
     "cover": GivenCover,
     "mapping": GivenVariables,
     "paths": Annotated[list[RedirectPath], Meta(max_length=MAX_PATHS)],
+    "people": Annotated[list[Annotated[str, Meta(max_length=100)]], Meta(max_length=MAX_ENTRIES)],
 }
 """Types that edits use for the fields that aren't text."""
 
@@ -117,6 +119,13 @@ def _edited_type(field: Field) -> object:
     return Annotated[str, Meta(**limits)] | None | UnsetType
 
 
+_STORED_LISTS: dict[FieldType, Callable[[Any], tuple[object, ...]]] = {
+    "tags": read_given_tags,
+    "paths": lambda given: read_paths(given)[0],
+    "people": lambda given: tuple(dict.fromkeys(given)),
+}
+
+
 def _stored(type: FieldType, value: object, before: object) -> object:
     """Return a given value in the form in which pages store it. ``before``: the current value of the page."""
     match value, before:
@@ -126,11 +135,20 @@ def _stored(type: FieldType, value: object, before: object) -> object:
         case dict(), dict():
             return {name: one for name, one in (before | value).items() if value.get(name, one) is not None}
         case list(), _:
-            return read_given_tags(value) if type == "tags" else read_paths(value)[0]
+            return _STORED_LISTS[type](value)
         case None, _:
-            return {"layout": LayoutOptions(), "mapping": {}, "tags": (), "paths": ()}.get(type)
+            return {"layout": LayoutOptions(), "mapping": {}, "tags": (), "paths": (), "people": ()}.get(type)
         case _:
             return None if value == "" else value
+
+
+def _require_entries(entries: list[str], name: str) -> None:
+    """Raise ValueError unless these are entries of a rule."""
+    for index, entry in enumerate(entries):
+        try:
+            read_entry(entry)
+        except ValueError as error:
+            raise ValueError(f"{name}[{index}]: {error}") from None
 
 
 class EditedPageFields(Struct, rename="camel"):
@@ -146,6 +164,8 @@ class EditedPageFields(Struct, rename="camel"):
         for name, value in self._given().items():
             if EDITED_FIELDS[name].type == "emoji":
                 require_emoji(value, wire_name(name))
+            if EDITED_FIELDS[name].type == "people" and isinstance(value, list):
+                _require_entries(value, wire_name(name))
 
     def _given(self) -> dict[str, object]:
         return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}

@@ -133,7 +133,7 @@ def _locate(tx: Transaction, state: State, pages: dict[str, Page], comment: Comm
 
 def _nodes_of(tx: Transaction, state: State, page: Page) -> Nodes:
     # The nodes of a page in a revision never change.
-    key = (state.revision_id, page.id)
+    key = (state.key, page.id)
     found = _nodes.of(tx).get(key)
     if found is None:
         found = _read_nodes(tx, page)

@@ -179,7 +179,7 @@ class ContentReader:
             return Pages(_encoded(encode_tree(self._app, tagged, None, "", self._cover, oids)))
         fingerprint = self._expand().fingerprint if query.computed else b""
         stamp = self._stamp(query.metadata)
-        key = (self._state.revision_id, "tree", self._app, fingerprint, stamp)
+        key = (self._state.key, "tree", self._app, fingerprint, stamp)
         kept = _pages.of(self._tx).get(key)
         if kept is None:
             pages = list_pages(self._tx, self._state)

@@ -157,6 +157,7 @@ _TYPES: dict[FieldType, Any] = {
     "mapping": dict[str, Any],
     "tags": list[PageTag],
     "paths": list[str],
+    "people": list[str],
     "cover": PageCover,
     "layout": PageLayout,
 }

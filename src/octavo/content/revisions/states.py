@@ -10,12 +10,12 @@ is being written (``staging.py``) or that a process failed to finish.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from hashlib import blake2b
 
 from msgspec import Struct
 
 from octavo.errors import NotFound
-from octavo.kit.db.database import Row, Transaction
-from octavo.kit.http.operation import Drafted
+from octavo.kit.db.database import Row, Transaction, json_list
 
 FOREVER = 2**62
 """``to_seq`` of rows that are still valid."""
@@ -27,11 +27,20 @@ class Layer(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """State of a space's content."""
+    """State of a space's content. ``hidden``: the IDs of the restricted pages that its reader can't see; no
+    function returns them."""
 
     space_id: str
     revision_id: str
     layers: tuple[Layer, ...]
+    hidden: frozenset[str] = frozenset()
+
+    @property
+    def key(self) -> str:
+        """Return a key for caches of what its readers see."""
+        if not self.hidden:
+            return self.revision_id
+        return f"{self.revision_id}-{blake2b(json_list(sorted(self.hidden)).encode(), digest_size=16).hexdigest()}"
 
 
 def main_state(tx: Transaction, space_id: str) -> State:
@@ -68,14 +77,6 @@ def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
     if base_branch is not None:
         layers.append(Layer(base_branch, base_sequence))
     return State(space_id, revision_id, tuple(layers))
-
-
-def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
-    """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is
-    viewing."""
-    if drafted is not None and drafted.space_id == space_id:
-        return revision_state(tx, space_id, drafted.revision_id)
-    return main_state(tx, space_id)
 
 
 def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from octavo.content.references.viewing import SiteVisitor, SpaceView, load_view
-from octavo.content.revisions.states import shown_state
+from octavo.content.revisions.restrictions import shown_state
 from octavo.core.hosts import host_name
 from octavo.errors import NotFound
 from octavo.kit.context import Context
