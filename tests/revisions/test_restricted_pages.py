@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from contract.samples import SAMPLES, TOLD_ELSEWHERE, _Noting as Noting, sample_of, send
+from contract.samples import SAMPLES, TOLD_ELSEWHERE, sample_of, send
+from contract.samples import _Noting as Noting
 from octavo.kit.http.operation import PUBLIC, TABLE
 from octavo.kit.ids import new_id
 from octavo.operations.installation import load_packages
@@ -95,15 +94,14 @@ def test_a_restricted_page_is_like_one_that_never_existed(sqlite_world: World) -
     assert not found, "\n".join(found)
 
 
-SEARCHES = [o for o in READS if "search" in o.path.lower() or "query" in f"{sample_of(o).query}"]
-
-
 def test_no_search_finds_a_restricted_page(sqlite_world: World) -> None:
     world = sqlite_world
     page = insert(world, "plans")
     restrict(world, page, "administrators")
     found = []
     for operation in READS:
+        if sample_of(operation).before is not None:
+            sample_of(operation).before(world, world.home)
         for name in ("query", "q", "search", "text", "filter"):
             answer = send(
                 world,
@@ -114,4 +112,27 @@ def test_no_search_finds_a_restricted_page(sqlite_world: World) -> None:
             )
             if page in answer.text or f"{WORD} plans" in answer.text:
                 found.append(f"{operation.id} {name}: {answer.text[:300]}")
+    assert not found, "\n".join(found)
+
+
+def test_nothing_about_a_restricted_page_is_revealed(sqlite_world: World) -> None:
+    """The page has comments, suggestions, reviews, live text, revisions, references, and change requests."""
+    world = sqlite_world
+    page = world.home["pageId"]
+    change(world, "admin", {"operation": "update_page", "page": page, "title": f"{WORD} sample"})
+    for before in {sample_of(operation).before for operation in READS} - {None}:
+        before(world, world.home)
+    restrict(world, page, "administrators")
+    found = []
+    for operation in READS:
+        sample = sample_of(operation)
+        for who in ("editor", "reader"):
+            answer = send(world, who, operation, world.home)
+            sent = page in sample.ids(world.home, operation.path)
+            text = answer.text.lower()
+            if WORD in text or (not sent and page.lower() in text):
+                at = text.find(WORD) if WORD in text else text.find(page.lower())
+                found.append(
+                    f"{operation.id} ({who}): {answer.status_code} {answer.text[max(0, at - 150) : at + 60]}"
+                )
     assert not found, "\n".join(found)

@@ -16,6 +16,7 @@ from msgspec import UNSET, Struct
 
 from octavo.content.references.resolving import MemberViewer, Resolver, state_resolver
 from octavo.content.revisions.history import find_continued_saves
+from octavo.content.revisions.restrictions import main_seen_by, seen_by
 from octavo.content.revisions.revising import changed_pages, first_revision, new_revision, write_unchanged
 from octavo.content.revisions.states import State, main_state
 from octavo.content.revisions.store import BranchMoved, open_branch
@@ -261,7 +262,7 @@ def revise_change(
         with context.db.read() as tx:
             change = store.get_change(tx, access.change_id)
             require_editable(change)
-            edited = make(tx, change.state, change.below)
+            edited = make(tx, seen_by(tx, access.space, change.state), change.below)
             if edited.conflicts and refuse_conflicts:
                 return EditedChange(change.state, edited, change.revision, refused=True)
             conflicts = list_still_open(tx, change.state, change.open_conflicts, edited) + edited.conflicts
@@ -381,7 +382,7 @@ def edit_live(
 
     def attempt() -> EditedChange:
         with context.db.read() as tx:
-            main = main_state(tx, space.space_id)
+            main = main_seen_by(tx, space)
             edited = make(tx, main, None)
             since = _continued_save(tx, main, store.Author(space.user_id, space.agent), base_revision)
         if edited.conflicts and refuse_conflicts:

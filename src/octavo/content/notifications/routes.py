@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from octavo.content.revisions.page_versions import get_page
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import main_seen_by
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import now, parse_iso
 from octavo.kit.db.database import Transaction
@@ -196,7 +196,7 @@ def get_page_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
 def set_page_watch(call: Call, space: SpaceAccess, page_id: str, body: SetWatch) -> Watch:
     """Watch or mute a page. This takes precedence over the watch of its space."""
     with call.db.write() as tx:
-        page = get_page(tx, main_state(tx, space.space_id), page_id)
+        page = get_page(tx, main_seen_by(tx, space), page_id)
         return _present(store.put_watch(tx, space.user_id, space.space_id, page.id, body.level))
 
 

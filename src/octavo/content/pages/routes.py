@@ -13,7 +13,7 @@ from octavo.content.references.lookup import Owner
 from octavo.content.revisions.authorization import ReadState, VisitedState, WrittenState
 from octavo.content.revisions.computing import NotFetchedYet, Requester, compute_document, compute_revision
 from octavo.content.revisions.item_versions import get_document as find_document
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import main_seen_by
 from octavo.core.document.description import DocumentNodes
 from octavo.core.document.json import DocumentError, from_json, to_json
 from octavo.core.document.reader import read
@@ -279,7 +279,7 @@ def get_reusable_document(
 @contextmanager
 def _links(call: Call, space: SpaceAccess) -> Iterator[Links]:
     with call.db.read() as tx:
-        yield Links(call, tx, space, main_state(tx, space.space_id))
+        yield Links(call, tx, space, main_seen_by(tx, space))
 
 
 @operation("listSpaceLinks", "GET", "/spaces/{spaceId}/links", needs=Can.VIEW, errors=(404,))
@@ -417,4 +417,4 @@ def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) 
     asker = _asker(space)
     found, _ = _compute(call, lambda tx: compute_revision(tx, asker, body.source, body.seed))
     with call.db.read() as tx:
-        return ContentReader(call, tx, main_state(tx, space.space_id)).computed(found)
+        return ContentReader(call, tx, main_seen_by(tx, space)).computed(found)

@@ -26,6 +26,7 @@ from .page_versions import (
     list_by_slug,
     list_children,
 )
+from .restrictions import require_editable_page
 from .states import State
 from .store import Changes
 
@@ -75,7 +76,7 @@ class Draft:
         """Return the subpages of a page in order; ``put_page`` keeps the result up to date."""
         known = self._children.get(parent)
         if known is None:
-            below = list_children(self.tx, self.state, [parent])
+            below = list_children(self.tx, self.state.whole, [parent])
             known = [page for page in below if page.id not in self._pages]
             known += [page for page in self._pages.values() if page is not None and page.parent == parent]
             known.sort(key=_place)
@@ -89,7 +90,7 @@ class Draft:
 
     def list_by_slug(self, parent: str | None, slug: str) -> list[Page]:
         """Return the children of a page with this slug."""
-        below = list_by_slug(self.tx, self.state, parent, slug)
+        below = list_by_slug(self.tx, self.state.whole, parent, slug)
         found = [page for page in below if page.id not in self._pages]
         return found + [page for id in self._by_slug.get((parent, slug), ()) if (page := self._pages[id])]
 
@@ -102,7 +103,8 @@ class Draft:
         return free_name(page.slug, lambda slug: self.slug_taken(page, slug))
 
     def put_page(self, page_id: str, page: Page | None) -> None:
-        """Set a page; None deletes it."""
+        """Set a page; None deletes it. Raises Forbidden if its restrictions don't allow that."""
+        require_editable_page(self.state, page_id, page)
         old = self.find_page(page_id)
         if old is not None:
             if page_id in self._pages:
@@ -161,7 +163,7 @@ class Draft:
     def find_page_by_file(self, path: str) -> Page | None:
         """Return the page whose file has this path; if there are several, the one with the lowest ID."""
         found = [page for id in self._by_file.get(path, ()) if (page := self._pages[id])]
-        below = find_page_by_file(self.tx, self.state, path)
+        below = find_page_by_file(self.tx, self.state.whole, path)
         if below is not None and below.id not in self._pages:
             found.append(below)
         return min(found, key=lambda page: page.id, default=None)

@@ -171,6 +171,17 @@ def list_restricted(tx: Transaction, state: State) -> dict[str, Rule]:
     return {page.id: page.visible_to for page in _pages_where(tx, state, "p.restricted = 1")}
 
 
+def list_restricted_spaces(tx: Transaction, organization_id: str) -> list[str]:
+    """Return the spaces of an organization in whose main a page is restricted."""
+    rows = tx.all(
+        """SELECT DISTINCT s.id FROM page_versions p JOIN spaces s ON s.main_branch = p.branch_id
+           WHERE p.restricted = 1 AND p.to_seq = :forever AND s.organization_id = :org""",
+        forever=FOREVER,
+        org=organization_id,
+    )
+    return [row[0] for row in rows]
+
+
 def list_child_ids(tx: Transaction, state: State, parents: Iterable[str]) -> list[tuple[str, str]]:
     """Return the subpages of these pages, each with its parent, in no order."""
     below = f"p.parent_id {tx.among('parents')} AND p.deleted = 0"

@@ -6,19 +6,22 @@ to every state of the space, also to revisions and change requests from before t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
+from octavo.core.pages import Page
+from octavo.errors import Forbidden
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Drafted, Script
-from octavo.organization.access.authorization import SpaceAccess
+from octavo.organization.access.authorization import OrgAccess, SpaceAccess, space_access
 from octavo.organization.access.page_rules import PageViewer, Rule, level_at
+from octavo.organization.access.roles import SPACE, Can, at_least
 from octavo.organization.access.teams import list_team_ids
 
-from .page_versions import list_child_ids, list_restricted
-from .states import State, main_state, revision_state
+from .page_versions import list_child_ids, list_restricted, list_restricted_spaces
+from .states import ReaderLimits, State, main_state, revision_state
 
 Restrictions = Mapping[str, tuple[Rule, ...]]
 """The rules that apply to each restricted page and to everything below it."""
@@ -40,7 +43,7 @@ def _of_revision(tx: Transaction, state: State) -> Restrictions:
     cache = _restrictions.of(tx)
     found = cache.get(state.revision_id) if state.revision_id else None
     if found is None:
-        found = _read(tx, State(state.space_id, state.revision_id, state.layers))
+        found = _read(tx, state.whole)
         if state.revision_id:
             cache.put(state.revision_id, found, _PAGE_BYTES * (1 + len(found)))
     return found
@@ -77,13 +80,19 @@ def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:
     if not found:
         return state
     if isinstance(space.actor, Script):
-        return replace(state, hidden=frozenset(found))
+        return replace(state, limits=ReaderLimits(frozenset(found)))
     viewer = find_viewer(tx, space)
     if viewer.is_unrestricted:
         return state
-    return replace(
-        state, hidden=frozenset(id for id, rules in found.items() if level_at(rules, viewer) is None)
-    )
+    levels = {id: level_at(rules, viewer) for id, rules in found.items()}
+    hidden = frozenset(id for id, level in levels.items() if level is None)
+    read_only = frozenset(id for id, level in levels.items() if not at_least(level, SPACE[Can.EDIT])) - hidden
+    return replace(state, limits=ReaderLimits(hidden, read_only))
+
+
+def main_seen_by(tx: Transaction, space: SpaceAccess) -> State:
+    """Return main without the pages that the caller can't see."""
+    return seen_by(tx, space, main_state(tx, space.space_id))
 
 
 def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
@@ -97,4 +106,55 @@ def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> Stat
 def published(tx: Transaction, state: State) -> State:
     """Return the state without restricted pages, as sites show it."""
     found = find_restrictions(tx, state)
-    return replace(state, hidden=frozenset(found)) if found else state
+    return replace(state, limits=ReaderLimits(frozenset(found))) if found else state
+
+
+def require_editable_page(state: State, page_id: str, new: Page | None) -> None:
+    """Raise Forbidden unless the reader of the state can replace a page by another version."""
+    if state.limits is None:
+        return
+    if page_id in state.limits.hidden:
+        raise Forbidden("This page contains pages that you can't see. Ask an administrator of the space.")
+    if page_id in state.limits.read_only or (new is not None and new.parent in state.limits.read_only):
+        raise Forbidden("You can't edit this page. Ask an administrator of the space for access to it.")
+
+
+class HiddenPages:
+    """Restricted pages that someone can't see in the spaces of an organization, read space by space. ``see``: the
+    function that returns main of a space as they see it."""
+
+    def __init__(
+        self, tx: Transaction, organization_id: str, see: Callable[[Transaction, str], State]
+    ) -> None:
+        self._tx, self._see = tx, see
+        self.spaces = frozenset(list_restricted_spaces(tx, organization_id))
+        self._states: dict[str, State] = {}
+
+    def __bool__(self) -> bool:
+        """Return whether any space has restricted pages."""
+        return bool(self.spaces)
+
+    def of(self, space_id: str) -> frozenset[str]:
+        """Return the hidden pages of a space."""
+        return self.main(space_id).hidden if space_id in self.spaces else frozenset()
+
+    def main(self, space_id: str) -> State:
+        """Return main of a space without its hidden pages."""
+        if space_id not in self._states:
+            see = self._see if space_id in self.spaces else main_state
+            self._states[space_id] = see(self._tx, space_id)
+        return self._states[space_id]
+
+
+def hidden_from(tx: Transaction, org: OrgAccess) -> HiddenPages:
+    """Return the pages that the caller can't see in the spaces that they can see."""
+
+    def see(tx: Transaction, space_id: str) -> State:
+        return main_seen_by(tx, space_access(tx, org.actor, Can.VIEW, space_id))
+
+    return HiddenPages(tx, org.organization_id, see)
+
+
+def hidden_on_sites(tx: Transaction, organization_id: str) -> HiddenPages:
+    """Return the pages that sites don't show."""
+    return HiddenPages(tx, organization_id, lambda tx, space_id: published(tx, main_state(tx, space_id)))

@@ -26,14 +26,31 @@ class Layer(Struct, frozen=True):
     sequence: int
 
 
+class ReaderLimits(Struct, frozen=True):
+    """Limits of a person in a state with restricted pages. ``hidden``: the pages that they can't see.
+    ``read_only``: the pages that they can see but not edit."""
+
+    hidden: frozenset[str]
+    read_only: frozenset[str] = frozenset()
+
+
 class State(Struct, frozen=True):
-    """State of a space's content. ``hidden``: the IDs of the restricted pages that its reader can't see; no
-    function returns them."""
+    """State of a space's content. ``limits``: the limits of the person who reads it; None for the whole state.
+    Functions that read pages don't return hidden ones."""
 
     space_id: str
     revision_id: str
     layers: tuple[Layer, ...]
-    hidden: frozenset[str] = frozenset()
+    limits: ReaderLimits | None = None
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        return self.limits.hidden if self.limits is not None else frozenset()
+
+    @property
+    def whole(self) -> State:
+        """Return the state without limits, for checks that depend on all pages."""
+        return State(self.space_id, self.revision_id, self.layers)
 
     @property
     def key(self) -> str:
