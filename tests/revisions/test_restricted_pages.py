@@ -128,7 +128,7 @@ def test_nothing_about_a_restricted_page_is_revealed(sqlite_world: World) -> Non
         sample = sample_of(operation)
         for who in ("editor", "reader"):
             answer = send(world, who, operation, world.home)
-            sent = page in sample.ids(world.home, operation.path)
+            sent = page in f"{sample.ids(world.home, operation.path)}{sample.query_for(world.home)}"
             text = answer.text.lower()
             if WORD in text or (not sent and page.lower() in text):
                 at = text.find(WORD) if WORD in text else text.find(page.lower())

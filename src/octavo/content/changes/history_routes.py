@@ -79,7 +79,7 @@ def get_revision_changes(
     """Get the changes that a revision made compared with the previous revision, or with the earlier revision
     `since`."""
     with call.db.read() as tx:
-        states = states_of_revision(tx, space.space_id, revision_id, query.since)
+        states = states_of_revision(tx, space, revision_id, query.since)
         merged_from = get_revision(tx, revision_id).merged_from
         merged = present_change(call, tx, store.get_change(tx, merged_from)) if merged_from else UNSET
         return present_differences(call, tx, states, query.limit, query.page, query.only, merged)
@@ -94,7 +94,7 @@ def get_revision_page_changes(
     """Get the blocks of a page that a revision changed, with word differences; with `format=document` also as
     nodes with keys. `since` compares with an earlier revision."""
     with call.db.read() as tx:
-        states = states_of_revision(tx, space.space_id, revision_id, query.since)
+        states = states_of_revision(tx, space, revision_id, query.since)
         return present_page_changes(call, tx, states, page_id, query)
 
 

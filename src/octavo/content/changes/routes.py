@@ -6,6 +6,7 @@ from msgspec import UNSET
 
 from octavo.content.revisions.item_versions import find_items
 from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.restrictions import seen_by
 from octavo.content.revisions.states import main_state
 from octavo.core.merge import EditedValue, MergeConflict
 from octavo.errors import BadRequest
@@ -234,7 +235,7 @@ def get_changes(call: Call, change: WrittenChange, query: ChangesQuery) -> Seman
     earlier revisions (`since`)."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        states = states_of_change(tx, row, query.since)
+        states = states_of_change(tx, change.space, row, query.since)
         return present_differences(call, tx, states, query.limit, query.page, query.only)
 
 
@@ -250,7 +251,9 @@ def get_page_changes(call: Call, change: WrittenChange, page_id: str, query: Pag
     """Get the blocks of a page that a change request changes, with word differences."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        return present_page_changes(call, tx, states_of_change(tx, row, query.since), page_id, query)
+        return present_page_changes(
+            call, tx, states_of_change(tx, change.space, row, query.since), page_id, query
+        )
 
 
 # --- conflicts ----------------------------------------------------------------------------------------
@@ -277,9 +280,11 @@ def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> L
             conflict = one.were_open[0]
             settled[conflict.key] = one
             found.insert(one.position, conflict)
+        state = seen_by(tx, change.space, row.state)
+        found = [conflict for conflict in found if conflict.id not in state.hidden]
         start = _start(query.page, found)
         shown = found[start : start + query.limit]
-        pages = find_pages(tx, row.state, [c.id for c in shown if c.target == "page"])
+        pages = find_pages(tx, state, [c.id for c in shown if c.target == "page"])
         items = find_items(tx, row.state, [c.id for c in shown if c.target != "page"])
         titles = {id: page.title for id, page in pages.items()} | {i: item.name for i, item in items.items()}
         here = {conflict.key: settled[conflict.key] for conflict in shown if conflict.key in settled}

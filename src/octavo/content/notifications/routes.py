@@ -149,12 +149,13 @@ def _until(body: UpdateNotifications) -> int:
 def list_watches(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Watch]:
     """List the spaces and pages that the caller watches or has muted and can see."""
     with call.db.read() as tx:
-        spaces = [
-            space_id
+        spaces = {
+            space_id: space
             for space_id in store.list_watched_spaces(tx, caller.user_id)
-            if find_space_access(tx, caller.actor, Can.VIEW, space_id) is not None
-        ]
-        found = store.list_watches(tx, caller.user_id, spaces, query.limit, query.page)
+            if (space := find_space_access(tx, caller.actor, Can.VIEW, space_id)) is not None
+        }
+        hidden = {(id, page) for id, space in spaces.items() for page in main_seen_by(tx, space).hidden}
+        found = store.list_watches(tx, caller.user_id, list(spaces), hidden, query.limit, query.page)
     return present_slice(found, _present)
 
 

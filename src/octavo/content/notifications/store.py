@@ -336,10 +336,18 @@ def list_watched_spaces(tx: Transaction, user_id: str) -> list[str]:
 
 
 def list_watches(
-    tx: Transaction, user_id: str, spaces: list[str], limit: int, page: str | None
+    tx: Transaction,
+    user_id: str,
+    spaces: list[str],
+    hidden: set[tuple[str, str]],
+    limit: int,
+    page: str | None,
 ) -> Slice[WatchRow]:
-    """List the watches of a person in these spaces."""
+    """List the watches of a person in these spaces. ``hidden``: pages to leave out, each after its space."""
     source = f"FROM watches WHERE user_id = :user AND space_id {tx.among('spaces')}"
+    if hidden:
+        pages = tx.given("hidden", "space_id", "page_id")
+        source += f" AND (space_id, page_id) NOT IN (SELECT g.space_id, g.page_id FROM {pages} AS g)"
     return list_page(
         tx,
         limit,
@@ -351,6 +359,7 @@ def list_watches(
         key_types=(str, str),
         user=user_id,
         spaces=json_list(spaces),
+        hidden=msgspec.json.encode(sorted(hidden)).decode(),
     )
 
 

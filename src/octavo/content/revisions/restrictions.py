@@ -7,7 +7,9 @@ to every state of the space, also to revisions and change requests from before t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 
+import msgspec
 from msgspec.structs import replace
 
 from octavo.core.pages import Page
@@ -15,7 +17,7 @@ from octavo.errors import Forbidden
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Drafted, Script
-from octavo.organization.access.authorization import OrgAccess, SpaceAccess, space_access
+from octavo.organization.access.authorization import OrgAccess, SpaceAccess, find_space_access
 from octavo.organization.access.page_rules import PageViewer, Rule, level_at
 from octavo.organization.access.roles import SPACE, Can, at_least
 from octavo.organization.access.teams import list_team_ids
@@ -138,6 +140,23 @@ class HiddenPages:
         """Return the hidden pages of a space."""
         return self.main(space_id).hidden if space_id in self.spaces else frozenset()
 
+    def condition(self, space: str, page: str) -> str:
+        """Return SQL for rows that aren't about a hidden page, given their columns: empty, or a condition after AND,
+        with the parameter ``hidden_pages``."""
+        if not self._pages:
+            return ""
+        listed = self._tx.given("hidden_pages", "space_id", "page_id")
+        return f" AND ({space}, {page}) NOT IN (SELECT g.space_id, g.page_id FROM {listed} AS g)"
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Return the parameters of ``condition``."""
+        return {"hidden_pages": msgspec.json.encode(self._pages).decode()} if self._pages else {}
+
+    @cached_property
+    def _pages(self) -> list[tuple[str, str]]:
+        return [(space, page) for space in sorted(self.spaces) for page in sorted(self.of(space))]
+
     def main(self, space_id: str) -> State:
         """Return main of a space without its hidden pages."""
         if space_id not in self._states:
@@ -150,7 +169,9 @@ def hidden_from(tx: Transaction, org: OrgAccess) -> HiddenPages:
     """Return the pages that the caller can't see in the spaces that they can see."""
 
     def see(tx: Transaction, space_id: str) -> State:
-        return main_seen_by(tx, space_access(tx, org.actor, Can.VIEW, space_id))
+        space = find_space_access(tx, org.actor, Can.VIEW, space_id)
+        # All restricted pages of other spaces are hidden, too.
+        return main_seen_by(tx, space) if space is not None else published(tx, main_state(tx, space_id))
 
     return HiddenPages(tx, org.organization_id, see)
 
