@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from msgspec import UNSET, Struct
@@ -28,13 +28,13 @@ from octavo.kit.db.database import TURN_SECONDS, RetryTransaction, Transaction, 
 from octavo.kit.http.operation import Actor
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import SpaceAccess
-from octavo.organization.access.roles import Can
+from octavo.organization.access.roles import SPACE, Can, at_least
 
 from . import store
 from .applying import EditedContent
 from .authorization import ChangeAccess, recheck_permission
 from .auto_resolving import list_still_open
-from .commands import ContentChange, DocumentInput
+from .commands import ContentChange, DocumentInput, EditedPageFields
 from .comparing import MergedContent
 from .pending import try_to_save_main, try_to_save_pending
 from .rebasing import Resolving, edit_since
@@ -212,6 +212,7 @@ def edit_change(
     conflict. ``refuse_conflicts``: whether to write nothing in that case.
     """
     _require_open(context, access)
+    _require_rule_rights(access.space, changes)
     _require_sizes(context, changes)
     uploads = store_uploads(context, access.space, changes)
 
@@ -341,6 +342,17 @@ def write_edit(
     return made
 
 
+def _require_rule_rights(space: SpaceAccess, changes: Iterable[ContentChange]) -> None:
+    """Raise Forbidden if a caller who is no administrator of the space changes who can see a page."""
+    if at_least(space.role, SPACE[Can.ADMIN]):
+        return
+    for index, change in enumerate(changes):
+        if isinstance(change, EditedPageFields) and getattr(change, "visible_to", UNSET) is not UNSET:
+            raise Forbidden(
+                f"changes[{index}].visibleTo: only administrators of the space can change who sees a page."
+            )
+
+
 def edit_main(
     context: Context,
     space: SpaceAccess,
@@ -356,6 +368,7 @@ def edit_main(
     its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
     """
     require_live(space)
+    _require_rule_rights(space, changes)
     _require_sizes(context, changes)
     uploads = store_uploads(context, space, changes)
 

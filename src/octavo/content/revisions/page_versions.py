@@ -171,6 +171,21 @@ def list_restricted(tx: Transaction, state: State) -> dict[str, Rule]:
     return {page.id: page.visible_to for page in _pages_where(tx, state, "p.restricted = 1")}
 
 
+def find_last_rule(tx: Transaction, state: State, page_id: str) -> Rule:
+    """Return the rule of the last version of a page in a state, even if it is deleted there."""
+    for layer in state.layers:
+        row = tx.one(
+            """SELECT p.fields FROM page_versions p WHERE p.branch_id = :branch AND p.page_id = :page
+               AND p.from_seq <= :seq AND p.deleted = 0 ORDER BY p.from_seq DESC LIMIT 1""",
+            branch=layer.branch_id,
+            page=page_id,
+            seq=layer.sequence,
+        )
+        if row is not None:
+            return tuple(_decode_fields(row[0]).get("visible_to", ()))
+    return ()
+
+
 def list_restricted_spaces(tx: Transaction, organization_id: str) -> list[str]:
     """Return the spaces of an organization in whose main a page is restricted."""
     rows = tx.all(
