@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from msgspec import UNSET, Struct
 
+from octavo.content.pages.reading import is_synced
 from octavo.content.references.resolving import MemberViewer, Resolver, state_resolver
 from octavo.content.revisions.history import find_continued_saves
 from octavo.content.revisions.restrictions import main_seen_by, seen_by
@@ -212,7 +213,7 @@ def edit_change(
     conflict. ``refuse_conflicts``: whether to write nothing in that case.
     """
     _require_open(context, access)
-    _require_rule_rights(access.space, changes)
+    _require_rule_rights(context, access.space, changes)
     _require_sizes(context, changes)
     uploads = store_uploads(context, access.space, changes)
 
@@ -342,15 +343,21 @@ def write_edit(
     return made
 
 
-def _require_rule_rights(space: SpaceAccess, changes: Iterable[ContentChange]) -> None:
-    """Raise Forbidden if a caller who is no administrator of the space changes who can see a page."""
-    if at_least(space.role, SPACE[Can.ADMIN]):
-        return
+def _require_rule_rights(context: Context, space: SpaceAccess, changes: Iterable[ContentChange]) -> None:
+    """Raise Forbidden if a caller who is no administrator of the space changes who can see a page, and Conflict if
+    the space is synced with Git."""
     for index, change in enumerate(changes):
-        if isinstance(change, EditedPageFields) and getattr(change, "visible_to", UNSET) is not UNSET:
+        if not isinstance(change, EditedPageFields) or getattr(change, "visible_to", UNSET) is UNSET:
+            continue
+        if not at_least(space.role, SPACE[Can.ADMIN]):
             raise Forbidden(
                 f"changes[{index}].visibleTo: only administrators of the space can change who sees a page."
             )
+        with context.db.read() as tx:
+            if is_synced(tx, space.space_id):
+                raise Conflict(
+                    f"changes[{index}].visibleTo: pages of a space that is synced with Git can't be restricted."
+                )
 
 
 def edit_main(
@@ -368,7 +375,7 @@ def edit_main(
     its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
     """
     require_live(space)
-    _require_rule_rights(space, changes)
+    _require_rule_rights(context, space, changes)
     _require_sizes(context, changes)
     uploads = store_uploads(context, space, changes)
 

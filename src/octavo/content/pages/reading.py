@@ -116,6 +116,11 @@ def register_git_names(find: FindGit) -> None:
     _find_git[:] = [find]
 
 
+def is_synced(tx: Transaction, space_id: str) -> bool:
+    """Return whether a space is synced with Git."""
+    return any(find(tx, space_id) is not None for find in _find_git)
+
+
 _COMPUTED = ContentQuery()
 _PLAIN = ContentQuery(computed=False)
 _SHORT = 32 * 1024

@@ -16,6 +16,8 @@ from msgspec import structs
 from octavo.content.changes.authorization import ChangeAccess
 from octavo.content.changes.saving import require_editable
 from octavo.content.changes.store import get_change
+from octavo.content.revisions.page_versions import list_restricted
+from octavo.content.revisions.states import main_state
 from octavo.errors import BadRequest, Conflict, Forbidden, NotFound
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -92,6 +94,8 @@ def connect(
     """Create a sync and return its row and its webhook secret. Raises BadRequest, and Conflict if it is
     already synced or the folder is already synced."""
     row, hook = new_row(tx, context, at, wanted)
+    if isinstance(row, SyncRow) and list_restricted(tx, main_state(tx, row.space_id)):
+        raise Conflict("This space has restricted pages, which can't be synced with Git.")
     if store.find(tx, at.rows, at.id) is not None:
         raise Conflict(f"This {at.kind} is already synced. Disconnect it first.")
     store.insert(tx, row)
