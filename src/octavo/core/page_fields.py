@@ -109,12 +109,17 @@ class Field(Struct, frozen=True, kw_only=True):
     @property
     def is_named_by_people(self) -> bool:
         """Return whether people choose the names of its elements."""
-        return self.type == "mapping" or self.is_list
+        return self.type == "mapping" or self.is_merged_by_element
 
     @property
     def is_list(self) -> bool:
-        """Return whether it is a list that is compared and merged by element."""
         return self.type in ("tags", "paths", "people")
+
+    @property
+    def is_merged_by_element(self) -> bool:
+        """Return whether it is a list of which both sides can change different elements. Two changes of who can see a
+        page are a conflict instead: together they could show it to more people than either did."""
+        return self.type in ("tags", "paths")
 
 
 class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
@@ -257,6 +262,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
             kinds=("document", "group", "link", "computed"),
             shown="members",
             edited=True,
+            navigation=True,
         ),
     ] = ()
     meta_links: Annotated[

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.content.pages.access_wire import GivenPageAccess, read_page_access
 from octavo.content.pages.tag_wire import GivenPageTags, GivenTag, TagSlug, read_given_tags
 from octavo.content.pages.wire import VariableName
 from octavo.core.document.description import DocumentBlocks, DocumentObject
@@ -18,7 +19,6 @@ from octavo.core.page_fields import EDITED_FIELDS, Field, FieldType, LayoutOptio
 from octavo.core.redirects import MAX_PATHS, MAX_SOURCE, PATH, read_paths
 from octavo.core.tags import MAX_TAGS
 from octavo.kit.texts import NOT_BLANK, pattern
-from octavo.organization.access.page_rules import MAX_ENTRIES, read_entry
 
 PageTitle = Annotated[str, Meta(min_length=1, max_length=500, pattern=NOT_BLANK)]
 Slug = Annotated[str, Meta(max_length=100)]
@@ -102,7 +102,7 @@ _GIVEN: dict[FieldType, Any] = {
     "cover": GivenCover,
     "mapping": GivenVariables,
     "paths": Annotated[list[RedirectPath], Meta(max_length=MAX_PATHS)],
-    "people": Annotated[list[Annotated[str, Meta(max_length=100)]], Meta(max_length=MAX_ENTRIES)],
+    "people": GivenPageAccess,
 }
 """Types that edits use for the fields that aren't text."""
 
@@ -122,7 +122,7 @@ def _edited_type(field: Field) -> object:
 _STORED_LISTS: dict[FieldType, Callable[[Any], tuple[object, ...]]] = {
     "tags": read_given_tags,
     "paths": lambda given: read_paths(given)[0],
-    "people": lambda given: tuple(dict.fromkeys(given)),
+    "people": read_page_access,
 }
 
 
@@ -142,15 +142,6 @@ def _stored(type: FieldType, value: object, before: object) -> object:
             return None if value == "" else value
 
 
-def _require_entries(entries: list[str], name: str) -> None:
-    """Raise ValueError unless these are entries of a rule."""
-    for index, entry in enumerate(entries):
-        try:
-            read_entry(entry)
-        except ValueError as error:
-            raise ValueError(f"{name}[{index}]: {error}") from None
-
-
 class EditedPageFields(Struct, rename="camel"):
     """The ``title``, the ``slug``, and the fields of ``EDITED_FIELDS``. In ``variables``, null removes a variable, and
     others remain unchanged."""
@@ -164,8 +155,6 @@ class EditedPageFields(Struct, rename="camel"):
         for name, value in self._given().items():
             if EDITED_FIELDS[name].type == "emoji":
                 require_emoji(value, wire_name(name))
-            if EDITED_FIELDS[name].type == "people" and isinstance(value, list):
-                _require_entries(value, wire_name(name))
 
     def _given(self) -> dict[str, object]:
         return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}

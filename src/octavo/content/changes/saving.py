@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from msgspec import UNSET, Struct
 
+from octavo.content.pages.access_wire import PageAccess, TeamPageAccess, UserPageAccess
 from octavo.content.pages.reading import is_synced
 from octavo.content.references.resolving import MemberViewer, Resolver, state_resolver
 from octavo.content.revisions.history import find_continued_saves
@@ -29,13 +30,15 @@ from octavo.kit.db.database import TURN_SECONDS, RetryTransaction, Transaction, 
 from octavo.kit.http.operation import Actor
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import SpaceAccess
+from octavo.organization.access.members import require_members
 from octavo.organization.access.roles import SPACE, Can, at_least
+from octavo.organization.access.teams import require_teams
 
 from . import store
 from .applying import EditedContent
 from .authorization import ChangeAccess, recheck_permission
 from .auto_resolving import list_still_open
-from .commands import ContentChange, DocumentInput, EditedPageFields
+from .commands import ContentChange, DocumentInput
 from .comparing import MergedContent
 from .pending import try_to_save_main, try_to_save_pending
 from .rebasing import Resolving, edit_since
@@ -347,17 +350,23 @@ def _require_rule_rights(context: Context, space: SpaceAccess, changes: Iterable
     """Raise Forbidden if a caller who is no administrator of the space changes who can see a page, and Conflict if
     the space is synced with Git."""
     for index, change in enumerate(changes):
-        if not isinstance(change, EditedPageFields) or getattr(change, "visible_to", UNSET) is UNSET:
+        given = getattr(change, "visible_to", UNSET)
+        if given is UNSET:
             continue
+        place = f"changes[{index}].visibleTo"
         if not at_least(space.role, SPACE[Can.ADMIN]):
-            raise Forbidden(
-                f"changes[{index}].visibleTo: only administrators of the space can change who sees a page."
-            )
+            raise Forbidden(f"{place}: only administrators of the space can change who sees a page.")
         with context.db.read() as tx:
             if is_synced(tx, space.space_id):
-                raise Conflict(
-                    f"changes[{index}].visibleTo: pages of a space that is synced with Git can't be restricted."
-                )
+                raise Conflict(f"{place}: pages of a space that is synced with Git can't be restricted.")
+            _require_known(tx, space.organization_id, given or (), place)
+
+
+def _require_known(tx: Transaction, organization_id: str, given: Iterable[PageAccess], place: str) -> None:
+    """Raise NotFound unless all people and teams belong to the organization."""
+    require_teams(tx, organization_id, [one.team for one in given if isinstance(one, TeamPageAccess)], place)
+    users = [one.user for one in given if isinstance(one, UserPageAccess)]
+    require_members(tx, organization_id, users, place)
 
 
 def edit_main(

@@ -25,6 +25,7 @@ from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.access.roles import Can
 
+from .access_wire import PageAccessOverview, present_access_overview
 from .documents import document_json
 from .links import Links
 from .reading import ContentReader
@@ -271,6 +272,16 @@ def get_reusable_document(
     """Get the document of reusable content as nodes."""
     with _reader(call, read) as reader:
         return reader.reusable_document(reusable_content_id, query)
+
+
+# --- access -------------------------------------------------------------------------------------------
+
+
+@operation("getPageAccess", "GET", _MAIN + "/page/{pageId}/access", needs=Can.VIEW, errors=(404,))
+def get_page_access(call: Call, space: SpaceAccess, page_id: str) -> PageAccessOverview:
+    """Get who can see a page of main. To change it, set `visibleTo` of the page."""
+    with call.db.read() as tx:
+        return present_access_overview(tx, space, page_id)
 
 
 # --- references ---------------------------------------------------------------------------------------

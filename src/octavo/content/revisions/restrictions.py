@@ -130,6 +130,12 @@ def require_editable_page(state: State, page_id: str, new: Page | None) -> None:
         raise Forbidden("You can't edit this page. Ask an administrator of the space for access to it.")
 
 
+def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str:
+    """Return the caller's role at a page of main that they can see."""
+    rules = find_restrictions(tx, main_state(tx, space.space_id)).get(page_id, ())
+    return level_at(rules, find_viewer(tx, space)) or space.role
+
+
 class HiddenPages:
     """Restricted pages that someone can't see in the spaces of an organization, read space by space. ``see``: the
     function that returns main of a space as they see it."""
