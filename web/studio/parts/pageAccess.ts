@@ -1,0 +1,27 @@
+/** The rule that says who can see a page. */
+import type { Schemas } from "../../shared/client.ts";
+import type { Picked } from "./PeoplePicker.svelte";
+import { type Role, roleName } from "./roles.ts";
+
+export type Grant = NonNullable<Schemas["DocumentPage"]["visibleTo"]>[number];
+export type NamedGrant = Extract<Grant, { kind: "user" | "team" }>;
+export type Level = NamedGrant["level"];
+
+export const isNamed = (grant: Grant): grant is NamedGrant => grant.kind === "user" || grant.kind === "team";
+
+export const levelNames = (): [Level, string][] =>
+  (["read", "comment", "edit"] satisfies Role[]).map((level) => [level, roleName(level)]);
+
+/** Return the rule for these people and teams. Access by role stays as it was before. */
+export function sentGrants(
+  chosen: readonly Picked[],
+  levels: Readonly<Record<string, Level>>,
+  before: readonly Grant[],
+): Grant[] {
+  const named = chosen.map(({ kind, id }): Grant => {
+    const level = levels[id] ?? "read";
+    return kind === "user" ? { kind, user: id, level } : { kind, team: id, level };
+  });
+  const all = [...named, ...before.filter((one) => one.kind === "role")];
+  return all.length ? all : [{ kind: "administrators" }];
+}
