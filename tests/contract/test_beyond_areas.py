@@ -53,6 +53,7 @@ NOTHING_BEYOND = {
     },
     "a connection without a repository": {"installGitSyncProviderOnTarget"},
     "how a topic is used": {"updateSiteTopicById"},
+    "counts of findings, without those on restricted pages": {"listSiteTopics", "getSiteTopicById"},
     "names of conversations": {
         "provisionOrganizationAgentConversation",
         "updateOrganizationAgentConversation",

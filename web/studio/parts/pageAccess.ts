@@ -1,11 +1,16 @@
 /** The rule that says who can see a page. */
 import type { Schemas } from "../../shared/client.ts";
+import { getPageAccess } from "../api/content.ts";
+import { resource } from "../state/resource.svelte.ts";
 import type { Picked } from "./PeoplePicker.svelte";
 import { type Role, roleName } from "./roles.ts";
 
 export type Grant = NonNullable<Schemas["DocumentPage"]["visibleTo"]>[number];
 export type NamedGrant = Extract<Grant, { kind: "user" | "team" }>;
 export type Level = NamedGrant["level"];
+
+export const accessOf = (spaceId: string, pageId: string) =>
+  resource(`space/${spaceId}/page/${pageId}/access`, () => getPageAccess({ spaceId, pageId }));
 
 export const isNamed = (grant: Grant): grant is NamedGrant => grant.kind === "user" || grant.kind === "team";
 

@@ -16,7 +16,7 @@ from octavo.organization.access.page_rules import ADMINISTRATORS, MAX_ENTRIES, P
 from octavo.organization.access.roles import Role
 from octavo.organization.access.teams import find_team
 
-_Id = Annotated[str, Meta(min_length=1, max_length=50, pattern=r"^[A-Za-z0-9_-]+$")]
+_Id = Annotated[str, Meta(min_length=1, max_length=50)]
 
 
 class UserPageAccess(Struct, tag_field="kind", tag="user", forbid_unknown_fields=True):
