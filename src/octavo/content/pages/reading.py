@@ -279,7 +279,7 @@ class ContentReader:
         # Revisions are immutable, so pages without computed content can be cached.
         stamp = self._stamp(query.metadata)
         key = (
-            *(self._state.revision_id, page_id, query.format, query.evaluated, query.pages),
+            *(self._state.key, page_id, query.format, query.evaluated, query.pages),
             *(self._app, stamp),
         )
         kept = _pages.of(self._tx).get(key)

@@ -88,8 +88,11 @@ def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:
         return state
     levels = {id: level_at(rules, viewer) for id, rules in found.items()}
     hidden = frozenset(id for id, level in levels.items() if level is None)
-    read_only = frozenset(id for id, level in levels.items() if not at_least(level, SPACE[Can.EDIT])) - hidden
-    return replace(state, limits=ReaderLimits(hidden, read_only))
+
+    def lacking(ability: Can) -> frozenset[str]:
+        return frozenset(id for id, level in levels.items() if not at_least(level, SPACE[ability])) - hidden
+
+    return replace(state, limits=ReaderLimits(hidden, lacking(Can.EDIT), lacking(Can.COMMENT)))
 
 
 def hidden_from_person(tx: Transaction, space_id: str, user_id: str, role: str) -> frozenset[str]:

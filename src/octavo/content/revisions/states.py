@@ -28,10 +28,11 @@ class Layer(Struct, frozen=True):
 
 class ReaderLimits(Struct, frozen=True):
     """Limits of a person in a state with restricted pages. ``hidden``: the pages that they can't see.
-    ``read_only``: the pages that they can see but not edit."""
+    ``read_only``: the pages that they can see but not edit; ``silent``: those that they can't comment on either."""
 
     hidden: frozenset[str]
     read_only: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()
 
 
 class State(Struct, frozen=True):

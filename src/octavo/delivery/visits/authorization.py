@@ -265,7 +265,7 @@ def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: st
     base = f"{visit.base}{quote(visit.outline.base(shown))}"
     state = shown_state(tx, visit.admission.drafted, shown.space_id)
     view = load_view(tx, state, visit.admission.claims, shown.page_id)
-    visit.dependencies.depend_on_space(shown.space_id, view.state.revision_id)
+    visit.dependencies.depend_on_space(shown.space_id, view.state.key)
     visit.dependencies.depend_on_more(bool(view.computed))
     return SpaceVisit(visit, shown, variants, base, rest, view)
 
