@@ -2,6 +2,7 @@
 import type { Schemas } from "../../shared/client.ts";
 import { getPageAccess } from "../api/content.ts";
 import { resource } from "../state/resource.svelte.ts";
+import { t } from "../../shared/words.ts";
 import type { Picked } from "./PeoplePicker.svelte";
 import { type Role, roleName } from "./roles.ts";
 
@@ -16,6 +17,13 @@ export const isNamed = (grant: Grant): grant is NamedGrant => grant.kind === "us
 
 export const levelNames = (): [Level, string][] =>
   (["read", "comment", "edit"] satisfies Role[]).map((level) => [level, roleName(level)]);
+
+/** Return a grant as text. The names of people and teams are in the dialog. */
+export function sayGrant(grant: Grant): string {
+  if (grant.kind === "administrators") return roleName("admin");
+  const who = grant.kind === "role" ? roleName(grant.role) : t(grant.kind === "user" ? "person" : "team");
+  return `${who} (${roleName(grant.level)})`;
+}
 
 /** Return the rule for these people and teams. Access by role stays as it was before. */
 export function sentGrants(
