@@ -349,7 +349,7 @@ async def _repeat(seconds: float, work: Callable[[], object]) -> None:
         try:
             await asyncio.get_running_loop().run_in_executor(None, work)
         except Exception:
-            # For example, the database asks for another attempt, which the next run is.
+            # The next run is a new attempt, which is enough if, for example, the database asked for one.
             log.exception("repeated work failed")
 
 

@@ -266,7 +266,8 @@ def _find_damage(options: argparse.Namespace) -> list[str]:
                     say(f"{rebuild}. What is not rebuilt yet was not compared, and pages stay available.")
                 return findings
         except Damaged as damaged:
-            # A database that is known to be damaged is not opened, or PostgreSQL has found damage in the meantime.
+            # The database was already known to be damaged and wasn't opened, or PostgreSQL has just found
+            # the damage.
             return list_damage(load_settings(options)) or [damaged.message]
     if is_place(options.file) and holds_log(place := BackupPlace(options.file)):
         return verify_followed(place, options.fresh)

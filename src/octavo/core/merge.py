@@ -412,7 +412,8 @@ class _Merge:
             self.pages[parent] = kept
             self._note("parent", "page", parent, None, kept.parent)
             waiting.append(kept)
-            # Its other children were deleted too and stay deleted, unless they are in the list themselves.
+            # The other children of a restored page were deleted too. They stay deleted unless the list
+            # contains them.
 
     def _break_cycles(self) -> bool:
         """Undo moves in ``theirs`` that form a cycle with moves in ``ours``: the page returns to its position in
@@ -459,8 +460,7 @@ class _Merge:
         return []
 
     def _newcomers(self, seat: Callable[[Any], Any]) -> tuple[set[Any], list[Page]]:
-        """Return the positions that are taken in ours, and the pages, sorted by ID, that get their position from
-        theirs."""
+        """Return the positions in use in ours, and the pages, sorted by ID, whose position comes from theirs."""
         seats, new = set(), []
         for id, page in sorted(self.pages.items()):
             if page is None:

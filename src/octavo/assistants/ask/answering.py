@@ -25,7 +25,7 @@ from .retrieving import ENOUGH, Passage
 
 MAX_FOLLOWUPS = 3
 _EVERY = 0.25
-"""Seconds between two states of an answer that is being written."""
+"""Minimum number of seconds between two versions of an answer that is being written."""
 _QUOTED = 3
 _NOTHING = "NO ANSWER"
 _CITATION = re.compile(r"\[(\d{1,2})\]")

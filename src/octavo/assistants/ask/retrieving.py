@@ -18,7 +18,7 @@ from .ranking import Candidate, rank
 MAX_PASSAGES = 6
 _PAGES = 12
 _TERMS = 16
-"""Maximum words of a question that are searched for; longer questions mostly give background."""
+"""Maximum number of words of a question to search for. The rest of a long question is mostly background."""
 _EXCERPT = 600
 _TEXT = 4000
 """Maximum number of characters of a passage when quoted, and when sent to a model."""

@@ -20,7 +20,8 @@ declare(
 
 
 def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Keep conversations about change requests with the people who had them, in their organization."""
+    """Unlink conversations from the change requests of a transferred space. They stay with their owners, in the
+    organization where they took place."""
     tx.run(
         """UPDATE agent_conversations SET change_id = NULL WHERE change_id IN (
              SELECT id FROM change_requests WHERE space_id = :space)""",

@@ -30,7 +30,7 @@ class Ask(Struct, rename="camel"):
 
 
 class AskQuery(Struct):
-    """Query of a question. ``details``: whether sources include why they were chosen."""
+    """Query parameters of a question. ``details``: whether sources include why they were chosen."""
 
     format: Format = "document"
     details: bool = False
@@ -70,7 +70,7 @@ class AskSite(Struct):
 
 
 class SiteQuestionsQuery(Struct, rename="camel"):
-    """Query of suggested questions. ``spaceId``: the space whose site spaces to use."""
+    """Query parameters of a question on a site. ``spaceId``: the space whose site spaces to use."""
 
     site_space_id: str | None = None
     space_id: str | None = None

@@ -42,7 +42,7 @@ class Issue(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Return the text used for comparisons."""
+        """Return the text that is compared with other issues."""
         return f"{self.title}\n{self.summary}"
 
 

@@ -1,4 +1,4 @@
-"""Pages that answer a cluster, as search finds them for the caller."""
+"""Find the pages that answer a cluster, by searching as the caller."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _ENOUGH = 0.5
 
 
 class Answering(Struct, frozen=True):
-    """Page for a cluster. ``path``: the path in its space. ``covers``: the share of the query words that it
-    contains, 0 to 1."""
+    """Page that may answer a cluster. ``path``: the path in its space. ``covers``: the share of the query words
+    that it contains, 0 to 1."""
 
     space_id: str
     page_id: str

@@ -1,4 +1,4 @@
-"""Conversations, issues, clusters, and tasks: rows in, frozen records out."""
+"""Read and write conversations, issues, clusters, and tasks in the database."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Titles and summaries of issues, and of clusters whenever they have doubled, from a language model, if one
-is configured.
-
-The analysis has already generated texts for all of them, which stay if the model is out of budget or fails.
-"""
+"""Name issues with the language model, if one is configured, and rename clusters each time that they double in
+size.  The analysis has already generated texts for all of them, which stay if the model is out of budget or
+fails."""
 
 from __future__ import annotations
 

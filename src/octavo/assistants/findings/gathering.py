@@ -51,7 +51,7 @@ def gather_findings(
 
 
 def key_of(kind: FindingKind, *parts: str) -> str:
-    """Return the key of a finding: the same for the same fault in each scan."""
+    """Return the key of a finding, which identifies the same problem in every scan."""
     digest = hashlib.sha256("\0".join((kind, *parts)).encode()).hexdigest()[:40]
     return f"{kind}:{digest}"
 
@@ -208,7 +208,8 @@ class _Gathering:
                 url=url,
             )
 
-    # --- pages by themselves --------------------------------------------------------------------------------
+    # --- checks of single pages
+    # -----------------------------------------------------------------------------
 
     def _faults(self) -> Iterator[Found]:
         for page_id, checked in self._checks.items():
@@ -261,7 +262,7 @@ class _Gathering:
         for found in find_contradictions(pages):
             values = list(dict.fromkeys(place.statement.value for place in found.places))
             evidence = [Evidence(place.page, place.statement.text) for place in found.places]
-            # The list starts with one page for each value, because it is truncated.
+            # Evidence is truncated, so list one page for each value first.
             evidence.sort(key=lambda each: each.quote != found.places[-1].statement.text)
             yield self._found(
                 "contradiction",

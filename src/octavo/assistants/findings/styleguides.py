@@ -47,7 +47,7 @@ _MOST_RULES = 500
 
 
 class PackagedRule(Struct, frozen=True):
-    """Rule of a package, as a page of a new style guide."""
+    """Rule of a package, which becomes a page of a new style guide."""
 
     title: str
     why: str

@@ -150,7 +150,8 @@ class ModelProvider(Struct, frozen=True):
             raise ModelFailed(self._clean(error.message), may_pass=True) from None
 
     def _events(self, chunks: Iterator[bytes], usage: TokenUsage) -> Iterator[str]:
-        """Yield the pieces of an event stream. The stream must end with a reason."""
+        """Yield the text of a stream of events piece by piece. Raises ModelFailed if the stream ends without a
+        finish reason."""
         ended = False
         said = False
         for line in _split_lines(chunks):
@@ -177,7 +178,7 @@ class ModelProvider(Struct, frozen=True):
         yield piece
 
     def _read(self, data: bytes, usage: TokenUsage, field: str) -> tuple[str, str | None]:
-        """Return the text of an answer or a piece, and the reason for its end, if it ends there."""
+        """Return the text of an answer, or of a piece of one, and the finish reason if it is the last piece."""
         found = self._decode(data, usage)
         choices = found.get("choices")
         if choices is None or not isinstance(choices, list):

@@ -14,10 +14,10 @@ from octavo.core.sentences import fold, stems
 from .types import QuestionType, Relevance, Resolution
 
 MAX_WORDS = 24
-"""Maximum number of significant words of a question that are compared; more are mostly background."""
+"""Maximum number of significant words of a question to compare. The rest of a long question is mostly background."""
 SAME = 0.8
 SAME_WITH_SOURCE = 0.5
-"""Minimum share of common words of two questions, and of two questions that the same page answers."""
+"""Minimum share of words that two questions have in common: in general, and if the same page answers both."""
 
 _SYNONYMS = (
     ("create", "add", "generate"),
@@ -32,7 +32,7 @@ _SYNONYMS = (
 _SAME_WORD = {stems(word)[0]: stems(words[0])[0] for words in _SYNONYMS for word in words if stems(word)}
 
 GENERAL_WORDS = frozenset(_SAME_WORD.values())
-"""Words for what people do with a subject, which are no subjects themselves."""
+"""Words for common actions, such as "create". They don't identify a subject."""
 
 _TROUBLE = re.compile(
     r"\b(?:errors?|fail(?:s|ed|ing|ure)?|broken|crash\w*|timeouts?|not work\w*|doesnt work|cant|cannot|wont|stuck|why"

@@ -44,7 +44,7 @@ class RunResult(Struct):
 
 
 class Merging(Struct, frozen=True):
-    """Changes that a revision of the space must write, and the parts to store."""
+    """Result of a merge: the changes to commit to the space, and the parts to store."""
 
     changes: Changes
     bodies: list[str]
@@ -69,10 +69,11 @@ def merge_result(
         {**find_pages(tx, before, page_ids), **_pages_made(known, page_ids)},
         {**find_items(tx, before, item_ids), **_items_made(known, item_ids)},
     )
-    # A deleted part is either a page or an item, and may already be missing in the space.
+    # The ID of a deleted part doesn't tell whether it is a page or an item, and the space may no longer have
+    # it.
     page_ids = [id for id in page_ids if id in pages or id in base.pages or id in made.pages]
     item_ids = [id for id in item_ids if id in items or id in base.items or id in made.items]
-    # None for an id means that it doesn't exist; without an entry it would be unchanged.
+    # None marks a deleted part. Parts without an entry count as unchanged.
     ours = Versions({id: pages.get(id) for id in page_ids}, {id: items.get(id) for id in item_ids})
     theirs = Versions(
         {id: made.pages.get(id) for id in page_ids}, {id: made.items.get(id) for id in item_ids}
@@ -132,8 +133,7 @@ def _outdated(
     after: Versions,
     texts: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return people's translations of former source texts, by the new source text. These translations are
-    kept."""
+    """Return people's translations whose source text has changed, by the new source text. They are kept."""
     found: dict[str, str] = {}
     page, item = after.pages.get(part.part_id), after.items.get(part.part_id)
     body = page.body if page is not None else item.content if item is not None else None

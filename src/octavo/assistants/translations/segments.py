@@ -39,7 +39,7 @@ _CLOSED = frozenset(
 )
 """Blocks whose text isn't translatable, or isn't in the document."""
 _FIELDS = {"tabs-item": "title", "image": "alt", "content-ref": "label"}
-"""Blocks with a text in their data."""
+"""Blocks that have translatable text in a field of their data."""
 
 Nodes = list[Any]
 

@@ -27,7 +27,7 @@ from .store import TranslationRow
 
 _CHARACTERS = 6000
 _TEXTS = 40
-"""Number of texts per request, fewer than a page, because models make fewer mistakes then."""
+"""Number of texts per request. It is small because models make fewer mistakes then."""
 _TERMS = 60
 _MISSING = "the model's answer contains no translation of this text"
 _REFUSED = "the translation and the text have different tags or placeholders"
@@ -41,15 +41,14 @@ Accepts = Callable[[str], bool]
 
 
 class TextToTranslate(Struct, frozen=True):
-    """Text to translate. ``accepts``: the function that returns whether a translation fits at the text's
-    place."""
+    """Text to translate. ``accepts``: a function that checks whether a translation can replace the text."""
 
     text: str
     accepts: Accepts
 
 
 class Translator(Struct):
-    """Translator for one run. ``failed``: the reason why the model is no longer called."""
+    """Translator for one run. ``failed``: the reason why the model is no longer called, if it failed."""
 
     context: Context
     translation: TranslationRow
@@ -87,7 +86,8 @@ class Translator(Struct):
                     with self.context.db.write() as tx:
                         store.store_memory(tx, row, made, "machine", manners)
         for text, each in rest.items():
-            # The wrong style is better than the wrong language.
+            # If there is nothing better, use a translation in the wrong style: it beats an untranslated
+            # text.
             if text not in found and text in known and each.accepts(known[text].target):
                 found[text] = known[text].target
         return found, {
@@ -109,7 +109,7 @@ class Translator(Struct):
         return store.fingerprint(f"{formality}\n{terms}") if terms or formality != "default" else ""
 
     def _terms(self, text: str) -> list[tuple[str, str]]:
-        """Return the glossary's words in a text."""
+        """Return the glossary entries whose word occurs in a text."""
         folded = text.lower()
         return [(word, other) for word, other in self.glossary.items() if word.lower() in folded]
 
@@ -123,7 +123,8 @@ class Translator(Struct):
         return found
 
     def _ask(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
-        """Return the valid translations of a batch. ``reasons``: receives why the others were rejected."""
+        """Return the valid translations of a batch. ``reasons`` receives the reasons why other translations
+        were rejected."""
         if self.model is None or self.failed is not None:
             return {}
         names = {str(number): each for number, each in enumerate(batch, 1)}
@@ -191,7 +192,7 @@ def _batches(wanted: Iterable[TextToTranslate]) -> Iterable[list[TextToTranslate
 
 
 def _read(said: str) -> JsonObject:
-    """Return the JSON object in an answer; empty if there is none."""
+    """Return the JSON object in a model's answer; an empty one if there is none."""
     begin, end = said.find("{"), said.rfind("}")
     try:
         found = msgspec.json.decode(said[begin : end + 1])

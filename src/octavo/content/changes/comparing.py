@@ -56,7 +56,7 @@ class StateTree(Tree):
 
 
 class Sides(Struct, frozen=True):
-    """Two sides and their common base."""
+    """Versions to merge: those of a change request, those of main, and their common base."""
 
     base: Versions
     change: Versions

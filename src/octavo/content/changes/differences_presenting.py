@@ -123,7 +123,7 @@ def _start(entries: list[Entry], page: str | None) -> int:
 
 
 class _Presenter:
-    """Presenter of changes. ``entries``: the entries to present."""
+    """Convert differences between two states to their form in the API. ``entries``: the entries to present."""
 
     def __init__(self, to: Recipient, tx: Transaction, states: States, entries: list[Entry]) -> None:
         self.call, self.tx, self.states = to, tx, states

@@ -23,5 +23,5 @@ def _post(to: Recipient, tx: Transaction, change: ChangeRow, review_id: str, sai
 
 
 def keep_review_comments() -> None:
-    """Register comments as the place where change requests store and load the bodies of reviews."""
+    """Register the functions of this package, so that change requests store the bodies of reviews as comments."""
     register_review_comments(ReviewComments(_read, _post, present_review_comments))

@@ -1,4 +1,4 @@
-"""Comments, replies, and reactions: rows in, frozen records out. A reply is a comment with a parent."""
+"""Read and write comments, replies, and reactions in the database. A reply is a comment with a parent."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def of_space(space_id: str) -> Topic:
 
 
 def of_main(space_id: str) -> Topic:
-    """Topic for new revisions of main only."""
+    """Return the topic for new revisions of main only."""
     return "main", space_id
 
 

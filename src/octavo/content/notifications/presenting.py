@@ -1,4 +1,4 @@
-"""Present notifications, many at a time, in the API and in emails."""
+"""Convert notifications to their form in the API and in emails, in batches."""
 
 from __future__ import annotations
 

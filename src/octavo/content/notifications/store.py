@@ -1,4 +1,4 @@
-"""Notifications with their counts, watches, and settings: rows in, frozen records out."""
+"""Read and write notifications with their counts, watches, and settings in the database."""
 
 from __future__ import annotations
 
@@ -282,7 +282,7 @@ def clear_digest(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
 
 
 class WatchRow(Struct, frozen=True):
-    """Watch of a space or page. ``page_id``: the id of the page; empty for the space."""
+    """Setting of a person to watch or mute a space or page. ``page_id``: the id of the page; empty for the space."""
 
     user_id: str
     space_id: str

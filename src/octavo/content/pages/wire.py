@@ -34,22 +34,22 @@ Format = Literal["document", "markdown"]
 
 
 class ContentQuery(Struct, rename="camel"):
-    """Query of content. ``metadata``: whether to include Git metadata. ``computed``: whether to evaluate
-    computed sources."""
+    """Query parameters of content. ``metadata``: whether to include Git metadata. ``computed``: whether to
+    evaluate computed sources."""
 
     metadata: bool = True
     computed: bool = True
 
 
 class RevisionQuery(ContentQuery):
-    """Query of a revision. ``pages``: whether to include the page tree."""
+    """Query parameters of a revision. ``pages``: whether to include the page tree."""
 
     pages: bool = True
 
 
 class PagesQuery(ContentQuery):
-    """Query of a page tree. ``tag``: the tag to filter by; ancestors of the matching pages are included; an
-    Octavo extension."""
+    """Query parameters of a page tree. ``tag``: the tag to filter by; ancestors of the matching pages are
+    included; an Octavo extension."""
 
     tag: Annotated[str, Meta(max_length=MAX_SLUG)] | None = None
 
@@ -60,7 +60,8 @@ class FilesQuery(PageQuery):
 
 
 class PageContentQuery(ContentQuery):
-    """Query of a page. ``format``: the format of its content. ``pages``: whether to include its subpages."""
+    """Query parameters of a page. ``format``: the format of its content. ``pages``: whether to include its
+    subpages."""
 
     format: Format = "document"
     pages: bool = True
@@ -68,13 +69,15 @@ class PageContentQuery(ContentQuery):
 
 
 class PathQuery(PageContentQuery, rename="camel", kw_only=True):
-    """Query of a page by its path. ``cachedMetadata`` has no effect, because current Git metadata is just as fast."""
+    """Query parameters of a page by its path. ``cachedMetadata`` has no effect, because current Git metadata is
+    just as fast."""
 
     cached_metadata: bool = False
 
 
 class ChildPagesQuery(PageQuery):
-    """Query of a level. ``at``: the index to start at, relative to the start of the level or to ``page``."""
+    """Query parameters of one level of the page tree. ``at``: the index to start at, relative to the start of
+    the level or to ``page``."""
 
     parent: str | None = None
     at: Annotated[int, Meta(ge=0, le=2**31)] = 0
@@ -82,8 +85,8 @@ class ChildPagesQuery(PageQuery):
 
 
 class WayQuery(Struct):
-    """Query of a location. ``to``: the ID of a page. ``path``: the path of a page. By default, the first
-    document."""
+    """Query parameters for the location of a page in the page tree. ``to``: the ID of a page. ``path``: the
+    path of a page. By default, the first document."""
 
     to: str | None = None
     path: str | None = None
@@ -96,14 +99,15 @@ class WayQuery(Struct):
 
 
 class WaysQuery(Struct):
-    """Query of locations. ``pages``: the page IDs."""
+    """Query parameters for the locations of several pages in the page tree. ``pages``: the page IDs."""
 
     pages: Annotated[list[str], Meta(min_length=1, max_length=100)]
     computed: bool = True
 
 
 class ReusableContentQuery(ContentQuery):
-    """Query of reusable content. ``format``: ``markdown`` includes its stored text, without front matter."""
+    """Query parameters of reusable content. ``format``: ``markdown`` includes its stored text, without front
+    matter."""
 
     format: Format = "document"
 
@@ -113,7 +117,7 @@ class DocumentQuery(Struct, rename="camel"):
 
 
 class SchemaQuery(Struct):
-    """Query of a document. ``schema``: the version of the node types, of which there is only one."""
+    """Query parameters of a document. ``schema``: the version of the node types, of which there is only one."""
 
     schema: Literal["current", "next"] = "current"
 
@@ -409,8 +413,8 @@ class LinksQuery(PageQuery):
 
 
 class ChangeLinksQuery(LinksQuery, rename="camel"):
-    """Query of a change request's links. ``brokenContext``: limits the list to broken links, either those
-    that the change request broke or those that were already broken."""
+    """Query parameters of a change request's links. ``brokenContext``: limits the list to broken links, either
+    those that the change request broke or those that were already broken."""
 
     broken_context: Literal["change-request", "space"] | None = None
 

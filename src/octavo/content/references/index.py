@@ -141,7 +141,7 @@ def _resolve_again(resolver: Resolver, row: Row) -> Row | None:
 
 
 class _Stale:
-    """Lookup questions whose answers may have changed."""
+    """Lookup questions whose answers a change may affect."""
 
     def __init__(self) -> None:
         self.exact: set[str] = set()
@@ -307,8 +307,8 @@ def prepare(tx: Transaction, update: MainUpdate) -> Delta:
 
 
 def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
-    """Return whether the prepared rows and the pages changed by concurrent revisions don't refer to each
-    other. If no page moved, only anchors can differ."""
+    """Return whether the prepared rows are still valid after concurrent revisions: neither refers to pages that
+    the other changed. If no page moved, only anchors can differ."""
     if any(row.space_id == space_id and row.owner_id in moved for row in [*delta.old.values(), *delta.new]):
         return False
     stale = tuple(question("anchor", f"{page_id}#") for page_id in moved)
@@ -370,7 +370,7 @@ def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], 
     of_owner = "space_id = :space AND owner_id = :owner AND version = :version"
     for done, (owner, version) in enumerate(replaced):
         given = {"space": space_id, "owner": owner, "version": version}
-        # About as many queries as deleted references.
+        # This takes about as many queries as there are deleted references.
         places = tx.all(
             f"SELECT place FROM content_references WHERE {of_owner} ORDER BY place LIMIT :most",
             most=max(1, most // 2),

@@ -1,4 +1,4 @@
-"""Proof that a caller can read a state of a space's content: main, a revision, or a change request."""
+"""Authorization to read a state of a space's content: main, a revision, or a change request."""
 
 from __future__ import annotations
 

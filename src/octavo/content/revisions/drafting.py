@@ -221,7 +221,7 @@ class Draft:
 
     @property
     def changes(self) -> Changes:
-        """Return the changes that differ from the state."""
+        """Return the changes, without entries that are the same in the state."""
         return Changes(
             {id: page for id, page in self._pages.items() if not same_version(page, self.page_before(id))},
             {id: item for id, item in self._items.items() if not same_version(item, self.item_before(id))},

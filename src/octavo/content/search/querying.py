@@ -92,7 +92,8 @@ _SUGGESTED = 12
 _COMPLETED = 20
 """Number of completions that are looked up for a prefix with many completions."""
 
-# Scores of the ways of matching: the match of the words counts as much as the engine's order.
+# Scores for matching all words, all words after correcting some, and any of the words. Together they can
+# outweigh the order of the engine.
 _ALL, _REPAIRED, _ANY = 90.0, 60.0, 0.0
 _OTHER_FORM, _BEGUN, _GUESSED = 0.95, 0.9, 0.9
 _ORDER, _TITLE, _HEADING = 20.0, 80.0, 45.0
@@ -402,7 +403,7 @@ class _Windows:
         if self.is_last or self._spaces is not None:
             return [window]
         if self._by_score:
-            # The engine's scores already put most of these first.
+            # The scores of the engine already put most matching titles and headings first.
             heads = self._heads(self._scope, _READ)
             return [list({row.id: row for row in chain(window, heads)}.values())]
         return [self._heads(self._scope, self._limit if self.every else _MOST), window]

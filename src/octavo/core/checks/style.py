@@ -70,7 +70,8 @@ class _Given(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonword"}
 
 
 class StyleRule:
-    """Rule that was read from ``source``. ``name``: its title; ``why``: the reason, for people who break it."""
+    """Rule read from the YAML text ``source``. ``name``: its title. ``why``: the reason, for people who break
+    the rule."""
 
     def __init__(self, name: str, source: str, why: str = "") -> None:
         self.name, self.source, self.why = name, source, why

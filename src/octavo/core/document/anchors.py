@@ -52,7 +52,8 @@ def slug(title: str) -> str:
 
 
 class Standing(Struct, frozen=True, gc=False):
-    """Context of a node: its conditions, and whether it is in reusable content that the page includes."""
+    """Context of a node in a document: its conditions, and whether it is in reusable content that the page
+    includes."""
 
     conditions: Conditions = ()
     included: bool = False

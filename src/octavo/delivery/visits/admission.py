@@ -151,7 +151,8 @@ def recognize_site_agents(find: FindProof) -> None:
 
 def read_visitor_request(query_string: bytes, cookie: str, secure: bool) -> VisitorRequest:
     query = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=1000)
-    # Parsed by hand: other servers of the domain set any cookies, and a malformed one must not hide the others.
+    # No library parses this, because other servers of the domain set any cookies, and a malformed one must
+    # not hide the others.
     pairs = (part.strip().partition("=") for part in cookie.split(";"))
     return VisitorRequest(query, {name: value for name, _, value in pairs}, secure)
 

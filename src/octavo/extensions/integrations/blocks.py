@@ -89,7 +89,7 @@ _UNFURL = "@link.unfurl"
 
 
 _outputs: OwnCache[tuple[int, Rendered]] = OwnCache("rendered integration blocks", 4)
-"""Values are kept with the time, in milliseconds, until which they are valid."""
+"""Cache of rendered blocks, each with the time in milliseconds until which it is valid."""
 
 
 def render_for_visitor(context: Context, integration: VisitedIntegration, given: RenderRequest) -> Reply:
