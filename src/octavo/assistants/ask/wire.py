@@ -70,7 +70,7 @@ class AskSite(Struct):
 
 
 class SiteQuestionsQuery(Struct, rename="camel"):
-    """Query parameters of a question on a site. ``spaceId``: the space whose site spaces to use."""
+    """Query parameters of suggested questions. ``spaceId``: the space whose site spaces to use."""
 
     site_space_id: str | None = None
     space_id: str | None = None

@@ -123,7 +123,8 @@ _SEEN = "/spaces/{spaceId}/change-requests/{changeRequestId}/seen"
 
 @operation("listSeenInChangeRequest", "GET", _SEEN, needs=Can.VIEW, errors=(404,))
 def list_seen(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[SeenMark]:
-    """--- viewed marks -------------------------------------------------------------------------------------"""
+    """List everything that the caller has marked as viewed in a change request. A mark expires when the content changes
+    again."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = seeing.list_marks(tx, row, change.user_id, query.limit, query.page)
