@@ -486,7 +486,7 @@ class _Planner:
         return summary, text
 
     def is_read(self, path: str) -> bool:
-        """Return whether a Markdown file can be a page, and report a file that can't once."""
+        """Return whether a Markdown file can be a page. A file that can't be one is reported once."""
         problem = self.unread(path)
         if problem is not None and path not in self.kept_unread:
             self.kept_unread.add(path)

@@ -152,7 +152,7 @@ _PAGE_SPECIAL = {"id", "created_at", "updated_at", "parent", "rank", "body", *_S
 _PAGE_PLAIN = [
     name for name in sorted(Page.__struct_fields__, key=FIELDS.__contains__) if name not in _PAGE_SPECIAL
 ]
-"""Slug and title come before the front-matter fields."""
+"""Plain fields of a page in merge order: slug and title come before the front-matter fields."""
 _NO_FIELDS = PageFields()
 _FILE_FIELDS = ("content", "size", "content_type", "width", "height")
 _TEXTS = frozenset({"reusable-content", "source"})

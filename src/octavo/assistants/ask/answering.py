@@ -139,8 +139,8 @@ def _write_answer(
 
 
 def _is_foreign(asked: AskedQuestion, said: str, model: Model) -> bool:
-    """Return whether an answer is in a different language from its question. The organization's instructions
-    may ask for that."""
+    """Return whether an answer is in a different language from its question. False if the organization has
+    instructions, because these may request another language."""
     return not model.instructions and _NOTHING not in said[:200] and differ(asked.question, said)
 
 
@@ -166,7 +166,8 @@ def _build_answer(passages: Sequence[Passage], said: str, words: AnswerWords) ->
 
 
 def _quote_passages(passages: Sequence[Passage], words: AnswerWords, why: str) -> ComposedAnswer:
-    """Return quotes of the best passages."""
+    """Return an answer that quotes the best passages. ``why``: the text at its start, which explains why no
+    model wrote the answer."""
     fitting = [passage for passage in passages if passage.covers >= ENOUGH] or [
         passage for passage in passages if passage.covers >= ENOUGH / 2
     ]
@@ -186,7 +187,7 @@ def _quote_passages(passages: Sequence[Passage], words: AnswerWords, why: str) -
 def _suggest_followups(
     passages: Sequence[Passage], cited: Sequence[Passage], words: AnswerWords
 ) -> tuple[str, ...]:
-    """Return questions about the other passages found."""
+    """Return follow-up questions about passages that were found but that the answer doesn't cite."""
     asked = [
         phrase_as_question(passage.heading or passage.title, words)
         for passage in passages
@@ -244,7 +245,7 @@ def _sanitize_block(block: Block, citations: Mapping[str, tuple[str, str]]) -> B
 
 
 def _merge_texts(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
-    """Merge adjacent text nodes, as a reader creates them."""
+    """Merge adjacent text nodes, as in a document that was read from Markdown."""
     found: list[Block | Inline | Text] = []
     for node in nodes:
         if isinstance(node, Text) and found and isinstance(found[-1], Text):

@@ -93,8 +93,8 @@ def retrieve(
 
 
 def _search(tx: Transaction, material: AnswerMaterial, said: str) -> list[PageHit]:
-    """Search for the words as written; search can correct their spelling. The trailing space marks the last
-    one as complete."""
+    """Search for the significant words of a question, as written, because the search corrects their spelling. A
+    trailing space marks the last word as complete."""
     words = list(dict.fromkeys(content_words(said)))[:_TERMS]
     found = search_pages(
         tx,

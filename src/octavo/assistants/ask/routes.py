@@ -236,7 +236,8 @@ def _site_asker(
 ) -> asking.QuestionAsker:
     """Return the asker for a site: a visitor, or a member with access to some of its spaces. ``named``: the
     site spaces that the request names, by field. ``where``: the site spaces to search. ``space_id``: a space
-    that limits the search to its site spaces. Raises NotFound for a site space or space that they can't see."""
+    that limits the search to its site spaces. Raises NotFound for a site space or space that the caller can't
+    see."""
     visitor = site.visitor if isinstance(site, VisitedSite) else None
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)

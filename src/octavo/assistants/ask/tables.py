@@ -19,7 +19,7 @@ declare(
 )
 
 
-def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
+def _unlink_conversations(tx: Transaction, space_id: str, organization_id: str) -> None:
     """Unlink conversations from the change requests of a transferred space. They stay with their owners, in the
     organization where they took place."""
     tx.run(
@@ -29,4 +29,4 @@ def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
     )
 
 
-on_transfer(_leave)
+on_transfer(_unlink_conversations)

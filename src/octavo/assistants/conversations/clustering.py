@@ -26,7 +26,7 @@ _WORDS = 1 << 16
 _KEPT = 80
 """Maximum number of words stored per cluster. The most frequent ones are kept."""
 _CANDIDATES = 60
-"""Number of clusters that an issue is compared with: the clusters that share its rarest words."""
+"""Maximum number of clusters that an issue is compared with. They are the clusters that share its rarest words."""
 _WORD = 3
 """Weight of a single word relative to a pair of adjacent words."""
 
@@ -104,8 +104,8 @@ class Clustering:
         return candidates
 
     def _compare(self, wanted: Vector, meaning: IssueMeaning, cluster_id: str) -> float:
-        """Return the similarity of an issue and a cluster; 1 or more means the same subject. Similar meaning is
-        enough, or meaning and words together."""
+        """Return the similarity of an issue and a cluster; 1 or more means the same subject. It is the similarity of
+        meanings, or its average with that of words if that is higher."""
         words = _product(wanted, self._weights_of(cluster_id)) / SIMILAR
         meant = self.meanings.compare(meaning, cluster_id)
         if meant is None:

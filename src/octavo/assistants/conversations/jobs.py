@@ -168,7 +168,7 @@ def _write(
     batch: _Batch,
     embedder: Embedder | None,
 ) -> None:
-    """Write a batch. Raises BatchOutdated."""
+    """Write the results of a batch. Raises BatchOutdated if something that they depend on has changed."""
     if not store.write_vocabulary(tx, organization_id, version, clustering.issues, clustering.words):
         raise BatchOutdated
     if not store.set_processed(tx, batch.conversations):

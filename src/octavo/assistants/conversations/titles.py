@@ -105,7 +105,8 @@ def _name_clusters(context: Context, model: Model) -> bool:
 
 
 def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, IssueName]:
-    """Return the names that a model returns, without missing and invalid ones. Raises like Model.complete."""
+    """Return the names that a model returns, without missing and invalid ones. Raises the errors of
+    ``Model.complete``."""
     numbers = {str(number): id for number, id in enumerate(texts, 1)}
     name = {
         "type": "object",

@@ -44,7 +44,8 @@ _LONGEST_PAUSE = 10.0
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 5
 _REFUSED = frozenset({401, 403, 405, 406, 407, 418, 429, 451, 503, 999})
-"""Status codes that servers return to programs for pages that people can read, or while they are busy."""
+"""Status codes with which servers reject bots or report that they are busy, although people may be able to read
+the page."""
 _AGENT = "Octavo"
 _ROBOTS = Limits(size=512 * 1024, seconds=10)
 _PAGE = Limits(seconds=15)
@@ -214,7 +215,8 @@ def _visit_host(
 
 
 def _read_robots(fetcher: Fetcher, origin: str) -> Any:
-    """Return the rules of a host for robots, or the result for all its links if they can't be read."""
+    """Return the robots.txt rules of a host. If they can't be read, return the result to use for all links of
+    the host."""
     try:
         answer = fetcher.fetch(f"{origin}/robots.txt", limits=_ROBOTS)
     except FetchError as error:
@@ -229,7 +231,7 @@ def _read_robots(fetcher: Fetcher, origin: str) -> Any:
 
 
 def _visit(fetcher: Fetcher, url: str) -> LinkVisit:
-    """Request a URL, without reading the body of the response."""
+    """Check a URL without reading the body of the response."""
     for _ in range(_MOST_REDIRECTS + 1):
         try:
             with fetcher.stream(url, limits=_PAGE) as answer:

@@ -36,9 +36,9 @@ from .types import Found
 from .unanswered import find_unanswered
 
 _PAGES = 50
-"""Pages that are checked between two writes."""
+"""Number of pages to check between two writes."""
 _FINDINGS = 200
-"""Findings that are written together."""
+"""Number of findings to write in one transaction."""
 JOB = "scanSite"
 
 

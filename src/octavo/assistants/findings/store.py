@@ -26,9 +26,9 @@ OrderBy = Literal["updatedAt", "severity", "sources"]
 _Parameters = dict[str, Any]
 _BATCH = 500
 _MOST_SCANS = 100
-"""Maximum number of scans that are kept of a site."""
+"""Maximum number of scans to keep for a site."""
 _DONE_MS = 90 * 24 * 3600 * 1000
-"""Milliseconds for which findings that are done are kept."""
+"""Milliseconds for which findings are kept after they are done."""
 
 
 class AreaHealth(Struct, frozen=True):

@@ -133,7 +133,8 @@ class ModelProvider(Struct, frozen=True):
 
     @contextmanager
     def _post(self, path: str, body: bytes, size: int, seconds: float) -> Iterator[Streamed]:
-        """Return an answer with status 200. Raises ModelFailed, including if reading the answer fails."""
+        """Send a request and yield the response, which has the status 200. Raises ModelFailed, also if reading
+        the response fails."""
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
@@ -170,7 +171,7 @@ class ModelProvider(Struct, frozen=True):
             raise ModelFailed("the answer ended before it was complete", may_pass=not said)
 
     def _whole(self, body: bytes, usage: TokenUsage) -> Iterator[str]:
-        """Yield the answer of a provider that doesn't stream."""
+        """Yield the answer of a provider that doesn't support streams, as one piece."""
         piece, reason = self._read(body, usage, "message")
         _require_complete(reason)
         if not piece:
@@ -202,7 +203,8 @@ class ModelProvider(Struct, frozen=True):
         return vectors
 
     def _decode(self, data: bytes, usage: TokenUsage) -> JsonObject:
-        """Return a JSON object that isn't an error, and update ``usage``."""
+        """Decode a response and update ``usage``. Raises ModelFailed for an error of the provider and for
+        invalid JSON."""
         try:
             found = msgspec.json.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

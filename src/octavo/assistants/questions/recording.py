@@ -40,7 +40,7 @@ _MAX_TEXT = 256
 """Maximum number of characters of a question that lists show."""
 _MAX_RAW = 2048
 _SHARING = 200
-"""Maximum number of questions with the same word that a new question is compared with."""
+"""Maximum number of earlier questions with the same word to compare a new question with."""
 _CANDIDATES = 20
 _CHUNK = 1000
 _UNKNOWN = "und"

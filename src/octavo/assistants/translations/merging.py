@@ -98,7 +98,7 @@ def merge_result(
 
 
 def _pages_made(known: Mapping[str, TranslationPartRow], ids: Sequence[str]) -> dict[str, Page]:
-    """Return pages as the last run made them."""
+    """Return the pages with these IDs as the last run wrote them."""
     return {
         id: replace(part.written.page, body=part.body)
         for id in ids
@@ -156,7 +156,7 @@ def _outdated(
 
 
 def _name(part_id: str, *sides: Versions) -> str:
-    """Return the name of a page or item in problems."""
+    """Return the name with which problems refer to a page or item."""
     for side in sides:
         if (page := side.pages.get(part_id)) is not None:
             return page.file_path or page.slug
@@ -174,7 +174,7 @@ def _kept_problem(name: str, text: str) -> Problem:
 
 
 def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
-    """Return the problem for a place that people and the source both changed."""
+    """Return the problem that reports a conflict between the edits of people and those of the source."""
     name = _name(conflict.id, sides.main, sides.change)
     if conflict.kind == "deleted":
         said = (

@@ -214,7 +214,7 @@ def _add_text(nodes: Nodes, text: str) -> None:
 
 
 def _merge_texts(nodes: Nodes) -> Nodes:
-    """Merge adjacent text nodes, as a reader creates them."""
+    """Merge adjacent text nodes, as in a document that was read from Markdown."""
     found: Nodes = []
     for node in nodes:
         if isinstance(node, Text) and found and isinstance(found[-1], Text):

@@ -227,8 +227,8 @@ def _written(
     sides: tuple[Versions, Versions],
     document: OfText | None = None,
 ) -> MergedContent:
-    """Return the differences from ``known``, the state to overwrite. ``below``: the state that contains
-    everything else."""
+    """Return the content to write: the differences between a merge result and ``known``, the current content of
+    the branch. ``below``: the state that contains all other content."""
     unknown = [id for id in found.pages if id not in known.pages]
     pages = {**find_pages(tx, below, unknown), **known.pages}
     changes = Changes(

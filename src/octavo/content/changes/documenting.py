@@ -139,8 +139,8 @@ class BatchDocuments:
         return source, document
 
     def _from_nodes(self, owner: Owner, body: str | None, nodes: object) -> tuple[Document, dict[str, Block]]:
-        """Return the document with references in the form used in files, and the blocks it was edited from,
-        by key."""
+        """Return the document, with references in the form used in files, and the blocks of the previous
+        version, by key."""
         given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
         try:
             new = from_json(nodes if isinstance(nodes, dict) else given)

@@ -319,7 +319,7 @@ _IS_EMPTY = """c.status = 'draft' AND c.edits = 0 AND c.comments = 0 AND c.descr
                AND NOT EXISTS (SELECT 1 FROM change_reviews k WHERE k.change_id = c.id)
                AND NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.branch_id = c.branch_id)
                AND NOT EXISTS (SELECT 1 FROM item_versions v WHERE v.branch_id = c.branch_id)"""
-"""Condition for a draft ``c`` in which no one has done anything."""
+"""SQL condition for drafts ``c`` in which no one has done anything."""
 
 
 def is_empty_draft(tx: Transaction, change_id: str) -> bool:
@@ -514,7 +514,8 @@ _AUTHORS = """SELECT v.page_id, v.from_seq, r.author AS person FROM page_version
               JOIN revisions r ON r.branch_id = v.branch_id AND r.sequence = v.from_seq
               JOIN change_contributors k ON k.change_id = r.merged_from AND k.action = 'edit'
               WHERE v.branch_id = :main AND v.page_id {pages}"""
-"""Authors of the versions of pages: the author of the revision, or the editors of the change request that it merged."""
+"""SQL for the authors of the versions of pages: the author of the revision, or the editors of the change
+request that it merged."""
 
 
 def count_edited_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:

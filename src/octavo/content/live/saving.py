@@ -192,8 +192,8 @@ def _authors(tx: Transaction, key: PageKey, branch: LiveBranch, row: LiveRow) ->
 
 
 def _continued(tx: Transaction, branch: LiveBranch) -> tuple[str, int] | None:
-    """Return the first of the consecutive live saves that the next save continues, regardless of their
-    authors."""
+    """Return the previous revision and the start of the consecutive live saves that the next save continues,
+    regardless of their authors. None if it starts a new series of saves."""
     head = branch.state
     if not was_written_live(tx, head.revision_id):
         return None

@@ -399,7 +399,7 @@ def _require_unchanged(tx: Transaction, delta: Delta) -> None:
 
 
 def _replace(tx: Transaction, old: Collection[Row], new: Collection[Row]) -> None:
-    """Delete and insert rows of the current versions."""
+    """Replace the rows ``old`` by the rows ``new``, in the current versions of their owners."""
     owners: dict[str, list[str]] = {}
     for row in (*old, *new):
         owners.setdefault(row.space_id, []).append(row.owner_id)

@@ -23,7 +23,7 @@ shown."""
 _WEIGHTS = (10.0, 5.0, 1.0)
 """Weights of a term in a title, a heading, and the text."""
 _BEGINNING = 4
-"""Number of leading characters that all forms of a word share."""
+"""Number of leading characters that all forms of a word are assumed to share."""
 
 
 class SearchedDraft(Struct, frozen=True):

@@ -23,7 +23,7 @@ _CJK = (
 
 
 def _marks() -> str:
-    """Return combining characters and characters that only control line breaks."""
+    """Return combining characters, and characters that only control line breaks, for a regular expression."""
     found = [code for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M"]
     return "\u00ad\u200c\u200d\u2060\U000e0100-\U000e01ef" + "".join(map(chr, found))
 

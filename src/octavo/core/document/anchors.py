@@ -166,7 +166,7 @@ def _anchor(node: Inline) -> str | None:
 
 
 def _id_of_tag(source: object) -> str | None:
-    """Return the id of an HTML element that has no node; links can use it as their name."""
+    """Return the id of an HTML element for which there is no node type. Links can use this id."""
     tag = _OPENING.match(source) if isinstance(source, str) else None
     if tag is None:
         return None
@@ -281,7 +281,7 @@ def cut_section(document: Document, places: Mapping[str, Block | Inline], wanted
 
 
 def _ends(node: Block, heading: Block) -> bool:
-    """Return whether a block is a heading of the same or a higher level."""
+    """Return whether a block is a heading of the same or a higher level than ``heading``."""
     return node.type.startswith("heading-") and _level(node) <= _level(heading)
 
 

@@ -154,7 +154,7 @@ def _indexes_containing(
 
 
 def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str, str]) -> dict[str, str]:
-    """Add the keys kept for nodes with these names to ``kept``; None for all names."""
+    """Add the keys that nodes keep to ``kept``, and return it. ``among``: the names of the nodes; None for all."""
     counts: dict[str, int] = {}
     if among is not None:
         entries = [entries[at] for at in _indexes_containing(among, entries, _names_of)]
@@ -293,7 +293,7 @@ class BlockEdits:
         return self._order.index(slot)
 
     def _read_place(self, key: str) -> int | None:
-        """Return the index of the block that has a key, or contains its node, as it was read."""
+        """Return the index, in the original text, of the block that has a key or contains the node with that key."""
         self._looks += 1
         if self._places is None and self._looks > _LOOKS:
             self._places = {known: n for n, entry in enumerate(self._index.entries) for known in entry.keys}
@@ -691,7 +691,7 @@ class BlockEdits:
         slot.node.source = None
 
     def _check(self, found: _Found) -> None:
-        """Check the requirements of the block that contains these blocks."""
+        """Check that the blocks around edited blocks are still valid. Raises EditError."""
         for node in (found.parent, *reversed(found.above)):
             if isinstance(node, Block):
                 try:
@@ -759,7 +759,8 @@ class BlockEdits:
         )
 
     def _finish_local(self, news: Document) -> EditedBlocks:
-        """Write and reread the changed blocks and one on either side."""
+        """Write and reread only the changed blocks and one block on either side of them, and return the result
+        of the edits. Raises NotLocal."""
         parts: list[str] = []
         entries: list[BlockEntry] = []
         found: list[Block] = []

@@ -346,5 +346,5 @@ def _array(items: _Schema) -> _Schema:
 
 
 def _name(kind: schema.NodeType) -> str:
-    """Return ``ListOrdered`` for ``list-ordered``."""
+    """Return the name of a node type in the API description, such as ``ListOrdered`` for ``list-ordered``."""
     return "".join(word.capitalize() for word in kind.type.split("-"))

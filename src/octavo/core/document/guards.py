@@ -27,8 +27,8 @@ _SHOWN_AS_TEXT = frozenset({"code", "code-line", "math", "math-block", "inline-m
 
 
 class _Count(NamedTuple):
-    """Guards in a block. ``unread``: whether there is a misunderstood guard. ``open``: the number of guards
-    that extend beyond the block. ``closed``: the number of earlier guards that end in it."""
+    """Guards in a block. ``unread``: whether there is a guard that can't be read. ``open``: the number of
+    guards that extend beyond the block. ``closed``: the number of earlier guards that end in it."""
 
     unread: bool = False
     open: int = 0
@@ -87,7 +87,8 @@ def find_unread(document: Document) -> Iterator[tuple[int, str]]:
 
 
 def _hide_in(holder: Document | Block | Fragment, left: dict[int, int]) -> int:
-    """Hide blocks of one list as required. Return the number of guards that did not end in it."""
+    """Hide the blocks of one list that unreadable guards were meant to guard. Return the number of guards that
+    did not end in the list."""
     out: list[Any] = []
     pending = 0
     hidden: Block | None = None

@@ -26,7 +26,8 @@ _HTML_MARKS = {
 }
 _DELIMITERS = {"strikethrough": "~~", "italic": "_", "bold": "**"}
 _BESIDE_LETTERS = _DELIMITERS | {"italic": "*"}
-"""``_`` has no meaning between two letters, which is where emphasis usually is in CJK text."""
+"""Delimiters of marks next to letters. ``_`` has no meaning between two letters, which is where emphasis
+usually is in CJK text."""
 _ORDER = ("color", "keyboard", "superscript", "subscript", "strikethrough", "italic", "bold", "code")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(

@@ -750,7 +750,7 @@ def _spread(rows: list[list[Element]]) -> tuple[list[list[Element]], Places] | N
 
 
 def _percent_table(el: Element, footnote: Footnote | None) -> list[Block] | None:
-    """Keep widths in percent, which a grid does not support, as attributes of the table."""
+    """Return a table that keeps column widths in percent as attributes, because a grid does not support them."""
     widths = {}
     for n, cell in enumerate(_find(_find(el, "tr")[0], "td", "th"), 1):
         if cell.attrs.get("width", "").endswith("%"):

@@ -130,7 +130,7 @@ class Splicing:
 
 
 def _kept(top: Block, digests: Digests, known: Mapping[str, str]) -> dict[int, str]:
-    """Return the nodes inside a block with known sources, by ``id``."""
+    """Return the known sources of the nodes inside a block, by ``id``."""
     return {id(node): known[digests.of(node)] for node in _blocks_in(top) if digests.of(node) in known}
 
 
@@ -158,7 +158,7 @@ def _digest(nodes: Sequence[Block]) -> str:
 
 
 class _Tokens(Struct):
-    """Words, runs of whitespace, and punctuation marks of a text, and their offsets; one more for its end."""
+    """Words, runs of whitespace, and punctuation marks of a text, with their offsets and the offset of its end."""
 
     said: list[str]
     starts: list[int]

@@ -76,7 +76,7 @@ class Notes:
         self.taken.update(self.known.keys() - self.moved)
 
     def _defines(self, name: str, body: str) -> bool:
-        """Return whether a footnote with this text has this name."""
+        """Return whether the footnote ``name`` already has this text."""
         return name in self.known and write_blocks(read_blocks(self.known[name]), Notes()) == body
 
     def label(self, fragment: Fragment) -> str:

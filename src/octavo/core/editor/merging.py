@@ -133,7 +133,8 @@ class _Merge:
         return read_top_block(block, self.uids)
 
     def _both(self, node: Node, old: JsonObject, new: JsonObject) -> list[Node]:
-        """Return a block that both sides changed."""
+        """Merge a block that both sides changed. Return the merged block, or both versions if they can't be
+        merged."""
         before, edited = self._read(old), self._read(new)
         others = _replacement(before, node)
         theirs = _replacement(before, edited)

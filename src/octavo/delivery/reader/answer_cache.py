@@ -50,7 +50,8 @@ class ToolPlace(NamedTuple):
 
 
 def _measure(told: ToolResult) -> int | None:
-    """Return the size of a cacheable result. Errors exist for every spelling of a URL and aren't cached."""
+    """Return the size of a result, or None if it must not be cached. Errors exist for every spelling of a URL
+    and aren't cached."""
     if isinstance(told.result, Answer) or told.admission.preview:
         return None
     return len(told.result) + _ENTRY

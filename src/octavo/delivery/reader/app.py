@@ -314,8 +314,8 @@ class Sites:
             return None
 
     def _count(self, request: Request, found: Answer | Later) -> None:
-        """Raise TooManyRequests for a response that counts as more than a visit, if only its route knows
-        that."""
+        """Count a response against the additional rate limit that its route chose for it, if any. Raises
+        TooManyRequests."""
         if isinstance(found, Later) and found.rate in self._limiters:
             self._limiters[found.rate].count(address_key(request.client))
 

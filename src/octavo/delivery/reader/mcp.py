@@ -53,18 +53,18 @@ from .views import SearchHit
 MAX_MESSAGE = 64 * 1024
 """Maximum size in bytes of a message."""
 _PAGES = 200
-"""Number of pages in one list."""
+"""Maximum number of pages in one response."""
 _TEXT = 50_000
-"""Number of characters of a page in one response."""
+"""Maximum number of characters of a page in one response."""
 _FILE = 2_000_000
 """Maximum size in bytes of a file to read."""
 _EXCERPT = 500
 _OPERATIONS = 200
-"""Number of operations in one list."""
+"""Maximum number of operations in one response."""
 _HEADERS = 8000
 """Maximum number of characters of the headers of an API's response."""
 _SECTIONS = 100
-"""Number of sections to list if the requested one doesn't exist."""
+"""Maximum number of sections to list if the requested one doesn't exist."""
 
 
 class Search(Struct, forbid_unknown_fields=True):

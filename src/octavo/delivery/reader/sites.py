@@ -49,8 +49,8 @@ _HEADER, _SEARCH, _GAP = 1216, 360, 52
 """Widths in pixels of the header in a window of 1280 pixels, of search and theme, and of the space around a
 tab or a link with its icon."""
 _FEW_VARIANTS = 12
-"""Number of variants beyond which their links point to the variants' start pages, because looking up the page
-in all of them would be slow."""
+"""Number of variants above which their links point to the start pages of the variants, because looking up the
+page in all of them would be slow."""
 
 
 def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:

@@ -286,7 +286,7 @@ def unfold_query(part: str) -> bytes:
 def _challenge(
     tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, rest: str
 ) -> Unauthorized:
-    """Return the header that tells an agent where to find out how its user signs in (RFC 9728)."""
+    """Return an error whose header tells an agent where to find out how its user signs in (RFC 9728)."""
     sites_url = context.settings.sites_url.rstrip("/")
     # An owner's proxy forwards only paths under the site.
     start = f"{sites_url}{PROXIED}{site.id}/" if site.proxy is not None else public_url(tx, context, site)

@@ -293,7 +293,7 @@ def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, Compute
 
 
 def _ask_all(context: Context, questions: Iterable[_Question]) -> tuple[bool, bool]:
-    """Request the answers that are missing or outdated. Return whether there was an answer, and whether a
+    """Request the answers that are missing or outdated. Return whether any answer was stored, and whether any
     request failed."""
     changed = failed = False
     seen: set[str] = set()

@@ -29,7 +29,7 @@ _TYPES = {
 """Insights events that integrations receive, by their names."""
 
 
-def _tell(tx: Transaction, rows: Sequence[EventRow]) -> None:
+def _queue_visits(tx: Transaction, rows: Sequence[EventRow]) -> None:
     """Queue visits for integrations. Writes nothing if no integration listens."""
     listening: dict[tuple[str, str], str | None] = {}
     for row in rows:
@@ -65,4 +65,4 @@ def _fields(row: EventRow) -> JsonObject:
     return fields
 
 
-on_events(_tell)
+on_events(_queue_visits)

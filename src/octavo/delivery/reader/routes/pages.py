@@ -179,7 +179,7 @@ def _drawn(
 def _with_addresses(
     page: SitePageView, site: SiteView, look: SiteLook, visit: SpaceVisit, canonical: str
 ) -> SitePageView:
-    """Return the page with all parts that contain its public URL."""
+    """Return the page with the parts that contain its public URL."""
     actions = look.customization.page_actions
     assistants: tuple[LinkView, ...] = ()
     if actions.external_ai and visit.visit.site.visibility in ("public", "unlisted"):
