@@ -110,7 +110,7 @@ def _ready(context: Context) -> Route:
 def _home(settings: Settings) -> Callable[[Request], Answer]:
     """Return the handler of the root when the app is not built: a page for people, JSON for apps."""
     headers = {"cache-control": "no-cache", "vary": "accept", **_page_headers(CONTENT_SECURITY_POLICY)}
-    told = {
+    links = {
         "name": "Octavo",
         "version": version("octavo"),
         "api": f"{settings.url}/v1",
@@ -118,7 +118,7 @@ def _home(settings: Settings) -> Callable[[Request], Answer]:
         "reference": f"{settings.url}/docs",
         "sites": settings.sites_url,
     }
-    page, data = draw_home(settings.name, settings.sites_url), msgspec.json.encode(told)
+    page, data = draw_home(settings.name, settings.sites_url), msgspec.json.encode(links)
 
     def answer(request: Request) -> Answer:
         if accepts_page(request.headers):

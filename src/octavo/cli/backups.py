@@ -179,7 +179,7 @@ def _restore_part(options: argparse.Namespace, parts: dict[Kind, str]) -> int:
         target = options.org and find_organization(context, options.org)
         with opened_copy(context.settings, options.file, options.until, advance) as copy:
             if options.list:
-                held = list_backup_parts(context, copy)
+                listed = list_backup_parts(context, copy)
             else:
                 ((kind, name),) = parts.items()
                 moment = options.until and datetime.fromtimestamp(options.until / 1000, UTC)
@@ -192,9 +192,9 @@ def _restore_part(options: argparse.Namespace, parts: dict[Kind, str]) -> int:
         return DONE
     rows = [
         (each.kind, each.id, each.title, each.organization, each.pages, each.changed_at, _here(each.present))
-        for each in held
+        for each in listed
     ]
-    show(options, held, table(("kind", "id", "title", "organization", "pages", "changed", "here"), rows))
+    show(options, listed, table(("kind", "id", "title", "organization", "pages", "changed", "here"), rows))
     return DONE
 
 

@@ -204,8 +204,8 @@ class _Merge:
     ) -> None:
         base, ours, theirs = (msgspec.json.decode(msgspec.json.encode(value)) for value in three)
         sides = sorted(msgspec.json.encode(value) for value in (ours, theirs))
-        told = msgspec.json.encode([kind, target, id, more.get("field"), base]) + b"".join(sides)
-        digest = blake2b(told, digest_size=8).hexdigest()
+        hashed = msgspec.json.encode([kind, target, id, more.get("field"), base]) + b"".join(sides)
+        digest = blake2b(hashed, digest_size=8).hexdigest()
         key = free_name(digest, self.keys.__contains__, lambda number: f"{digest}-{number + 1}")
         self.keys.add(key)
         self.out.conflicts.append(
@@ -256,8 +256,8 @@ class _Merge:
         if ours == base:
             return theirs
         kept: Side = "theirs" if ours is gone else "ours"
-        told = [None if value is _NOTHING or value is gone else value for value in three]
-        self._conflict("field", target, id, (told[0], told[1], told[2]), field=field, kept=kept)
+        values = [None if value is _NOTHING or value is gone else value for value in three]
+        self._conflict("field", target, id, (values[0], values[1], values[2]), field=field, kept=kept)
         return theirs if kept == "theirs" else ours
 
     def _elements(
@@ -718,8 +718,8 @@ def resolve_field(entry: T, conflict: MergeConflict, choice: Choice) -> T | None
     return replace(entry, **{name: msgspec.convert(value, types[name])})
 
 
-def _with_element(held: Any, name: str, element: str, value: Any) -> object:
-    plain = by_slug(held) if name in _LISTS else dict(msgspec.to_builtins(held) or {})
+def _with_element(collection: Any, name: str, element: str, value: Any) -> object:
+    plain = by_slug(collection) if name in _LISTS else dict(msgspec.to_builtins(collection) or {})
     if value is None:
         plain.pop(element, None)
     else:

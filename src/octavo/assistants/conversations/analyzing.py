@@ -81,8 +81,8 @@ def find_issues(subject: str | None, parts: Sequence[Part]) -> list[Issue]:
 def _issue(heading: str, said: Sequence[str]) -> Issue:
     ranked = sorted(range(len(said)), key=lambda at: (-_score_sentence(said[at]) + at * 0.1, at))
     title = heading or (said[ranked[0]] if ranked else "")
-    told = [said[at] for at in sorted(ranked[:3]) if stems(said[at])]
-    return Issue(shorten(title, MAX_TITLE), shorten(" ".join(told) or title, MAX_SUMMARY))
+    sentences = [said[at] for at in sorted(ranked[:3]) if stems(said[at])]
+    return Issue(shorten(title, MAX_TITLE), shorten(" ".join(sentences) or title, MAX_SUMMARY))
 
 
 def _score_sentence(sentence: str) -> float:

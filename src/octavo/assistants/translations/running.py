@@ -48,7 +48,7 @@ from .store import TranslatedPart, TranslationPartRow, TranslationRow
 from .translating import TextToTranslate, Translator
 
 SECONDS = 4 * 3600.0
-_TELL_EVERY = 0.5
+_PROGRESS_EVERY = 0.5
 
 
 class RunCanceled(Exception):
@@ -193,11 +193,11 @@ def _translate(
         or before.missing
         or before.written.outdated
     ]
-    told = 0.0
+    updated_at = 0.0
     for number, part in enumerate(waiting):
         renew()
-        if time.monotonic() - told > _TELL_EVERY:
-            told = time.monotonic()
+        if time.monotonic() - updated_at > _PROGRESS_EVERY:
+            updated_at = time.monotonic()
             with context.db.write() as tx:
                 if not store.set_progress(tx, row.id, run, number, len(waiting)):
                     raise RunCanceled

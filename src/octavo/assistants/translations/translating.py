@@ -159,21 +159,21 @@ class Translator(Struct):
         row = self.translation
         texts = {name: each.text for name, each in names.items()}
         terms = self._terms("\n".join(texts.values()))[:_TERMS]
-        told = [
+        instructed = [
             f"Translate texts of documentation from {LANGUAGES[row.source_language]} into {LANGUAGES[row.language]}.",
             "You get a JSON object of texts and answer with a JSON object that has the same keys, and nothing else.",
             "Tags like <1>…</1> and <2/> stand for markup: each stays exactly once, around what it was around, <2/>"
             " where it belongs in the sentence. &lt; &gt; &amp; and placeholders such as {name} stay as they are.",
         ]
         if row.formality in _ADDRESS:
-            told.append(_ADDRESS[row.formality])
+            instructed.append(_ADDRESS[row.formality])
         if terms:
-            told.append("Use these words: " + "; ".join(f"{word} = {other}" for word, other in terms))
+            instructed.append("Use these words: " + "; ".join(f"{word} = {other}" for word, other in terms))
         instructions = to_text(from_json(msgspec.json.decode(row.instructions)))
         if instructions:
-            told.append(f"The organization asks for this translation:\n{instructions}")
+            instructed.append(f"The organization asks for this translation:\n{instructions}")
         return [
-            ModelMessage("system", "\n".join(told)),
+            ModelMessage("system", "\n".join(instructed)),
             ModelMessage("user", as_data(msgspec.json.encode(texts).decode())),
         ]
 

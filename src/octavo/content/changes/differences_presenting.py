@@ -197,8 +197,8 @@ class _Presenter:
         if change.kind != "edited":
             return SemanticChange(type=f"file_{change.kind}", file=file)
         attributes = {
-            told: _pair(field.before, field.after)
-            for name, told in _FILE_ATTRIBUTES.items()
+            wire_name: _pair(field.before, field.after)
+            for name, wire_name in _FILE_ATTRIBUTES.items()
             if (field := change.fields.get(name)) is not None
         }
         if "content" in change.fields:
@@ -233,8 +233,8 @@ class _Presenter:
         if change.kind != "edited":
             return SemanticChange(type=f"reusable_content_{change.kind}", reusable_content=content)
         attributes = {
-            told: _pair(field.before, field.after)
-            for name, told in (("name", "title"), ("content", "document"))
+            wire_name: _pair(field.before, field.after)
+            for name, wire_name in (("name", "title"), ("content", "document"))
             if (field := change.fields.get(name)) is not None
         }
         return SemanticChange(type="reusable_content_edited", reusable_content=content, attributes=attributes)

@@ -43,26 +43,28 @@ def enqueue_notifications(tx: Transaction, event: Event) -> None:
 def notify_people(context: Context, event: JsonObject, after: str | None = None) -> None:
     """Notify the recipients of an event in batches ordered by user id; each batch is a separate job.
     ``after``: the last user id of the previous batch."""
-    told = Event(**event)
+    occurred = Event(**event)
     with context.db.read() as tx:
-        concern = read_concern(tx, told)
+        concern = read_concern(tx, occurred)
         if concern is None:
             return
-        people = _next_people(tx, told, concern, after or "")
-        reasons = _reasons(tx, told, concern, people)
+        people = _next_people(tx, occurred, concern, after or "")
+        reasons = _reasons(tx, occurred, concern, people)
     with context.db.write() as tx:
         notify(
             context,
             tx,
-            told.organization_id or "",
-            told.space_id or "",
+            occurred.organization_id or "",
+            occurred.space_id or "",
             concern.note,
             reasons,
-            of=told.type,
-            **told.payload,
+            of=occurred.type,
+            **occurred.payload,
         )
         if len(people) == BATCH:
-            jobs.enqueue(tx, "notifyPeople", organization=told.organization_id, event=event, after=people[-1])
+            jobs.enqueue(
+                tx, "notifyPeople", organization=occurred.organization_id, event=event, after=people[-1]
+            )
         jobs.finish(tx)
 
 

@@ -226,10 +226,10 @@ class VisitorReader:
         shown: set[str] = set()
         for page in self._tree:
             # Every reference to a file contains its ID, anywhere in the document.
-            told = msgspec.json.encode(self._present(page, []))
+            encoded = msgspec.json.encode(self._present(page, []))
             if page.kind == "document":
-                told += self._document(page)
-            shown |= every.intersection(found.decode() for found in _ID.findall(told))
+                encoded += self._document(page)
+            shown |= every.intersection(found.decode() for found in _ID.findall(encoded))
         return frozenset(shown)
 
     def _present_files(self, items: Sequence[Item]) -> list[File]:

@@ -190,13 +190,13 @@ class _Fields:
 
     def present(self, page: Page) -> JsonObject:
         """Return the values of a page by field name, except structs."""
-        told = {name: getattr(page, name) for name in self._flags}
+        values = {name: getattr(page, name) for name in self._flags}
         for name in self._tags:
-            told[name] = present_page_tags(getattr(page, name))
+            values[name] = present_page_tags(getattr(page, name))
         for name in self._plain:
             if value := getattr(page, name):
-                told[name] = value
-        return told
+                values[name] = value
+        return values
 
 
 _FIELDS = {kind: _Fields(kind) for kind in get_args(PageKind)}
@@ -603,7 +603,7 @@ def present_page(
     oids: Mapping[str, str] = {},
 ) -> RevisionPage:
     """Return a page whose subpages are already presented."""
-    told: JsonObject = {
+    fields: JsonObject = {
         "id": page.id,
         "title": page.title,
         "created_at": iso(page.created_at),
@@ -611,19 +611,19 @@ def present_page(
         **_FIELDS[page.kind].present(page),
     }
     if page.kind == "computed":
-        return ComputedPage(computed=page.computed or {}, **told)
-    told["link_title"] = page.link_title or UNSET
+        return ComputedPage(computed=page.computed or {}, **fields)
+    fields["link_title"] = page.link_title or UNSET
     if page.kind == "group":
-        return GroupPage(slug=page.slug, path=path, pages=pages, **told)
+        return GroupPage(slug=page.slug, path=path, pages=pages, **fields)
     if page.kind == "link":
         target = page.target or {"kind": "url", "url": ""}
         if target.get("kind") == "url":
             # Files of a repository or archive can contain anything, and renderers put it into links unchanged.
             target = {"kind": "url", "url": safe_url(target.get("url")) or ""}
         href = target.get("url", UNSET) if target.get("kind") == "url" else UNSET
-        return LinkPage(target=target, href=href, **told)
+        return LinkPage(target=target, href=href, **fields)
     if page.cover is not None:
-        told["cover"] = present_cover(page, page.cover, resolve_cover)
+        fields["cover"] = present_cover(page, page.cover, resolve_cover)
     return DocumentPage(
         slug=page.slug,
         path=path,
@@ -635,7 +635,7 @@ def present_page(
         computed=page.computed or UNSET,
         # The page ID makes the IDs of computed content unique to this page.
         computed_seed=page.id if page.computed else UNSET,
-        **told,
+        **fields,
     )
 
 

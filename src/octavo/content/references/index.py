@@ -105,11 +105,11 @@ def _key(meaning: ResolvedReference, relation: str, ref: Any) -> str:
 def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | Item) -> Iterator[Row]:
     if isinstance(thing, Page):
         owner, body = page_owner(thing), thing.body
-        beside = list(refs_of(thing))
+        fields = list(refs_of(thing))
     else:
-        owner, body, beside = Owner(thing.id, "reusable-content", thing.path), thing.content, []
+        owner, body, fields = Owner(thing.id, "reusable-content", thing.path), thing.content, []
     place = 0
-    for ref, type in beside:
+    for ref, type in fields:
         yield _row(resolver, space_id, owner, place, None, type, ref)
         place += 1
     if body is None:
@@ -291,9 +291,9 @@ def list_changes_between(tx: Transaction, head: State, there: State) -> Changes:
     moved = list_changed(tx, head.layers[0], after=below.sequence)
     pages, items = set(moved.pages), set(moved.items)
     for layer in over:
-        held = list_branch_content(tx, layer)
-        pages |= held.pages
-        items |= held.items
+        touched = list_branch_content(tx, layer)
+        pages |= touched.pages
+        items |= touched.items
     found_pages, found_items = find_pages(tx, there, pages), find_items(tx, there, items)
     return Changes({id: found_pages.get(id) for id in pages}, {id: found_items.get(id) for id in items})
 

@@ -271,13 +271,13 @@ def cut_section(document: Document, places: Mapping[str, Block | Inline], wanted
     found = Anchors(there).find(wanted)
     if not found:
         return None
-    beside, start = there[found]
-    top = beside[start]
+    siblings, start = there[found]
+    top = siblings[start]
     end = start + 1
     if top.type.startswith("heading-"):
-        while end < len(beside) and not _ends(beside[end], top):
+        while end < len(siblings) and not _ends(siblings[end], top):
             end += 1
-    return Document(beside[start:end])
+    return Document(siblings[start:end])
 
 
 def _ends(node: Block, heading: Block) -> bool:

@@ -156,14 +156,14 @@ def node_types() -> JsonObject:
 def _row(kind: schema.NodeType) -> JsonObject:
     fields = {}
     for name, field in kind.data.items():
-        told: JsonObject = {"kind": field.kind}
+        described: JsonObject = {"kind": field.kind}
         if field.required:
-            told["required"] = True
+            described["required"] = True
         if field.choices:
-            told["choices"] = list(field.choices)
+            described["choices"] = list(field.choices)
         if field.meta:
-            told["meta"] = True
-        fields[name] = told
+            described["meta"] = True
+        fields[name] = described
     return {"data": fields, "children": kind.children, "fragments": kind.fragments, "public": kind.public}
 
 

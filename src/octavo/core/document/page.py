@@ -383,18 +383,18 @@ def _cover_keys(cover: Cover) -> JsonObject:
 
 def _layout_value(layout: LayoutOptions) -> JsonObject:
     plain = LayoutOptions()
-    told: JsonObject = {} if layout.width == plain.width else {"width": layout.width}
+    shown: JsonObject = {} if layout.width == plain.width else {"width": layout.width}
     for key, name in _LAYOUT.items():
         if getattr(layout, name) != getattr(plain, name):
-            told[key] = {"visible": getattr(layout, name)}
+            shown[key] = {"visible": getattr(layout, name)}
     cover: JsonObject = {} if layout.cover == plain.cover else {"visible": layout.cover}
     if layout.cover_size != plain.cover_size:
         cover["size"] = layout.cover_size
     if layout.cover_mask != plain.cover_mask:
         cover["mask"] = layout.cover_mask
     if cover:
-        told["cover"] = cover
-    return told
+        shown["cover"] = cover
+    return shown
 
 
 def _entries(front: str) -> list[tuple[str, int, tuple[int, int]]]:

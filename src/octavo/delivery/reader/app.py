@@ -134,7 +134,7 @@ class Sites:
         self._events = events
         self._pool = pool
         self._kept, self._whole = PageCaches(), SiteTextCache()
-        self._tellings = ToolResults(context.db)
+        self._tool_results = ToolResults(context.db)
         self._insiders = RecentAccess()
         self._cards = Cards(context.settings.pdf_fonts, context.settings.allow_private_fetch)
         self._answers: FreshCache[Visited] = FreshCache(context.db, _ANSWERS, _measure)
@@ -231,7 +231,7 @@ class Sites:
                 request.name = "readHome"
                 return answer_home(self._context, tx, request)
             view = View(
-                self._context, tx, request, self._kept, self._cards, self._whole, self._tellings, events
+                self._context, tx, request, self._kept, self._cards, self._whole, self._tool_results, events
             )
             # Clients that accept Markdown or request all fields get another response at the same URL.
             form = name_form(request)
@@ -274,9 +274,9 @@ class Sites:
         body = await request.read(route.body) if route is not None else b""
         if route is not None and route.kept and not _bypasses_cache(request, path):
             request.name = route.name
-            told = await self._answer_from_cache(request, path, body)
-            if told is not None:
-                return told
+            cached = await self._answer_from_cache(request, path, body)
+            if cached is not None:
+                return cached
         found = await in_turn(self._pool, request.owner, self._post, request, path, body)
         self._count(request, found)
         return found if isinstance(found, Answer) else await self._work_out(request, found)
@@ -289,27 +289,27 @@ class Sites:
             return None
         turns = self._context.turns
         if turns.is_free():
-            told = self._find_tool_result(request, path, call)
+            result = self._find_tool_result(request, path, call)
         else:
-            told = await turns.run(lambda: request.owner, self._find_tool_result, request, path, call)
-        if told is None:
+            result = await turns.run(lambda: request.owner, self._find_tool_result, request, path, call)
+        if result is None:
             return None
-        assert isinstance(told.result, bytes), "nothing else is cached"
-        record_cached_events(self._events, request, told.dependencies, told.notes)
-        return private_answer(told.admission, answer_call(call, told.result))
+        assert isinstance(result.result, bytes), "nothing else is cached"
+        record_cached_events(self._events, request, result.dependencies, result.notes)
+        return private_answer(result.admission, answer_call(call, result.result))
 
     def _find_tool_result(self, request: Request, path: str, call: ToolCall) -> ToolResult | None:
         name = host_name(request.header(b"host"))
         generation = self._context.db.recent_generation()
         site = self._hosts.find(name, generation)
         if site is not None:
-            told = self._tellings.find(ToolPlace(site, path), request, call, generation)
-            if told is not None:
-                return told
+            result = self._tool_results.find(ToolPlace(site, path), request, call, generation)
+            if result is not None:
+                return result
         try:
             with self._context.db.read_cached(begins=False) as tx:
                 place = ToolPlace(self._hosts.get(name, lambda: self._find_host(tx, name)), path)
-                return self._tellings.renew(tx, place, request, call)
+                return self._tool_results.renew(tx, place, request, call)
         except StaleCachedRead:
             return None
 
@@ -345,7 +345,7 @@ class Sites:
                 self._kept,
                 self._cards,
                 self._whole,
-                self._tellings,
+                self._tool_results,
                 self._events,
                 body,
             )

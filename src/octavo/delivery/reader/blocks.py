@@ -361,13 +361,13 @@ class _Reader:
 
     def _frame(self, given: Mapping[str, object], src: str, whose: Literal["own", "other"]) -> ElementView:
         data = given.get("data")
-        told = {name: self._value(one) for name, one in data.items()} if isinstance(data, dict) else {}
+        values = {name: self._value(one) for name, one in data.items()} if isinstance(data, dict) else {}
         ratio = given.get("aspectRatio")
         return ElementView(
             kind="frame",
             shape=whose,
             src=src,
-            text=msgspec.json.encode(told).decode(),
+            text=msgspec.json.encode(values).decode(),
             ratio=float(ratio) if isinstance(ratio, int | float) and 0.1 < ratio < 10 else 16 / 9,
             title=host_of(src),
         )

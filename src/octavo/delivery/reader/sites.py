@@ -113,12 +113,12 @@ def site_view(
     sections = tuple(_tab(space, node, look.language) for node in shown)
     header = links.header(chosen.header.links) if chosen.header.preset != "none" else ()
     title = text_in(look.language, chosen.localized_title) or chosen.title or site.title
-    beside = [
+    header_titles = [
         title,
         *(variant.title for variant in variants if variant.current),
         *(one.title for one in header),
     ]
-    below = _tabs_overflow([*beside, *(tab.title for tab in sections)])
+    below = _tabs_overflow([*header_titles, *(tab.title for tab in sections)])
     languages = {variant.language for variant in variants}
     return SiteView(
         title=title,

@@ -291,13 +291,13 @@ def _challenge(
     # An owner's proxy forwards only paths under the site.
     start = f"{sites_url}{PROXIED}{site.id}/" if site.proxy is not None else public_url(tx, context, site)
     address = own_address(start)
-    told = f'Bearer resource_metadata="{address.origin}{METADATA_PATH}{address.path}{rest}"'
+    header = f'Bearer resource_metadata="{address.origin}{METADATA_PATH}{address.path}{rest}"'
     if coming.bearer is not None:
-        told += ', error="invalid_token"'
+        header += ', error="invalid_token"'
     return Unauthorized(
         "Only authenticated visitors can use this MCP server. Sign in, or send a token in the "
         "header: Authorization: Bearer <token>.",
-        **{"www-authenticate": told},
+        **{"www-authenticate": header},
     )
 
 
@@ -339,8 +339,8 @@ def _after_sign_out(tx: Transaction, context: Context, site: SiteRow) -> str | N
     """Return the URL at which the sign-in service also signs visitors out: that of an integration, or the owner's
     URL."""
     auth = site.settings.visitor_auth
-    told = sign_out_address(tx, context, site.id) if auth.takes_others else None
-    return told or (escape_address(auth.logout_url) if auth.logout_url else auth.login_url)
+    address = sign_out_address(tx, context, site.id) if auth.takes_others else None
+    return address or (escape_address(auth.logout_url) if auth.logout_url else auth.login_url)
 
 
 def _preview(

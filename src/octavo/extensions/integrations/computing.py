@@ -307,8 +307,8 @@ def _ask_all(context: Context, questions: Iterable[_Question]) -> tuple[bool, bo
         try:
             answer = question.ask(context)
         except OctavoError as error:
-            told = {"space": question.space_id, "problem": error.message}
-            log.warning("computing content failed", extra=told)
+            details = {"space": question.space_id, "problem": error.message}
+            log.warning("computing content failed", extra=details)
             failed = True
             continue
         with context.db.write() as tx:

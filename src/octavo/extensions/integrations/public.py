@@ -158,14 +158,14 @@ class _Endpoint:
                 "headers": {
                     header.decode("latin-1"): value.decode("latin-1")
                     for header, value in request.headers.items()
-                    if self._is_told(header.decode("latin-1"))
+                    if self._is_forwarded(header.decode("latin-1"))
                 },
             }
         }
         got = ask(self._context, subject, "fetch", event, body or None)
         return _shown(got, manifest)
 
-    def _is_told(self, name: str) -> bool:
+    def _is_forwarded(self, name: str) -> bool:
         return _FORWARDED.fullmatch(name) is not None or name in self._more
 
     def _url(self, request: Request) -> str:

@@ -48,8 +48,10 @@ def _find_listening(tx: Transaction, site_id: str, type: str) -> str | None:
     organization_id = store.find_organization_of_site(tx, site_id)
     if organization_id is None:
         return None
-    told = store.list_recipients(tx, organization_id, "site", site_id, EVENT_MAPPINGS[type].scope, now())
-    return organization_id if told else None
+    recipients = store.list_recipients(
+        tx, organization_id, "site", site_id, EVENT_MAPPINGS[type].scope, now()
+    )
+    return organization_id if recipients else None
 
 
 def _fields(row: EventRow) -> JsonObject:
