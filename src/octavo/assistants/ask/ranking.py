@@ -42,16 +42,16 @@ class Score(Struct, frozen=True):
 def rank(asked: Mapping[str, str], candidates: Sequence[Candidate]) -> list[Score]:
     """Return the score of each candidate for a question given as stems and their original words."""
     texts = [f"{candidate.titles}\n{candidate.heading}\n{candidate.text}" for candidate in candidates]
-    said = [set(stems(text)) for text in texts]
-    counts = Counter(word for words in said for word in words)
+    stems_of = [set(stems(text)) for text in texts]
+    counts = Counter(word for words in stems_of for word in words)
     wanted = list(asked)
     if unknown := [stem for stem in wanted if stem not in counts]:
         meant = _correct_words({stem: asked[stem] for stem in unknown}, texts)
         wanted = list(dict.fromkeys(meant.get(stem, stem) for stem in wanted))
-    weights = {word: math.log((1 + len(said)) / (1 + counts[word])) + 0.5 for word in wanted}
+    weights = {word: math.log((1 + len(stems_of)) / (1 + counts[word])) + 0.5 for word in wanted}
     whole = sum(weights.values())
     found = []
-    for candidate, words in zip(candidates, said, strict=True):
+    for candidate, words in zip(candidates, stems_of, strict=True):
         title = set(stems(candidate.titles.rpartition("\n")[2]))
         heading = set(stems(candidate.heading)) or title
         # A question can name a section by its heading alone, or by its page and its heading.

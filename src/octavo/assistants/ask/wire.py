@@ -135,8 +135,8 @@ def present_answer(found: ComposedAnswer, query: AskQuery) -> ShownAnswer:
         if passage.anchor:
             source.sections.append(passage.anchor)
         if query.details:
-            said = passage.heading or passage.title
-            source.reason = said if source.reason is UNSET else f"{source.reason}, {said}"
+            heading = passage.heading or passage.title
+            source.reason = heading if source.reason is UNSET else f"{source.reason}, {heading}"
     document: dict[str, Any] = (
         {"markdown": write(found.document)}
         if query.format == "markdown"

@@ -52,8 +52,8 @@ def find_answering(tx: Transaction, org: OrgAccess, cluster: ClusterRow) -> list
 
 
 def _coverage(asked: list[str], title: str, hit: PageHit) -> float:
-    said = [title]
+    texts = [title]
     for section in hit.sections:
-        said += [section.heading, "".join(part.text for part in section.snippet)]
-    words = set(stems(" ".join(said)))
+        texts += [section.heading, "".join(part.text for part in section.snippet)]
+    words = set(stems(" ".join(texts)))
     return sum(word in words for word in asked) / len(asked)

@@ -154,9 +154,11 @@ def _describe_clusters(
         if len(examples) < _EXAMPLES and clustering.sizes[cluster_id] > len(issues):
             recent = store.list_recent_issues(tx, cluster_id, _EXAMPLES - len(examples))
             examples += [Issue(title, summary) for id, title, summary in recent if id not in again]
-        said = describe(clustering, cluster_id, examples)
+        description = describe(clustering, cluster_id, examples)
         vector = encode_words(clustering.vectors[cluster_id])
-        clusters.append(NewCluster(cluster_id, said.label, said.summary, said.icon, vector))
+        clusters.append(
+            NewCluster(cluster_id, description.label, description.summary, description.icon, vector)
+        )
     return clusters
 
 

@@ -72,8 +72,8 @@ def _name_issues(context: Context, model: Model) -> bool:
     texts = {}
     for issue in waiting:
         parts = msgspec.json.decode(issue.parts, type=list[Part])
-        said = "\n".join(part.body for part in parts)
-        texts[issue.id] = f"{issue.title}\n{issue.summary}\n\n{said[:_TEXT]}"
+        body = "\n".join(part.body for part in parts)
+        texts[issue.id] = f"{issue.title}\n{issue.summary}\n\n{body[:_TEXT]}"
     named = _ask(model, "parts of conversations with readers of documentation", texts)
     with context.db.write() as tx:
         for issue in waiting:
@@ -99,8 +99,8 @@ def _name_clusters(context: Context, model: Model) -> bool:
     with context.db.write() as tx:
         for cluster_id, issues in waiting:
             name = named.get(cluster_id)
-            said = (shorten(name.title, MAX_LABEL), shorten(name.summary, MAX_SUMMARY)) if name else None
-            store.name_cluster(tx, cluster_id, issues, said)
+            label = (shorten(name.title, MAX_LABEL), shorten(name.summary, MAX_SUMMARY)) if name else None
+            store.name_cluster(tx, cluster_id, issues, label)
     return True
 
 
@@ -122,9 +122,11 @@ def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, IssueNa
     }
     asked = msgspec.json.encode({number: texts[id] for number, id in numbers.items()}).decode()
     messages = [ModelMessage("system", _TASK.replace("{what}", what)), ModelMessage("user", as_data(asked))]
-    said = model.complete("conversations", messages, schema=schema)
+    written = model.complete("conversations", messages, schema=schema)
     try:
-        answer = msgspec.json.decode(said[said.find("{") : said.rfind("}") + 1], type=dict[str, msgspec.Raw])
+        answer = msgspec.json.decode(
+            written[written.find("{") : written.rfind("}") + 1], type=dict[str, msgspec.Raw]
+        )
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return {}
     found = {}

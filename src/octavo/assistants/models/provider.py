@@ -144,8 +144,8 @@ class ModelProvider(Struct, frozen=True):
             with Fetcher(self.allowed, tells_trace=True).stream(url, "POST", headers, body, limits) as answer:
                 if answer.status != 200:
                     may_pass = answer.status in (408, 409, 429) or answer.status >= 500
-                    said = self._clean(_explain(b"".join(answer.chunks)))
-                    raise ModelFailed(f"status {answer.status}: {said}", may_pass=may_pass)
+                    explanation = self._clean(_explain(b"".join(answer.chunks)))
+                    raise ModelFailed(f"status {answer.status}: {explanation}", may_pass=may_pass)
                 yield answer
         except FetchError as error:
             raise ModelFailed(self._clean(error.message), may_pass=True) from None
@@ -154,7 +154,7 @@ class ModelProvider(Struct, frozen=True):
         """Yield the text of a stream of events piece by piece. Raises ModelFailed if the stream ends without a
         finish reason."""
         ended = False
-        said = False
+        has_text = False
         for line in _split_lines(chunks):
             if not line.startswith(b"data:"):
                 continue
@@ -163,12 +163,12 @@ class ModelProvider(Struct, frozen=True):
                 break
             piece, reason = self._read(data, usage, "delta")
             if piece:
-                said = True
+                has_text = True
                 yield piece
             ended = ended or reason is not None
             _require_complete(reason)
-        if not ended or not said:
-            raise ModelFailed("the answer ended before it was complete", may_pass=not said)
+        if not ended or not has_text:
+            raise ModelFailed("the answer ended before it was complete", may_pass=not has_text)
 
     def _whole(self, body: bytes, usage: TokenUsage) -> Iterator[str]:
         """Yield the answer of a provider that doesn't support streams, as one piece."""

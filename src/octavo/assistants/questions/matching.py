@@ -61,8 +61,8 @@ def wording_of(question: str) -> str:
     """Return a key that is equal for questions with the same significant words. A question without any is
     identified by its text."""
     words = words_of(question)
-    said = " ".join(sorted(words)) if words else f"\0{fold(' '.join(question.split()))}"
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+    key = " ".join(sorted(words)) if words else f"\0{fold(' '.join(question.split()))}"
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
 def similarity(one: AbstractSet[str], other: AbstractSet[str]) -> float:
@@ -82,14 +82,14 @@ def classify(question: str) -> QuestionType:
     >>> classify("How do I export invoices?"), classify("Export fails with error 12"), classify("invoices")
     ('how-to', 'troubleshooting', 'unknown')
     """
-    said = " ".join(fold(word) for word in question.split())
+    folded = " ".join(fold(word) for word in question.split())
     patterns: tuple[tuple[QuestionType, re.Pattern[str]], ...] = (
         ("troubleshooting", _TROUBLE),
         ("how-to", _HOW),
         ("reference", _REFERENCE),
         ("exploring", _EXPLORING),
     )
-    return next((type for type, pattern in patterns if pattern.search(said)), "unknown")
+    return next((type for type, pattern in patterns if pattern.search(folded)), "unknown")
 
 
 def judge_relevance(question: str, answered: Resolution) -> Relevance:

@@ -107,6 +107,6 @@ def seems_other(text: str, language: str) -> bool:
     if base not in _WORDS:
         return find_language(text) in _WORDS
     words = Counter(fold(word) for word in _WORD.findall(text))
-    said = {name: sum(words[word] for word in common) for name, common in _WORDS.items()}
-    best = max(said.values())
-    return best >= 3 and best >= 0.2 * words.total() and best > 2 * said[base]
+    matches = {name: sum(words[word] for word in common) for name, common in _WORDS.items()}
+    best = max(matches.values())
+    return best >= 3 and best >= 0.2 * words.total() and best > 2 * matches[base]

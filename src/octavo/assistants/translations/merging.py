@@ -90,8 +90,8 @@ def merge_result(
         if old is not None:
             problems += [
                 _kept_problem(_name(part.part_id, after), text)
-                for text, said in outdated.items()
-                if old.written.outdated.get(text) == said
+                for text, translated in outdated.items()
+                if old.written.outdated.get(text) == translated
             ]
         parts.append(replace(part, written=replace(part.written, outdated=outdated)))
     return Merging(merged.changes, merged.bodies, merged.keys, parts, problems)
@@ -149,9 +149,9 @@ def _outdated(
     if page is not None:
         found |= changed_fields(part, page)
     return {
-        text: said
-        for text, said in found.items()
-        if text not in known or old.written.outdated.get(text) == said
+        text: translated
+        for text, translated in found.items()
+        if text not in known or old.written.outdated.get(text) == translated
     }
 
 
@@ -166,23 +166,23 @@ def _name(part_id: str, *sides: Versions) -> str:
 
 
 def _kept_problem(name: str, text: str) -> Problem:
-    said = (
+    message = (
         f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; people's translation of the former "
         f"text was kept"
     )
-    return Problem(name, 0, "kept_by_people", said)
+    return Problem(name, 0, "kept_by_people", message)
 
 
 def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
     """Return the problem that reports a conflict between the edits of people and those of the source."""
     name = _name(conflict.id, sides.main, sides.change)
     if conflict.kind == "deleted":
-        said = (
+        message = (
             "deleted from the source but kept, because people edited it"
             if conflict.theirs is None
             else "deleted by people but restored, because the source has changed"
         )
-        return Problem(name, 0, "kept_by_people", said)
+        return Problem(name, 0, "kept_by_people", message)
     if conflict.theirs is None:
         return Problem(
             name,
@@ -191,6 +191,6 @@ def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
             f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source but kept, because people edited it",
         )
     if conflict.kept == "theirs":
-        said = f"“{str(conflict.theirs)[:SHOWN]}” was deleted by people but restored, because the source has changed"
-        return Problem(name, 0, "kept_by_people", said)
+        message = f"“{str(conflict.theirs)[:SHOWN]}” was deleted by people but restored, because the source has changed"
+        return Problem(name, 0, "kept_by_people", message)
     return _kept_problem(name, str(conflict.theirs))

@@ -146,8 +146,8 @@ def _serialize(nodes: Nodes, parts: list[object]) -> str:
                     continue
                 parts.append(leaf)
                 number = len(parts)
-                said = f"<{number}>{_escape(leaf.text)}</{number}>"
-                out.append(said if _has_text(leaf) else f"<{number}/>")
+                tagged = f"<{number}>{_escape(leaf.text)}</{number}>"
+                out.append(tagged if _has_text(leaf) else f"<{number}/>")
             continue
         parts.append(node)
         number = len(parts)
@@ -204,8 +204,8 @@ def _wrap_nodes(part: Any, inside: Nodes) -> object:
         return Inline(part.type, part.data, _merge_texts(inside), part.fragments, part.key)
     if any(not isinstance(node, Text) or len(node.leaves) > 1 or node.leaves[0].marks for node in inside):
         return None
-    said = "".join(leaf.text for node in inside for leaf in node.leaves)
-    return Text([Leaf(said, part.marks)]) if said.strip() else None
+    text = "".join(leaf.text for node in inside for leaf in node.leaves)
+    return Text([Leaf(text, part.marks)]) if text.strip() else None
 
 
 def _add_text(nodes: Nodes, text: str) -> None:

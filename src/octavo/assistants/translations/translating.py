@@ -135,11 +135,11 @@ class Translator(Struct):
             "additionalProperties": False,
         }
         try:
-            said = self.model.complete("translate", self._messages(names), schema=schema)
+            written = self.model.complete("translate", self._messages(names), schema=schema)
         except OctavoError as error:
             self.failed = error.message
             return {}
-        answer = _read(said)
+        answer = _read(written)
         found = {}
         for name, each in names.items():
             translated = answer.get(name)
@@ -191,11 +191,11 @@ def _batches(wanted: Iterable[TextToTranslate]) -> Iterable[list[TextToTranslate
         yield batch
 
 
-def _read(said: str) -> JsonObject:
+def _read(written: str) -> JsonObject:
     """Return the JSON object in a model's answer; an empty one if there is none."""
-    begin, end = said.find("{"), said.rfind("}")
+    begin, end = written.find("{"), written.rfind("}")
     try:
-        found = msgspec.json.decode(said[begin : end + 1])
+        found = msgspec.json.decode(written[begin : end + 1])
     except (msgspec.DecodeError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

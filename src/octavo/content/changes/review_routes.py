@@ -98,9 +98,9 @@ def submit_review(call: Call, change: ChangeAccess, body: SubmitReview) -> Revie
     """Submit a review of the current content. The creator of the change request cannot review it, and
     neither can people who edited it since it was last approved by someone else."""
     with call.db.read() as tx:
-        said = reviewing.read_review_body(call, tx, change, body.comment)
+        comment = reviewing.read_review_body(call, tx, change, body.comment)
     with call.db.write() as tx:
-        review = reviewing.submit(call, tx, change, body.status, said)
+        review = reviewing.submit(call, tx, change, body.status, comment)
         row = store.get_change(tx, change.change_id)
         comments = reviewing.review_comments(call, tx, row, [review], None)
         return present_reviews(call, tx, row, [review], comments)[0]

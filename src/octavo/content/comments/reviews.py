@@ -18,8 +18,8 @@ def _read(to: Recipient, tx: Transaction, change: ChangeRow, body: Mapping[str, 
     return read_review(tx, discussion_of(tx, to.actor, change), body)
 
 
-def _post(to: Recipient, tx: Transaction, change: ChangeRow, review_id: str, said: ReviewBody) -> None:
-    post_review(tx, discussion_of(tx, to.actor, change), change, review_id, said)
+def _post(to: Recipient, tx: Transaction, change: ChangeRow, review_id: str, body: ReviewBody) -> None:
+    post_review(tx, discussion_of(tx, to.actor, change), change, review_id, body)
 
 
 def keep_review_comments() -> None:

@@ -121,11 +121,11 @@ def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str])
     }
 
 
-def _is_muted(said: list[store.WatchRow]) -> bool:
+def _is_muted(watches: list[store.WatchRow]) -> bool:
     """Return whether a person muted the event. Settings for pages take precedence over those for the space.
     If any affected page is watched, the event is not muted."""
-    of_pages = [row.level for row in said if row.page_id]
-    levels = of_pages or [row.level for row in said]
+    of_pages = [row.level for row in watches if row.page_id]
+    levels = of_pages or [row.level for row in watches]
     return bool(levels) and "watching" not in levels
 
 

@@ -139,11 +139,11 @@ def _direct(tx: Transaction, event: Event, change: ChangeRow | None) -> Iterator
         for (user_id,) in tx.all("SELECT posted_by FROM comments WHERE id = :id", id=payload["comment"]):
             yield "reviewed", user_id
     if event.type == "comment_reply_created":
-        said = tx.all(
+        replies = tx.all(
             "SELECT DISTINCT posted_by FROM comments WHERE id = :thread OR parent_id = :thread",
             thread=payload["comment"],
         )
-        for (user_id,) in said:
+        for (user_id,) in replies:
             yield "replied", user_id
     reason = _CONTRIBUTOR_REASONS.get(event.type)
     if reason is not None and change is not None:

@@ -396,8 +396,8 @@ def list_channels(tx: Transaction, user_ids: Iterable[str]) -> dict[str, dict[Re
         f"SELECT user_id, channels FROM notification_settings WHERE user_id {tx.among('users')}",
         users=json_list(wanted),
     )
-    said = {user_id: msgspec.json.decode(channels, type=_CHANNELS) for user_id, channels in rows}
-    return {user_id: {**DEFAULTS, **said.get(user_id, {})} for user_id in wanted}
+    chosen = {user_id: msgspec.json.decode(channels, type=_CHANNELS) for user_id, channels in rows}
+    return {user_id: {**DEFAULTS, **chosen.get(user_id, {})} for user_id in wanted}
 
 
 def set_channels(tx: Transaction, user_id: str, channels: dict[Reason, Channel]) -> None:

@@ -183,8 +183,8 @@ def read_query(text: str) -> Query:
     # A function word after it also completes the last word.
     if terms and terms[-1] is found[-1] and not text.endswith((" ", '"')):
         terms[-1] = msgspec.structs.replace(terms[-1], prefix=True)
-    said = " ".join(text.replace('"', " ").split()).casefold()
-    return Query(tuple(terms), ignored, said, tuple(phrases))
+    folded = " ".join(text.replace('"', " ").split()).casefold()
+    return Query(tuple(terms), ignored, folded, tuple(phrases))
 
 
 def _read_chunk(chunk: str) -> list[Term]:
@@ -792,9 +792,9 @@ def _likeness(
     return float((covered / len(meant)) ** 3 * named)
 
 
-def _part_named(token: str, said: frozenset[str], matched: set[str]) -> float:
+def _part_named(token: str, forms: frozenset[str], matched: set[str]) -> float:
     """Return the share of a token that the query contains; a compound token can match in part."""
-    if said.isdisjoint(matched):
+    if forms.isdisjoint(matched):
         return 0.0
     parts = parts_of(token)
     if not parts or fold(token) in matched:

@@ -122,9 +122,9 @@ class SectionMatch(Struct, frozen=True):
 
 
 def _found_section(row: Sequence[Any]) -> SectionMatch:
-    id, space_id, page_id, anchor, heads, titles, score, said = row
+    id, space_id, page_id, anchor, heads, titles, score, stored = row
     heading, *names = heads.split("\n")
-    conditions = msgspec.json.decode(said, type=tuple[str, ...]) if said else ()
+    conditions = msgspec.json.decode(stored, type=tuple[str, ...]) if stored else ()
     return SectionMatch(id, space_id, page_id, anchor, heading, titles, score, conditions, tuple(names))
 
 

@@ -77,14 +77,14 @@ def index_blocks(document: Document) -> Index:
 
 def _entry(block: Block, gap: int, digests: Digests) -> BlockEntry:
     nodes = keyed_in([block])
-    said = tuple(digests.of(node) for node in nodes)
+    contents = tuple(digests.of(node) for node in nodes)
     names = tuple(digests.name_of(node) for node in nodes)
     return BlockEntry(
         block.type,
         gap,
         len(block.source or ""),
-        said,
-        said if names == said else names,
+        contents,
+        contents if names == contents else names,
         tuple(node.key or "" for node in nodes),
         len(references(Document([block]))),
     )
@@ -140,7 +140,7 @@ def _count_same(some: Sequence[BlockEntry], others: Sequence[BlockEntry]) -> int
 
 
 def _definitions(gaps: Iterable[str]) -> str:
-    return "\n\n".join(said for gap in gaps if (said := gap.strip(_BLANK)))
+    return "\n\n".join(text for gap in gaps if (text := gap.strip(_BLANK)))
 
 
 def _indexes_containing(
@@ -727,10 +727,10 @@ class BlockEdits:
         if not news:
             return
         digests = Digests(Document(olds), Document(news))
-        said = {digests.of(node) for node in news}
+        wanted = {digests.of(node) for node in news}
         copied = (
             self._text[self._ends[at] - self._index.entries[at].size : self._ends[at]]
-            for at in _indexes_containing(said, self._index.entries)
+            for at in _indexes_containing(wanted, self._index.entries)
         )
         self._beside = [block for source in islice(copied, _BESIDE_MAX) for block in read(source).nodes]
         sources: dict[str, list[Block]] = {}
@@ -802,8 +802,8 @@ class BlockEdits:
             name for entry in (*self._old_entries(), *self._new_entries(entries)) for name in entry.names
         }
         kept = _kept_since(self._index, entries, changed)
-        said = {node.key: node for node in keyed_in(fresh) if node.key}
-        return EditedBlocks(text, Index(entries, self._index.definitions, kept), said)
+        by_key = {node.key: node for node in keyed_in(fresh) if node.key}
+        return EditedBlocks(text, Index(entries, self._index.definitions, kept), by_key)
 
     def _windows(self) -> list[tuple[int, int]]:
         """Return the runs of blocks to write and read: touched blocks, places where blocks became adjacent, and

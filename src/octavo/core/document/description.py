@@ -170,7 +170,7 @@ def _row(kind: schema.NodeType) -> JsonObject:
 def document_schemas() -> dict[str, _Schema]:
     """Return the components of the description, by name. They require exactly what ``from_json`` requires."""
     made = _components()
-    said = {
+    descriptions = {
         "Document": "A document as a tree of nodes.",
         "DocumentBlock": "A block that can appear anywhere in a document; `type` is its type.",
         "DocumentInline": "A node within a line of text; `type` is its type.",
@@ -185,11 +185,11 @@ def document_schemas() -> dict[str, _Schema]:
     for what, table in (("Block", schema.BLOCKS), ("Inline", schema.INLINES)):
         for kind in table.values():
             own = "" if kind.public else ", an extension of Octavo"
-            said[f"Document{what}{_name(kind)}"] = f"A node of the type `{kind.type}`{own}."
+            descriptions[f"Document{what}{_name(kind)}"] = f"A node of the type `{kind.type}`{own}."
             _describe_properties(made[f"Document{what}{_name(kind)}"], kind.type)
     for name, component in made.items():
         _describe_properties(component, name)
-        component["description"] = said[name]
+        component["description"] = descriptions[name]
     return made
 
 

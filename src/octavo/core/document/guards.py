@@ -191,16 +191,16 @@ def _closers(node: Node) -> int:
 
 def _texts(block: Block) -> Iterator[str]:
     """Yield the texts of a block itself except code, and its other strings, such as a title."""
-    said = []
+    parts = []
     stack: list[Any] = list(reversed(block.nodes))
     while stack:
         node = stack.pop()
         if isinstance(node, Text):
-            said.append("".join(leaf.text if not _is_code(leaf.marks) else " " for leaf in node.leaves))
+            parts.append("".join(leaf.text if not _is_code(leaf.marks) else " " for leaf in node.leaves))
         elif isinstance(node, Inline) and node.type not in _SHOWN_AS_TEXT:
             stack.extend(reversed(node.nodes))
-            said.extend(_strings(node.data))
-    yield "".join(said)
+            parts.extend(_strings(node.data))
+    yield "".join(parts)
     yield from _strings(block.data)
 
 

@@ -90,12 +90,12 @@ class TableRenderer(Renderer):
                 if (y, x) in covered:
                     continue
                 value = values.get(name)
-                said = cells.get(value) if isinstance(value, str) else None
+                cell = cells.get(value) if isinstance(value, str) else None
                 out += element(
                     "td",
                     self._cell(column, value, cells),
                     class_=self._cell_class(column),
-                    dir=self._dir(said) if said is not None else None,
+                    dir=self._dir(cell) if cell is not None else None,
                     **spans(y, x),
                 )
             out.append(close_tag("tr"))

@@ -345,8 +345,8 @@ def _html_inline(node: Inline, notes: WritingContext) -> str:
     if node.type == "inline-math":
         return html.escape(f"$${node.data['formula']}$$", quote=False)
     if node.type == "expression":
-        said = html_text(str(node.data["expression"]))
-        return f'<code class="expression">{said}</code>'
+        text = html_text(str(node.data["expression"]))
+        return f'<code class="expression">{text}</code>'
     if node.type == "button":
         bare = Inline("button", node.data | {"label": ""})
         tag = InlineMarkdown(notes, strict=True, table=False).inline(bare)

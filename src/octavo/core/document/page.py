@@ -90,8 +90,8 @@ def front_of(source: str) -> str:
 
 def _holds_keys(front: re.Match[str]) -> bool:
     written = front["yaml"]
-    said = next((line for line in written.splitlines() if line.strip() and not line.startswith("#")), "")
-    if _KEY.match(said) or not written.strip() or len(written) > MAX_FRONT_MATTER or has_guard_key(front[0]):
+    first = next((line for line in written.splitlines() if line.strip() and not line.startswith("#")), "")
+    if _KEY.match(first) or not written.strip() or len(written) > MAX_FRONT_MATTER or has_guard_key(front[0]):
         return True
     try:
         values = read_yaml(written.replace("\r\n", "\n").replace("\r", "\n")).value

@@ -52,7 +52,7 @@ def write_parts(
     gaps = _with_notes(document, was) if was else document.gaps
     document = Document(nodes, gaps)
     if was and definitions is None:
-        definitions = "\n\n".join(said for gap in gaps if (said := gap.strip(_BLANK)))
+        definitions = "\n\n".join(definition for gap in gaps if (definition := gap.strip(_BLANK)))
     here = {block.key for block in nodes if block.source is not None}
     olds = {key: old for key, old in (was or {}).items() if key not in here}
     splicing = Splicing(olds, gone, definitions or "")

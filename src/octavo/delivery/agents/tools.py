@@ -223,11 +223,11 @@ def _read_page(on: ToolCaller, asked: ReadPage) -> ToolText:
     text = page.pop("markdown", None)
     if text is None:
         return _say(page, asked.start)
-    said = _say(text, asked.start)
+    shown = _say(text, asked.start)
     slim = _slim(page)
     head = "" if asked.start else f"{msgspec.json.encode(slim).decode()}\n\n"
     is_whole = len(text) <= _TEXT and not asked.start
-    return ToolText(head + said.text, data={"page": slim, "markdown": text} if is_whole else None)
+    return ToolText(head + shown.text, data={"page": slim, "markdown": text} if is_whole else None)
 
 
 class ListChanges(Struct, forbid_unknown_fields=True):

@@ -131,9 +131,9 @@ _SHOWN = 160
 def first_sentence(body: Markup) -> str | None:
     """Return the first sentence of a page, to describe pages without a description."""
     for found in islice(_PARAGRAPH.finditer(body), _LOOKED_AT):
-        said = sentences(Markup(found[1]).striptags())  # noqa: S704 - a part of what is Markup
-        if said and any(map(str.isalnum, said[0])):
-            return shorten(said[0], _SHOWN)
+        found_sentences = sentences(Markup(found[1]).striptags())  # noqa: S704 - a part of what is Markup
+        if found_sentences and any(map(str.isalnum, found_sentences[0])):
+            return shorten(found_sentences[0], _SHOWN)
     return None
 
 

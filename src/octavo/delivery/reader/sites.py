@@ -219,15 +219,15 @@ class _Links:
         return tuple(group for group in found if group.children)
 
     def announcement(self) -> AnnouncementView | None:
-        said = self._look.customization.announcement
-        if not isinstance(said, msgspec.Struct) or not said.enabled:
+        chosen = self._look.customization.announcement
+        if not isinstance(chosen, msgspec.Struct) or not chosen.enabled:
             return None
-        link = said.link
-        key = hashlib.blake2b(msgspec.json.encode(said), digest_size=6).hexdigest()
+        link = chosen.link
+        key = hashlib.blake2b(msgspec.json.encode(chosen), digest_size=6).hexdigest()
         return AnnouncementView(
-            message=self._text(said.message, said.localized_message),
+            message=self._text(chosen.message, chosen.localized_message),
             key=key,
-            style=said.style,
+            style=chosen.style,
             link=self._content_link(link) if isinstance(link, ContentLink) else None,
         )
 

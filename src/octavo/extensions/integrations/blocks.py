@@ -74,11 +74,11 @@ def find_unfurling(
     if address is None:
         return None
     fitting = (
-        (said, row, block)
+        (match, row, block)
         for row in rows
         for block in row.manifest.blocks or ()
         for pattern in block.url_unfurl or ()
-        if (said := fits(pattern, address)) is not None
+        if (match := fits(pattern, address)) is not None
     )
     found = max(fitting, key=lambda each: each[0], default=None)
     return found and (found[1], found[2])

@@ -229,8 +229,8 @@ def problem_in(type: str, answer: ScriptAnswer) -> str | None:
         return None
     if type == "ui_render" and answer.status == 404:
         return None
-    said = answer.body[:500].decode("utf-8", "replace")
-    return f"returned {answer.status}: {said}"
+    body = answer.body[:500].decode("utf-8", "replace")
+    return f"returned {answer.status}: {body}"
 
 
 def record(

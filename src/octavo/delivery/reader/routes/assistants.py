@@ -101,8 +101,8 @@ def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Ans
     def make() -> ToolResult:
         notes: list[EventNote] = []
 
-        def note(location: VisitorLocation, make: Callable[..., Event], **said: object) -> None:
-            notes.append(EventNote(location, make, said))
+        def note(location: VisitorLocation, make: Callable[..., Event], **values: object) -> None:
+            notes.append(EventNote(location, make, values))
 
         reading = _reading(view, visit, note)
         answer = answer_message(server_of(visit, asks=True, calls=False), reading, view.body, headers)

@@ -185,10 +185,12 @@ def _with_addresses(
     if actions.external_ai and visit.visit.site.visibility in ("public", "unlisted"):
         # Assistants can't read restricted sites.
         assert page.markdown is not None, "pages of sites have one"
-        said = quote(look.labels.read_this.replace("{url}", visit.visit.public(page.markdown)))
+        prompt = quote(look.labels.read_this.replace("{url}", visit.visit.public(page.markdown)))
         assistants = tuple(
             LinkView(
-                title=look.labels.open_in.replace("{provider}", name), href=f"{address}{said}", external=True
+                title=look.labels.open_in.replace("{provider}", name),
+                href=f"{address}{prompt}",
+                external=True,
             )
             for name, address in _ASSISTANTS
         )
