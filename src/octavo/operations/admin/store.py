@@ -1,4 +1,4 @@
-"""Totals of the whole server: rows in, frozen records out."""
+"""Queries about the whole server; they return frozen records."""
 
 from __future__ import annotations
 
