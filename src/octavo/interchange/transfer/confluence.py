@@ -148,7 +148,7 @@ class _Space:
                 continue
             self._object(
                 out,
-                "TemporaryFiles",
+                "Folder",
                 folder,
                 {"title": text_of(found, "title"), "position": _number(found.get("position"))},
                 {"space": "1", "parent": text_of(found, "parentId")},

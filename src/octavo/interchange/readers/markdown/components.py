@@ -297,7 +297,7 @@ def _tree_rows(writer: Writer, inside: list[Line], indent: str) -> Iterator[Line
             yield from _tree_rows(writer, body, indent + "  ")
 
 
-_FOLDERS = ("FileTree.TemporaryFiles", "Tree.TemporaryFiles", "TemporaryFiles")
+_FOLDERS = ("FileTree.Folder", "Tree.Folder", "Folder")
 _FILES = ("FileTree.File", "Tree.File", "File")
 
 

@@ -236,8 +236,8 @@ class _Export:
             is_current = said.get("contentStatus", "current") == "current" and not named.get(
                 "originalVersion"
             )
-            if kind in ("Page", "TemporaryFiles") and is_current and id:
-                if kind == "TemporaryFiles":
+            if kind in ("Page", "Folder") and is_current and id:
+                if kind == "Folder":
                     self.folders.add(id)
                 position = said.get("position", "").strip()
                 self.pages[id] = _Content(
