@@ -1,4 +1,5 @@
-"""Queries about the whole server; they return frozen records."""
+"""Database access for the whole server: its organizations, accounts, and totals. Rows are returned as frozen
+records."""
 
 from __future__ import annotations
 
