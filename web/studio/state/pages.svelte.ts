@@ -28,7 +28,7 @@ export interface Level {
 /** The loaded parts of a tree: levels by parent page, the top level under "". */
 export interface Tree {
   levels: ReadonlyMap<string, Level>;
-  /** The visible parts, as `at parent`, and those that are being loaded. */
+  /** The visible parts, as `at parent`, and the parts that are being loaded. */
   inView: Set<string>;
   asked: Map<string, Promise<void>>;
 }
@@ -263,7 +263,7 @@ export class TreeEditor {
     return this.#resource.value;
   }
 
-  /** Load these parts, which are visible now, if they aren't loaded. */
+  /** Load those of these visible parts that aren't loaded. */
   async show(parts: string[]): Promise<void> {
     const shown = this.tree?.inView;
     shown?.clear();

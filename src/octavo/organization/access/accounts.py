@@ -1,4 +1,4 @@
-"""Accounts of people, services, and integrations: rows in, frozen records out."""
+"""Database access for the accounts of people, services, and integrations. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Teams and their members (rows in, frozen records out), and hooks for deleted teams."""
+"""Database access for teams and their members, and hooks for deleted teams. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
