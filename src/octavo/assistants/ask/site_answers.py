@@ -9,13 +9,13 @@ import msgspec
 from msgspec import Struct
 
 from octavo.errors import NotFound
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.work import jobs
 from octavo.organization.access.authorization import SiteAccess, VisitedSite
 
-LASTS = 24 * 3_600_000
+LASTS = DAY
 """Milliseconds for which an answer is kept."""
 _MAX_QUESTIONS = 10
 

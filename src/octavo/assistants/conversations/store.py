@@ -11,14 +11,12 @@ from msgspec import Struct
 
 from octavo.content.changes.store import forget_clusters
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import WEEK, now
 from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.db.tables import TABLES
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.visibility import select_visible_spaces
-
-WEEK = 7 * 24 * 3_600_000
 
 
 class ConversationRow(Struct, frozen=True):

@@ -8,7 +8,7 @@ from msgspec import Struct
 from octavo.delivery.visits.admission import AgentProof, recognize_site_agents
 from octavo.errors import BadRequest
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.secrets.sealing import sealed_column
@@ -18,7 +18,6 @@ from octavo.sites.site.previewing import read_preview
 from octavo.sites.site.store import SiteRow, find_site
 
 from .connecting import ACCESS_LASTS, CODE_LASTS, Grant, Unusable, is_proved, new_secret
-from .store import DAY
 
 PREFIX = "ocv_"
 _REFRESH_PREFIX = "ocvr_"

@@ -8,14 +8,13 @@ import msgspec
 from msgspec import Struct
 
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, WEEK, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.limits import counts, within_limit
 from octavo.organization.access.tokens import hash_token
 
-DAY = 24 * 3_600_000
-_UNUSED = 7 * DAY
+_UNUSED = WEEK
 """Time in milliseconds after which an unconnected client is deleted."""
 MAX_CLIENTS = 10_000
 """Maximum number of unconnected clients."""

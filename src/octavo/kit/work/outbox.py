@@ -21,12 +21,11 @@ from typing import NamedTuple
 import msgspec
 
 from octavo.core.json_types import JsonObject
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Database, RetryTransaction, Row, Transaction, json_list
 from octavo.kit.db.tables import Table, declare
 from octavo.kit.observability import tracing
-from octavo.kit.scheduling import deadlines
 
 from . import jobs
 
@@ -241,13 +240,8 @@ def count_waiting(tx: Transaction) -> dict[str, int]:
 @jobs.job("pruneEvents", bound=None, seconds=600)
 def prune_events(context: Context) -> None:
     """Delete events older than the retention time, in small transactions."""
-    before = now() - context.settings.event_days * 86_400_000
-    while True:
-        deadlines.check()
-        with context.db.write() as tx:
-            if not prune(tx, before):
-                return
-            jobs.advance(tx)
+    before = now() - context.settings.event_days * DAY
+    jobs.run_parts(context.db, lambda tx: prune(tx, before))
 
 
 jobs.schedule("pruneEvents", 3600, "pruneEvents")

@@ -7,13 +7,13 @@ from typing import Literal
 from msgspec import Struct
 
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import WEEK, now
 from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.secrets.sealing import Sealer, before_sealing, sealed_column
 from octavo.organization.access.tokens import hash_token
 
-LIFETIME = 7 * 24 * 3600 * 1000
+LIFETIME = WEEK
 """Lifetime of an invitation in milliseconds."""
 
 Target = Literal["organization", "space", "collection"]

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from octavo.core.free_mail import is_free_mail
 from octavo.errors import NotFound
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 
@@ -111,7 +111,7 @@ def find_organization_by_hostname(tx: Transaction, hostname: str) -> OrgRow | No
     return _org(row) if row else None
 
 
-HOSTNAME_RESERVED = 365 * 24 * 3_600_000
+HOSTNAME_RESERVED = 365 * DAY
 """Time in milliseconds during which no other organization can take a released hostname."""
 _MAX_FORMER_HOSTNAMES = 10
 """Maximum number of former hostnames per organization. Older ones are released."""

@@ -18,7 +18,7 @@ from octavo.content.changes.store import find_change
 from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import escape_address
 from octavo.errors import BadRequest, Forbidden, NotFound
-from octavo.kit.clock import now
+from octavo.kit.clock import HOUR, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Drafted, Person
@@ -42,7 +42,6 @@ PREVIEW = "preview_token"
 """Query parameter that contains a token."""
 _PURPOSE = "site preview"
 _OPERATION = "getSitePublishingPreviewById"
-_HOUR = 3_600_000
 
 
 class _Preview(Struct, omit_defaults=True):
@@ -75,7 +74,7 @@ def make_preview(
     the customization. ``drafts``: whether to show drafts of the structure."""
     preview = _Preview(site_id, grantor_of(actor), visitor, change, look, theme, drafts)
     payload = msgspec.json.encode(preview).decode()
-    until = now() + _HOUR
+    until = now() + HOUR
     if isinstance(actor, Person) and actor.expires_at is not None:
         until = min(until, actor.expires_at)
     return signer.sign(_PURPOSE, payload, until)
