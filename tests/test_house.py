@@ -909,6 +909,8 @@ def _statements(path: Path) -> list[tuple[int, str]]:
             found.append((node.lineno, text))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs | parts:
             found.append((node.lineno, node.value))
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "insert" and node.args:
+            found.append((node.lineno, f"INSERT INTO {getattr(node.args[0], 'value', '?')}"))
     return found
 
 

@@ -360,7 +360,7 @@ def enqueue_outdated(db: Database) -> bool:
 def note_derivation(tx: Transaction) -> None:
     """Record that this version of Octavo has built, or enqueued, all derived data."""
     tx.run("DELETE FROM derivation")
-    tx.run("INSERT INTO derivation (version) VALUES (:version)", version=DERIVATION)
+    tx.insert("derivation", version=DERIVATION)
 
 
 def list_outdated(tx: Transaction) -> set[str]:

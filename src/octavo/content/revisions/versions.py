@@ -67,14 +67,13 @@ def begin_version(tx: Transaction, space_id: str, branch_id: str, replaced: tupl
         branch=branch_id,
     )
     staged = Staged(secrets.randbits(62) + 1, branch_id, highest + _GAP, *replaced)
-    tx.run(
-        """INSERT INTO staged_versions (version, space_id, branch_id, sequence, began_at)
-           VALUES (:version, :space, :branch, :sequence, :now)""",
+    tx.insert(
+        "staged_versions",
         version=staged.version,
-        space=space_id,
-        branch=branch_id,
+        space_id=space_id,
+        branch_id=branch_id,
         sequence=staged.sequence,
-        now=now(),
+        began_at=now(),
     )
     _enqueue_removal(tx, space_id, run_at=now() + ABANDONED_AFTER)
     return staged

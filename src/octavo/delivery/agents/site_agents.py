@@ -83,21 +83,19 @@ def connect_visitor(
         raise BadRequest("asked: your sign-in has expired. Connect the app again")
     forget_site_agents(tx)
     code, id = new_secret(""), ids.new_id()
-    tx.run(
-        """INSERT INTO site_agents (id, site_id, client_id, redirect, challenge, preview, proof, code_hash, code_until,
-             created_at, expires_at)
-           VALUES (:id, :site, :client, :redirect, :challenge, :preview, :proof, :code, :code_until, :at, :until)""",
+    tx.insert(
+        "site_agents",
         id=id,
-        site=site.id,
-        client=agreed.client,
+        site_id=site.id,
+        client_id=agreed.client,
         redirect=agreed.redirect,
         challenge=agreed.challenge,
         preview=int(preview),
         proof=_PROOF.seal(context.sealer, proof, id),
-        code=hash_token(code),
+        code_hash=hash_token(code),
         code_until=now() + CODE_LASTS,
-        at=now(),
-        until=min(until, now() + _LONGEST),
+        created_at=now(),
+        expires_at=min(until, now() + _LONGEST),
     )
     return code
 

@@ -172,21 +172,19 @@ def count_agents(tx: Transaction, organization_id: str) -> int:
 
 def insert_agent(tx: Transaction, id: str, code: CodeRow, access: str, until: int, refresh: str) -> None:
     with within_limit(tx, code.organization_id, "agents"):
-        tx.run(
-            """INSERT INTO agents (id, user_id, organization_id, client_id, name, scopes, access_hash, access_until,
-                 refresh_hash, created_at, expires_at)
-               VALUES (:id, :user, :org, :client, :name, :scopes, :access, :until, :refresh, :at, :expires)""",
+        tx.insert(
+            "agents",
             id=id,
-            user=code.user_id,
-            org=code.organization_id,
-            client=code.client_id,
+            user_id=code.user_id,
+            organization_id=code.organization_id,
+            client_id=code.client_id,
             name=code.name,
             scopes=code.scopes,
-            access=hash_token(access),
-            until=until,
-            refresh=hash_token(refresh),
-            at=now(),
-            expires=code.agent_until,
+            access_hash=hash_token(access),
+            access_until=until,
+            refresh_hash=hash_token(refresh),
+            created_at=now(),
+            expires_at=code.agent_until,
         )
 
 

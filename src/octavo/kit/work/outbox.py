@@ -96,14 +96,13 @@ def emit(
     **payload: object,
 ) -> None:
     """Add an event to the transaction; consumers of this process wake once it commits."""
-    tx.run(
-        "INSERT INTO events (type, organization_id, space_id, payload, created_at, trace)"
-        " VALUES (:type, :organization_id, :space_id, :payload, :now, :trace)",
+    tx.insert(
+        "events",
         type=type,
         organization_id=organization_id,
         space_id=space_id,
         payload=msgspec.json.encode(payload).decode(),
-        now=now(),
+        created_at=now(),
         trace=tracing.cause(),
     )
     tx.after_commit(jobs.wake)

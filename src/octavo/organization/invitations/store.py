@@ -209,17 +209,16 @@ def insert_link(
     secret: str,
 ) -> LinkRow:
     id = hash_token(secret)
-    tx.run(
-        """INSERT INTO invite_links (id, secret, organization_id, target_type, target_id, role, created_by, created_at)
-           VALUES (:id, :secret, :org, :type, :target, :role, :by, :at)""",
+    tx.insert(
+        "invite_links",
         id=id,
         secret=_SECRET.seal(sealer, secret, id),
-        org=organization_id,
-        type=target[0],
-        target=target[1],
+        organization_id=organization_id,
+        target_type=target[0],
+        target_id=target[1],
         role=role,
-        by=created_by,
-        at=now(),
+        created_by=created_by,
+        created_at=now(),
     )
     return LinkRow(secret, organization_id, *target, role, created_by)
 

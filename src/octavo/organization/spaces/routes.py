@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.errors import Forbidden, NotFound
+from octavo.errors import Forbidden, NotFound, require_found
 from octavo.kit.clock import DAY, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
@@ -170,10 +170,7 @@ def list_member_collections(
 
 
 def _get_member(tx: Transaction, org: OrgAccess, user_id: str) -> OtherMember:
-    member = find_member(tx, org, user_id)
-    if member is None:
-        raise NotFound(f"This organization has no member {user_id!r}.")
-    return member
+    return require_found(find_member(tx, org, user_id), f"This organization has no member {user_id!r}.")
 
 
 @operation("updateSpaceById", "PATCH", "/spaces/{spaceId}", needs=Can.ADMIN)

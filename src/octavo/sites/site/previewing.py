@@ -17,7 +17,7 @@ from msgspec import Struct
 from octavo.content.changes.store import find_change
 from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import escape_address
-from octavo.errors import BadRequest, Forbidden, NotFound
+from octavo.errors import BadRequest, Forbidden, NotFound, require_found
 from octavo.kit.clock import HOUR, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -189,11 +189,10 @@ def preview_url(
         if start is None:
             raise NotFound(f"siteSpace: there is no site space {site_space_id!r} on this site.")
     if change_id is not None:
-        drafted = _find_drafted(tx, structure, change_id)
-        if drafted is None:
-            raise NotFound(
-                f"changeRequest: there is no change request {change_id!r} in the spaces of this site."
-            )
+        drafted = require_found(
+            _find_drafted(tx, structure, change_id),
+            f"changeRequest: there is no change request {change_id!r} in the spaces of this site.",
+        )
         showing = (s for s in structure.site_spaces.values() if s.space_id == drafted.space_id)
         start = start or next(showing)
     require_seeing_all(tx, site, structure, drafts=drafts)
