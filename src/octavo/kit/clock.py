@@ -7,6 +7,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 
+HOUR = 3_600_000
+DAY = 24 * HOUR
+WEEK = 7 * DAY
+"""Durations in milliseconds."""
+
 
 def system_time() -> int:
     return time.time_ns() // 1_000_000

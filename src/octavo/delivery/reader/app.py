@@ -19,7 +19,7 @@ import msgspec
 from octavo.content.revisions.files import PURPOSE as FILE_PURPOSE
 from octavo.core.hosts import host_name, spell_host
 from octavo.delivery.visits.admission import asks_for_preview
-from octavo.errors import NotFound
+from octavo.errors import NotFound, require_found
 from octavo.extensions.integrations.public import public_routes
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -421,9 +421,7 @@ async def _read_asset(request: Request) -> Answer:
 
 
 def _make_asset(name: str) -> Answer:
-    static = find_asset(name)
-    if static is None:
-        raise NotFound("There is no page at this URL.")
+    static = require_found(find_asset(name), "There is no page at this URL.")
     headers = {"cache-control": FOREVER}
     if static.policy:
         headers["content-security-policy"] = static.policy

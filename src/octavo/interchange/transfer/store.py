@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from octavo.content.revisions.item_versions import Item
 from octavo.core.pages import Page
 from octavo.core.problems import Problem
-from octavo.errors import NotFound
+from octavo.errors import require_found
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -148,23 +148,21 @@ def insert_run(
     with_variants: bool = False,
 ) -> ImportRunRow:
     run_id = ids.new_id()
-    tx.run(
-        """INSERT INTO import_runs (id, organization_id, space_id, change_id, page_id, user_id, source, status,
-                                    preview, origin, identity, variants, created_at)
-           VALUES (:id, :org, :space, :change, :page, :user, :source, 'pending', :preview, :origin, :identity,
-                   :variants, :at)""",
+    tx.insert(
+        "import_runs",
         id=run_id,
-        org=organization_id,
-        space=space_id,
-        change=change_id,
-        page=page_id,
-        user=user_id,
+        organization_id=organization_id,
+        space_id=space_id,
+        change_id=change_id,
+        page_id=page_id,
+        user_id=user_id,
         source=msgspec.json.encode(source).decode(),
+        status="pending",
         preview=int(preview),
         origin=origin,
         identity=identity,
         variants=msgspec.json.encode(ImportedVariants()).decode() if with_variants else None,
-        at=now(),
+        created_at=now(),
     )
     return get_run(tx, run_id)
 
@@ -175,10 +173,7 @@ def find_run(tx: Transaction, run_id: str) -> ImportRunRow | None:
 
 
 def get_run(tx: Transaction, run_id: str) -> ImportRunRow:
-    run = find_run(tx, run_id)
-    if run is None:
-        raise NotFound(f"Import run {run_id!r} doesn't exist.")
-    return run
+    return require_found(find_run(tx, run_id), f"Import run {run_id!r} doesn't exist.")
 
 
 def list_runs(

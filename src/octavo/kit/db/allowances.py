@@ -6,11 +6,9 @@ from __future__ import annotations
 import hashlib
 
 from octavo.errors import TooManyRequests
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 
 from .database import Transaction
-
-DAY = 24 * 3_600_000
 
 
 def key_of(*parts: str) -> str:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from contextvars import ContextVar
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, Protocol
 from weakref import WeakSet
@@ -202,6 +202,10 @@ class Transaction:
         """Execute a statement and return the number of rows it changed."""
         return self._execute(*_spread(sql, parameters)).rowcount
 
+    def insert(self, table: str, /, **row: object) -> None:
+        """Insert a row. Columns that aren't given get their defaults."""
+        self._execute(_insertion(table, tuple(row)), row)
+
     def run_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
         raise NotImplementedError
 
@@ -254,6 +258,12 @@ class Transaction:
         """
         if self.engine == "postgresql":
             self._execute(f"LOCK TABLE {table} IN SHARE MODE", {})
+
+
+@lru_cache(maxsize=512)
+def _insertion(table: str, columns: tuple[str, ...]) -> str:
+    values = ", ".join(f":{column}" for column in columns)
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})"
 
 
 def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:

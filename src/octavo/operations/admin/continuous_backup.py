@@ -25,7 +25,7 @@ from typing import IO, NamedTuple
 from msgspec import Struct
 
 from octavo.errors import BadRequest, OctavoError, Unavailable
-from octavo.kit.clock import iso, now
+from octavo.kit.clock import DAY, HOUR, iso, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import SqliteDatabase
 from octavo.kit.db.sqlite_log import LogEnd, LostTrack, SqliteLog
@@ -33,7 +33,6 @@ from octavo.kit.files import CHUNK
 
 from .backup_storage import BackupPlace
 from .continuous_restore import (
-    DAY,
     FORMAT,
     VERSION,
     ChainEntry,
@@ -48,7 +47,6 @@ from .continuous_restore import (
 
 log = logging.getLogger("octavo.backup")
 
-_HOUR = 3_600_000
 _SPOOL = 8 * 1024 * 1024
 _LOG_BYTES = 16 * 1024 * 1024
 """Size in bytes at which the log is restarted, which blocks writers for a few milliseconds."""
@@ -217,7 +215,7 @@ class _Follower:
         self._at, self._put_end, self._is_new = end, head.end, False
         bases = [each for each in entries if each.kind == "base" and each.generation == newest.generation]
         self._has_base = bool(bases)
-        self._base_due = max((base.time for base in bases), default=0) + round(self._terms.base_hours * _HOUR)
+        self._base_due = max((base.time for base in bases), default=0) + round(self._terms.base_hours * HOUR)
         self._put(segment)
         log.info("continuing the backup", extra={"place": self._place.address})
         return True
@@ -376,7 +374,7 @@ class _Follower:
             with whole.open("rb") as read:
                 self._place.put(entry.name, packed(head, _chunks(read)))
             self._has_base = True
-            self._base_due = entry.time + round(self._terms.base_hours * _HOUR)
+            self._base_due = entry.time + round(self._terms.base_hours * HOUR)
             log.info("full backup written", extra={"place": self._place.address})
             moments, bases = (now() - round(days * DAY) for days in (self._terms.moments, self._terms.keep))
             prune(self._place, moments, bases, self._files.list_hashes())

@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from octavo.content.revisions.deriving import enqueue_outdated
 from octavo.errors import BadRequest, NotFound, OctavoError
-from octavo.kit.clock import iso, now
+from octavo.kit.clock import DAY, iso, now
 from octavo.kit.db.database import SqliteDatabase
 from octavo.kit.db.migrations import load_migrations, migrate
 from octavo.kit.db.sqlite_log import LogEnd, write_pages
@@ -39,7 +39,6 @@ from .backup import find_unsound, named_content, require_known
 from .backup_storage import BackupPlace, StoredBackup
 from .reindexing import Progress
 
-DAY = 86_400_000
 _SPOOL = 8 * 1024 * 1024
 FORMAT = "octavo-log"
 VERSION = 1

@@ -10,7 +10,7 @@ from io import BytesIO
 
 from octavo.delivery.studio.serving import find_missing
 from octavo.errors import Damaged, OctavoError
-from octavo.kit.clock import iso, now
+from octavo.kit.clock import DAY, iso, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Live, Transaction
 from octavo.kit.files import open_store
@@ -42,7 +42,7 @@ _RENEWED = 14
 """Number of days before its expiration by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
 """Seconds within which one of Octavo's own servers has to respond."""
-_BACKUP_DUE = 2 * 24 * 3600_000
+_BACKUP_DUE = 2 * DAY
 """Number of milliseconds after which there should be another backup."""
 _LITTLE_ROOM = 5_000_000_000
 """Number of bytes below which a large disk is nearly full; for a small disk, it is a tenth of its size."""

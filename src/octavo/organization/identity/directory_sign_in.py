@@ -176,12 +176,7 @@ def _find_or_create_team(tx: Transaction, organization_id: str, group: Directory
             rename_team(tx, team_id, group.title)
         return str(team_id)
     team_id = insert_team(tx, organization_id, group.title)
-    tx.run(
-        "INSERT INTO directory_groups (organization_id, subject, team_id) VALUES (:org, :subject, :team)",
-        org=organization_id,
-        subject=group.subject,
-        team=team_id,
-    )
+    tx.insert("directory_groups", organization_id=organization_id, subject=group.subject, team_id=team_id)
     return team_id
 
 
