@@ -353,7 +353,7 @@ class Authority {
   }
 
   post({ client, batch, attempt, version, steps }: Sending): Answer {
-    if (this.readers.has(client)) return { status: 403 };
+    if (this.readers.has(client.split(" ")[0]!)) return { status: 403 };
     if (version < this.forgotten) return { status: 410 };
     if (batch <= (this.#last.get(client) ?? 0)) {
       this.counts.again++;
@@ -494,6 +494,7 @@ class Person {
   isDone = false;
   lost = false;
   aside: Node[] = [];
+  #tabs = 1;
   #kept!: { kept: Kept; letters: Set<string> };
 
   constructor(readonly name: string, private world: World, private edits: number) {
@@ -577,7 +578,8 @@ class Person {
         for (const each of steps) doc = Step.fromJSON(schema, each).apply(doc).doc!;
       }
     }
-    this.#open(Together.restore(kept, doc, (rescue) => this.#rescued(rescue)));
+    const tab = `${this.name} ${++this.#tabs}`;
+    this.#open(Together.restore(kept, doc, (rescue) => this.#rescued(rescue), tab));
   }
 
   #receive(batches: Batch[]): void {
@@ -940,4 +942,44 @@ test("a block that two people move is there once", () => {
   const batch = { ...from(moved.steps[0]!), version: 2, steps: moved.steps.map((step) => step.toJSON()) };
   here = here.apply(together.receive(here, [batch])!);
   expect(childrenOf(here.doc).map((node) => node.textContent)).toEqual(["two", "one", "three"]);
+});
+
+test("a tab that only seemed closed and the tab that continued its changes lose nothing", () => {
+  const { together: first, state } = person(paragraph("Words"));
+  const server = new Authority(state.doc);
+  const tabs = [{ together: first, here: state }];
+  const type = (tab: number, text: string): void => {
+    const at = tabs[tab]!;
+    const transaction = at.here.tr.insertText(text, 6);
+    at.together.written(transaction);
+    at.here = at.here.apply(transaction);
+  };
+  const receive = (tab: number, batches: Batch[]): void => {
+    const at = tabs[tab]!;
+    const news = at.together.receive(at.here, batches);
+    if (news) at.here = at.here.apply(news);
+  };
+  const send = (tab: number): void => {
+    const { together } = tabs[tab]!;
+    for (let tries = 0, sending = together.next(); sending && tries < 9; tries++, sending = together.next()) {
+      receive(tab, server.post(sending).batches!);
+    }
+    expect(together.pending).toEqual([]);
+  };
+  type(0, " sent");
+  first.next();
+  type(0, " not");
+  const kept = JSON.parse(JSON.stringify(first.keep())) as Kept;
+  const second = Together.restore(kept, state.doc, () => {}, "second");
+  tabs.push({ together: second, here: state.apply(state.tr.insertText(" not sent", 6)) });
+  send(1);
+  type(1, " more");
+  send(1);
+  // The first tab was only frozen.
+  type(0, " awake");
+  send(0);
+  receive(1, server.since(second.version));
+  expect(tabs[1]!.here.doc.eq(tabs[0]!.here.doc)).toBe(true);
+  const { textContent } = server.doc;
+  for (const word of ["sent", "not", "more", "awake"]) expect(textContent).toContain(word);
 });

@@ -110,18 +110,30 @@ export class Together {
   /** What undo just deleted of both, with its position. */
   #undone: { doc: Node; from: number; to: number; place: number; isMoved: boolean }[] = [];
 
+  #tab: string;
+
   constructor(
-    readonly client: string,
+    public client: string,
     public version: number,
     public base: Node,
     private onrescue: (rescue: Rescue) => void = () => {},
-  ) {}
+  ) {
+    this.#tab = client;
+  }
 
-  /** Continue with the state that a tab stored; `base` is the document at its version. */
-  static restore(kept: Kept, base: Node, onrescue?: (rescue: Rescue) => void): Together {
+  /**
+   * Continue with the state that a tab stored; `base` is the document at its version. The batch that it sent keeps its client
+   * and its number, so it is taken once. The next one is from `tab`: if the other tab still runs, each has its own numbers.
+   */
+  static restore(
+    kept: Kept,
+    base: Node,
+    onrescue?: (rescue: Rescue) => void,
+    tab: string = kept.client,
+  ): Together {
     const { client, version, sent, batch, attempt, steps, sentAs } = kept;
-    const found = new Together(client, version, base, onrescue);
-    Object.assign(found, { sent, batch, attempt });
+    const found = new Together(tab, version, base, onrescue);
+    Object.assign(found, { client, sent, batch, attempt });
     found.#same = attempt;
     let doc = base;
     steps.forEach((json, at) => {
@@ -176,6 +188,8 @@ export class Together {
     const again = this.pending.slice(0, this.sent);
     if (!again.length || again.some(({ sentAs }, at) => sentAs !== at)) this.#same = this.attempt;
     if (!this.sent) {
+      if (this.client !== this.#tab) this.batch = 0;
+      this.client = this.#tab;
       this.batch++;
       let letters = 0;
       for (const { step } of this.pending.slice(0, MOST_STEPS)) {
