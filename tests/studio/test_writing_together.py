@@ -241,7 +241,9 @@ class FirefoxWindow(Window):
         )
         self.browser.click_at(self.browser.wait_for("[aria-label='Write a comment']"))
         self.browser.type(remark)
-        self.browser.click("button", "Post")
+        # Searching by role takes minutes on a page with hundreds of words.
+        post = "form:has([aria-label='Write a comment']) .button.primary"
+        self.browser.click_at(self.browser.wait_for(post))
         said = "() => [...document.querySelectorAll('article')].map((one) => one.textContent).join()"
         until(lambda: remark in self.run(said))
 
