@@ -10,7 +10,17 @@ import { textOf } from "./rescue.ts";
 
 /** Change the top level to these nodes. */
 export function replaceTop(transform: Transform, nodes: Node[]): void {
-  replaceChildren(transform, 0, childrenOf(transform.doc), nodes, becomeChecked);
+  replaceNodes(transform, 0, childrenOf(transform.doc), nodes);
+}
+
+/** Change adjacent nodes at a position into others. */
+export function replaceNodes(
+  transform: Transform,
+  at: number,
+  before: readonly Node[],
+  after: readonly Node[],
+): void {
+  replaceChildren(transform, at, [...before], [...after], becomeChecked);
 }
 
 /** Return the top level of the server's version. Blocks with the same content stay the same nodes. */

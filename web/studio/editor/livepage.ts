@@ -114,12 +114,12 @@ export class LivePage {
     this.#aside = kept?.aside ?? [];
     this.#start = { version: opened.version, document: opened.document, batches: [] };
     if (kept?.epoch === opened.epoch) {
-      this.#together = restore(kept, onrescue);
+      this.#together = restore(kept, onrescue, tab);
       this.#start = { version: kept.version, document: kept.document, batches: kept.batches };
     } else if (kept) {
       // The stored batch belongs to another order of steps, in which its client and the sent steps are
       // unknown.
-      this.#together = restore({ ...kept, own: { ...kept.own, client: tab, sent: 0, batch: 0 } }, onrescue);
+      this.#together = restore({ ...kept, own: { ...kept.own, sent: 0 } }, onrescue, tab);
     } else this.#together = new Together(tab, opened.version, schema.nodeFromJSON(opened.document), onrescue);
   }
 
@@ -172,9 +172,9 @@ export class LivePage {
   }
 
   /** Remove the caret, which other tabs and people would otherwise see for another minute. */
-  #leave(): void {
+  #leave(client = this.client): void {
     if (this.#ended || !navigator.onLine) return;
-    const { client, version } = this.#together;
+    const { version } = this.#together;
     const body = { client, version, anchor: null, head: null };
     void api.PUT(`${this.#path}/caret`, { params: pathOf(this.options), body }).catch(() => {});
   }
@@ -413,7 +413,10 @@ export class LivePage {
   }
 
   async #sendNext(): Promise<void> {
+    const { client } = this;
     const sending = this.#together.next()!;
+    // The caret of the tab whose changes this one continues.
+    if (client !== this.client) this.#leave(client);
     // If the tab closes before the response, the next one knows what may have arrived.
     await this.#keep();
     if (!navigator.onLine) throw new ApiError(0, t("serverCantBeReached"));

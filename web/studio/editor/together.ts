@@ -7,12 +7,13 @@
  * rescued, and no step deletes text that its author hasn't seen. The view then gets the difference as one transaction, so
  * undo, carets, and decorations only see what others wrote.
  */
-import { Fragment, type Node } from "prosemirror-model";
+import { Fragment, type Node, Slice } from "prosemirror-model";
 import { isHistoryTransaction } from "prosemirror-history";
 import type { EditorState, Transaction } from "prosemirror-state";
 import { AttrStep, Mapping, ReplaceAroundStep, ReplaceStep, Step, Transform } from "prosemirror-transform";
 import { childrenOf } from "../document/building.ts";
 import { followed, replaceTop } from "./difference.ts";
+import { findMoves, mapsOfMoved, takeMoved } from "./moves.ts";
 import {
   byKey,
   deletesBeside,
@@ -109,18 +110,30 @@ export class Together {
   /** The parts of both that undo just deleted, with their positions. */
   #undone: { doc: Node; from: number; to: number; place: number; isMoved: boolean }[] = [];
 
+  #tab: string;
+
   constructor(
-    readonly client: string,
+    public client: string,
     public version: number,
     public base: Node,
     private onrescue: (rescue: Rescue) => void = () => {},
-  ) {}
+  ) {
+    this.#tab = client;
+  }
 
-  /** Continue with the state that a tab stored; `base` is the document at its version. */
-  static restore(kept: Kept, base: Node, onrescue?: (rescue: Rescue) => void): Together {
+  /**
+   * Continue with the state that a tab stored; `base` is the document at its version. The batch that it sent keeps its client
+   * and its number, so it is taken once. The next one is from `tab`: if the other tab still runs, each has its own numbers.
+   */
+  static restore(
+    kept: Kept,
+    base: Node,
+    onrescue?: (rescue: Rescue) => void,
+    tab: string = kept.client,
+  ): Together {
     const { client, version, sent, batch, attempt, steps, sentAs } = kept;
-    const found = new Together(client, version, base, onrescue);
-    Object.assign(found, { sent, batch, attempt });
+    const found = new Together(tab, version, base, onrescue);
+    Object.assign(found, { client, sent, batch, attempt });
     found.#same = attempt;
     let doc = base;
     steps.forEach((json, at) => {
@@ -174,6 +187,8 @@ export class Together {
     const again = this.pending.slice(0, this.sent);
     if (!again.length || again.some(({ sentAs }, at) => sentAs !== at)) this.#same = this.attempt;
     if (!this.sent) {
+      if (this.client !== this.#tab) this.batch = 0;
+      this.client = this.#tab;
       this.batch++;
       let letters = 0;
       for (const { step } of this.pending.slice(0, MOST_STEPS)) {
@@ -244,9 +259,7 @@ export class Together {
 
   #leaveOut(state: EditorState, at: number): Transaction {
     const [{ step }] = this.pending.slice(at) as [Pending];
-    const content = step instanceof ReplaceStep || step instanceof ReplaceAroundStep
-      ? step.slice.content
-      : Fragment.empty;
+    const content = contentOf(step);
     if (hasWords(content)) {
       this.onrescue({ kind: "aside", nodes: content.content, why: "step-refused" });
     }
@@ -277,16 +290,21 @@ export class Together {
     }
     this.base = made.doc;
     const found: Pending[] = [];
+    const moves = findMoves(this.pending, this.sent);
+    /** The current content of moved blocks, by the index of their insertion. */
+    const changed = new Map<number, Fragment>();
     let sent = 0;
     for (let at = confirmed; at < count; at++) {
-      if (at === out) continue;
-      const was = this.pending[at]!;
+      if (at === out || moves.get(at) === out) continue;
+      const was = withContent(this.pending[at]!, changed.get(at));
       const way = mapping.slice(count - at);
       const done = made.steps.length;
       const mapped = continuing(was, way) ?? was.step.map(way);
+      const moved = moves.has(at) ? takeMoved(made, was, mapped) : undefined;
       const left = leftToDelete(was.step, mapping, count - at);
-      const isBlind = mapped !== null && deletesBeside(mapped, left, made.doc);
-      const kept = mapped !== null && !isBlind && fits(made, mapped);
+      const isBlind = !moved && mapped !== null && deletesBeside(mapped, left, made.doc);
+      const kept = moved !== undefined || mapped !== null && !isBlind && fits(made, mapped);
+      if (moved) changed.set(moves.get(at)!, moved);
       if (!kept) {
         if (isBlind && was.step instanceof ReplaceStep) deleteWithin(made, left);
         const [first, place] = [count - at, made.mapping.slice(done).map(way.map(placeOf(was.step), -1), -1)];
@@ -300,9 +318,15 @@ export class Together {
         }
         this.#rescue(made, { ...was, step }, place, remover);
       }
+      const maps = kept && changed.has(at)
+        ? mapsOfMoved(made.docs[done]!, placeOf(mapped!), contentOf(this.pending[at]!.step), changed.get(at)!)
+        : made.mapping.maps.slice(done);
+      maps.forEach((map, number) => {
+        mapping.appendMap(map, kept && !number ? count - 1 - at : undefined);
+      });
       made.steps.slice(done).forEach((step, number) => {
-        mapping.appendMap(step.getMap(), kept ? count - 1 - at : undefined);
-        found.push({ step, before: made.docs[done + number]!, sentAs: kept ? was.sentAs : -1 });
+        const sentAs = kept && !moved && !changed.has(at) ? was.sentAs : -1;
+        found.push({ step, before: made.docs[done + number]!, sentAs });
       });
       if (at < this.sent) sent = found.length;
     }
@@ -435,6 +459,19 @@ function isWithinLetter(doc: Node, place: number): boolean {
 
 function placeOf(step: Step): number {
   return step instanceof ReplaceStep || step instanceof ReplaceAroundStep ? step.from : 0;
+}
+
+function contentOf(step: Step): Fragment {
+  return step instanceof ReplaceStep || step instanceof ReplaceAroundStep
+    ? step.slice.content
+    : Fragment.empty;
+}
+
+/** Return the insertion of moved blocks with their current content, if that has changed. */
+function withContent(pending: Pending, content: Fragment | undefined): Pending {
+  if (!content) return pending;
+  const at = placeOf(pending.step);
+  return { ...pending, step: new ReplaceStep(at, at, new Slice(content, 0, 0)) };
 }
 
 /** Return the id of the person who removed the place of a step. */
