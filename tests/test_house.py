@@ -48,7 +48,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "events",
     ),
     "interchange": ("readers", "transfer", "gitsync"),
-    "sites": ("fonts", "printing", "openapi", "site", "insights"),
+    "sites": ("fonts", "printing", "openapi", "site", "favorites", "insights"),
     "extensions": ("deliveries", "webhooks", "integrations"),
     "assistants": (
         "models",

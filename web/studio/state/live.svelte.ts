@@ -227,6 +227,7 @@ class Live {
     const space = `space/${news.spaceId}`;
     if (news.kind === "revision" && news.changeRequestId === undefined) {
       for (const below of ["/main/", "/revisions"]) outdate(space + below);
+      outdate("favorites");
       outdate(`${space}/`, { alone: true });
     } else if (news.kind === "revision") {
       // The editor refreshes what its own saves change.

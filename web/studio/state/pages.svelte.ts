@@ -11,7 +11,7 @@ import { readBytes } from "./fileInput.ts";
 import { notices } from "./notices.svelte.ts";
 import type { Page } from "./page.svelte.ts";
 import { baseKey, everyPage, firstWay, PART, readLevel, readWay, type TreePage, type Way } from "./parts.ts";
-import { refresh, type Resource, resource } from "./resource.svelte.ts";
+import { outdate, refresh, type Resource, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
 import { spaceOf } from "./session.svelte.ts";
 
@@ -307,6 +307,7 @@ export class TreeEditor {
     const base = direct ? MAIN : await editableBase(this.space, this.base, subject);
     const { changes: made, insertedFiles: files = [] } = await changeContent(this.space, base, { changes });
     refresh(`space/${this.space}/${baseKey(base)}`);
+    if (base.kind === "main") outdate("favorites");
     return { base, made, files };
   }
 

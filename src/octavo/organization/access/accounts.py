@@ -124,6 +124,10 @@ def update_user(tx: Transaction, user_id: str, *, display_name: str | None, phot
     )
 
 
+def set_photo_url(tx: Transaction, user_id: str, photo_url: str | None) -> None:
+    tx.run("UPDATE users SET photo_url = :photo WHERE id = :id", id=user_id, photo=photo_url)
+
+
 def insert_managed(
     tx: Transaction, organization_id: str, kind: Literal["service", "integration"], name: str
 ) -> UserRow:
