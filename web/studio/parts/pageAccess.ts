@@ -21,7 +21,7 @@ export const levelNames = (): [Level, string][] =>
 /** Return a grant as text. The names of people and teams are in the dialog. */
 export function sayGrant(grant: Grant): string {
   if (grant.kind === "administrators") return roleName("admin");
-  const who = grant.kind === "role" ? roleName(grant.role) : t(grant.kind === "user" ? "person" : "team");
+  const who = grant.kind === "role" ? roleName(grant.role) : grant.kind === "user" ? t("person") : t("team");
   return `${who} (${roleName(grant.level)})`;
 }
 
