@@ -25,24 +25,26 @@ from octavo.organization.access.teams import list_team_ids
 from .page_versions import list_child_ids, list_restricted, list_restricted_spaces
 from .states import ReaderLimits, State, main_state, revision_state
 
-Restrictions = Mapping[str, tuple[Rule, ...]]
+Rules = Mapping[str, tuple[Rule, ...]]
 """The rules that apply to each restricted page and to everything below it."""
 _PAGE_BYTES = 150
-_restrictions: OwnCache[Restrictions] = OwnCache("restricted pages", 4)
+_rules: OwnCache[Rules] = OwnCache("restricted pages", 4)
+_limits: OwnCache[ReaderLimits] = OwnCache("people's access to restricted pages", 4)
 
 
-def find_restrictions(tx: Transaction, state: State) -> Restrictions:
-    """Return the restrictions that apply in a state: those of its own pages, and those of main."""
+def find_rules(tx: Transaction, state: State) -> Rules:
+    """Return the rules that apply in a state: those of its own pages, and those of main."""
     main = main_state(tx, state.space_id)
-    found = _of_revision(tx, main)
+    found = _rules_of(tx, main)
     if state.revision_id == main.revision_id:
         return found
-    own = _of_revision(tx, state)
+    own = _rules_of(tx, state)
     return {id: (*found.get(id, ()), *own.get(id, ())) for id in found.keys() | own.keys()} if own else found
 
 
-def _of_revision(tx: Transaction, state: State) -> Restrictions:
-    cache = _restrictions.of(tx)
+def _rules_of(tx: Transaction, state: State) -> Rules:
+    # A state without a revision is one that people compare a change request with.
+    cache = _rules.of(tx)
     found = cache.get(state.revision_id) if state.revision_id else None
     if found is None:
         found = _read(tx, state.whole)
@@ -51,7 +53,7 @@ def _of_revision(tx: Transaction, state: State) -> Restrictions:
     return found
 
 
-def _read(tx: Transaction, state: State) -> Restrictions:
+def _read(tx: Transaction, state: State) -> Rules:
     rules = list_restricted(tx, state)
     parents: dict[str, str] = {}
     level = list(rules)
@@ -78,26 +80,37 @@ def find_viewer(tx: Transaction, space: SpaceAccess) -> PageViewer:
 
 def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:
     """Return the state without the pages that the caller can't see. Integrations see no restricted page."""
-    found = find_restrictions(tx, state)
+    found = find_rules(tx, state)
     if not found:
         return state
     if isinstance(space.actor, Script):
-        return replace(state, limits=ReaderLimits(frozenset(found)))
+        return replace(state, limits=ReaderLimits.of(frozenset(found)))
     viewer = find_viewer(tx, space)
     if viewer.is_unrestricted:
         return state
+    if not state.revision_id:
+        return replace(state, limits=_limits_of(found, viewer))
+    key = (main_state(tx, state.space_id).revision_id, state.revision_id, viewer)
+    limits = _limits.of(tx).get(key)
+    if limits is None:
+        limits = _limits_of(found, viewer)
+        _limits.of(tx).put(key, limits, _PAGE_BYTES * (1 + len(found)))
+    return replace(state, limits=limits)
+
+
+def _limits_of(found: Rules, viewer: PageViewer) -> ReaderLimits:
     levels = {id: level_at(rules, viewer) for id, rules in found.items()}
     hidden = frozenset(id for id, level in levels.items() if level is None)
 
     def lacking(ability: Can) -> frozenset[str]:
         return frozenset(id for id, level in levels.items() if not at_least(level, SPACE[ability])) - hidden
 
-    return replace(state, limits=ReaderLimits(hidden, lacking(Can.EDIT), lacking(Can.COMMENT)))
+    return ReaderLimits.of(hidden, lacking(Can.EDIT), lacking(Can.COMMENT))
 
 
 def hidden_from_person(tx: Transaction, space_id: str, user_id: str, role: str) -> frozenset[str]:
     """Return the pages of main that a person other than the caller can't see. ``role``: their role in the space."""
-    found = find_restrictions(tx, main_state(tx, space_id))
+    found = find_rules(tx, main_state(tx, space_id))
     if not found:
         return frozenset()
     viewer = PageViewer(user_id, frozenset(list_team_ids(tx, user_id)), role)
@@ -119,8 +132,8 @@ def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> Stat
 
 def published(tx: Transaction, state: State) -> State:
     """Return the state without restricted pages, as sites show it."""
-    found = find_restrictions(tx, state)
-    return replace(state, limits=ReaderLimits(frozenset(found))) if found else state
+    found = find_rules(tx, state)
+    return replace(state, limits=ReaderLimits.of(frozenset(found))) if found else state
 
 
 def require_editable_page(state: State, page_id: str, new: Page | None) -> None:
@@ -135,7 +148,7 @@ def require_editable_page(state: State, page_id: str, new: Page | None) -> None:
 
 def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str:
     """Return the caller's role at a page of main that they can see."""
-    rules = find_restrictions(tx, main_state(tx, space.space_id)).get(page_id, ())
+    rules = find_rules(tx, main_state(tx, space.space_id)).get(page_id, ())
     return level_at(rules, find_viewer(tx, space)) or space.role
 
 

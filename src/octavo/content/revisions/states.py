@@ -28,11 +28,22 @@ class Layer(Struct, frozen=True):
 
 class ReaderLimits(Struct, frozen=True):
     """Limits of a person in a state with restricted pages. ``hidden``: the pages that they can't see.
-    ``read_only``: the pages that they can see but not edit; ``silent``: those that they can't comment on either."""
+    ``read_only``: the pages that they can see but not edit; ``silent``: those that they can't comment on either.
+    ``key``: a key of the hidden pages, for caches."""
 
     hidden: frozenset[str]
     read_only: frozenset[str] = frozenset()
     silent: frozenset[str] = frozenset()
+    key: str = ""
+
+    @staticmethod
+    def of(
+        hidden: frozenset[str],
+        read_only: frozenset[str] = frozenset(),
+        silent: frozenset[str] = frozenset(),
+    ) -> ReaderLimits:
+        digest = blake2b(json_list(sorted(hidden)).encode(), digest_size=16)
+        return ReaderLimits(hidden, read_only, silent, digest.hexdigest() if hidden else "")
 
 
 class State(Struct, frozen=True):
@@ -56,9 +67,7 @@ class State(Struct, frozen=True):
     @property
     def key(self) -> str:
         """Return a key for caches of what its readers see."""
-        if not self.hidden:
-            return self.revision_id
-        return f"{self.revision_id}-{blake2b(json_list(sorted(self.hidden)).encode(), digest_size=16).hexdigest()}"
+        return f"{self.revision_id}-{self.limits.key}" if self.limits is not None else self.revision_id
 
 
 def main_state(tx: Transaction, space_id: str) -> State:
