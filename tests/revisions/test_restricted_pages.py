@@ -227,3 +227,7 @@ def test_a_page_stays_restricted_when_its_content_changes(world: World) -> None:
     delete = {"operation": "delete_page", "page": parent}
     assert change(world, "editor", delete).status_code == 403
     assert sees(world, "admin", page)
+    # Revisions from before the rule don't show the page after it was deleted either.
+    assert change(world, "admin", {"operation": "delete_page", "page": page}).is_success
+    assert world.call("admin", "GET", old).is_success
+    assert world.call("reader", "GET", old).status_code == 404

@@ -13,12 +13,12 @@ from octavo.content.references.lookup import Owner
 from octavo.content.revisions.authorization import ReadState, VisitedState, WrittenState
 from octavo.content.revisions.computing import NotFetchedYet, Requester, compute_document, compute_revision
 from octavo.content.revisions.item_versions import get_document as find_document
-from octavo.content.revisions.restrictions import main_seen_by
+from octavo.content.revisions.restrictions import main_seen_by, seen_by
 from octavo.core.document.description import DocumentNodes
 from octavo.core.document.json import DocumentError, from_json, to_json
 from octavo.core.document.reader import read
 from octavo.core.document.writing import write
-from octavo.errors import BadRequest
+from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery
 from octavo.kit.http.operation import Area, Call
@@ -353,9 +353,11 @@ def get_document(call: Call, space: SpaceAccess, document_id: str, query: Schema
     """Get a document of the space by the ID in its page or reusable content."""
     with call.db.read() as tx:
         found = find_document(tx, space.space_id, document_id)
-        resolver = ContentReader(call, tx, found.state).resolver
+        state = seen_by(tx, space, found.state)
+        if found.owner_id in state.hidden:
+            raise NotFound(f"This space has no document {document_id!r}.")
         owner = Owner(found.owner_id, found.owner_kind, found.file_path)
-        return document_json(tx, found.state, resolver, owner, document_id)
+        return document_json(tx, state, ContentReader(call, tx, state).resolver, owner, document_id)
 
 
 # --- computed -----------------------------------------------------------------------------------------

@@ -183,6 +183,20 @@ def find_last_rule(tx: Transaction, state: State, page_id: str) -> Rule:
     return ()
 
 
+def list_deleted_restricted(tx: Transaction, main: State) -> dict[str, Rule]:
+    """Return the rules that pages had when they were deleted in main, by page."""
+    (layer,) = main.layers
+    rows = tx.all(
+        """SELECT p.page_id, p.fields FROM page_versions p
+           WHERE p.branch_id = :branch AND p.restricted = 1 AND +p.to_seq <= :seq AND NOT EXISTS (
+             SELECT 1 FROM page_versions n WHERE n.page_id = p.page_id AND n.branch_id = :branch
+               AND n.from_seq >= p.to_seq AND n.from_seq <= :seq)""",
+        branch=layer.branch_id,
+        seq=layer.sequence,
+    )
+    return {id: tuple(_decode_fields(fields)["visible_to"]) for id, fields in rows}
+
+
 def list_restricted_spaces(tx: Transaction, organization_id: str) -> list[str]:
     """Return the spaces of an organization in whose main a page is restricted."""
     # In this order, only restricted pages are read, of which there are few.

@@ -22,7 +22,13 @@ from octavo.organization.access.page_rules import PageViewer, Rule, level_at
 from octavo.organization.access.roles import SPACE, Can, at_least
 from octavo.organization.access.teams import list_team_ids
 
-from .page_versions import list_child_ids, list_restricted, list_restricted_spaces
+from .page_versions import (
+    find_page,
+    list_child_ids,
+    list_deleted_restricted,
+    list_restricted,
+    list_restricted_spaces,
+)
 from .states import ReaderLimits, State, main_state, revision_state
 
 Rules = Mapping[str, tuple[Rule, ...]]
@@ -33,28 +39,39 @@ _limits: OwnCache[ReaderLimits] = OwnCache("people's access to restricted pages"
 
 
 def find_rules(tx: Transaction, state: State) -> Rules:
-    """Return the rules that apply in a state: those of its own pages, and those of main."""
+    """Return the rules that apply in a state: those of its own pages, and those of main, also of pages that were
+    deleted there."""
     main = main_state(tx, state.space_id)
-    found = _rules_of(tx, main)
+    found = _read_cached(tx, (main.revision_id,), lambda: _read(tx, main, {}))
     if state.revision_id == main.revision_id:
         return found
-    own = _rules_of(tx, state)
+    deleted = _read_cached(tx, ("deleted", main.revision_id), lambda: _deleted(tx, main))
+    gone = {id: rules[0] for id, rules in deleted.items()}
+    key = (state.revision_id, main.revision_id if gone else "") if state.revision_id else None
+    own = _read_cached(tx, key, lambda: _read(tx, state.whole, gone))
     return {id: (*found.get(id, ()), *own.get(id, ())) for id in found.keys() | own.keys()} if own else found
 
 
-def _rules_of(tx: Transaction, state: State) -> Rules:
-    # A state without a revision is one that people compare a change request with.
+def _read_cached(tx: Transaction, key: tuple[str, ...] | None, read: Callable[[], Rules]) -> Rules:
+    """Return rules by a key of revisions, which never change; None for a state without a revision, which isn't
+    cached."""
     cache = _rules.of(tx)
-    found = cache.get(state.revision_id) if state.revision_id else None
+    found = cache.get(key) if key is not None else None
     if found is None:
-        found = _read(tx, state.whole)
-        if state.revision_id:
-            cache.put(state.revision_id, found, _PAGE_BYTES * (1 + len(found)))
+        found = read()
+        if key is not None:
+            cache.put(key, found, _PAGE_BYTES * (1 + len(found)))
     return found
 
 
-def _read(tx: Transaction, state: State) -> Rules:
+def _deleted(tx: Transaction, main: State) -> Rules:
+    return {id: (rule,) for id, rule in list_deleted_restricted(tx, main).items()}
+
+
+def _read(tx: Transaction, state: State, gone: Mapping[str, Rule]) -> Rules:
+    """Read the rules of a state. ``gone``: the rules of pages that were deleted in main, which the state may have."""
     rules = list_restricted(tx, state)
+    rules |= {id: rule for id, rule in gone.items() if id not in rules and find_page(tx, state, id)}
     parents: dict[str, str] = {}
     level = list(rules)
     while level:

@@ -71,7 +71,7 @@ def search_draft(
     """Search the pages that a change request edits, best matches first."""
     start, end = _result_range(query)
     draft = draft_of(tx, state)
-    edited = list_branch_content(tx, state.layers[0]).pages
+    edited = list_branch_content(tx, state.layers[0]).pages - state.hidden
     if draft is None or not edited:
         return SearchListing([], 0)
     found = search_pages(
