@@ -57,6 +57,10 @@ class Draft:
     # --- pages ------------------------------------------------------------------------------------------
 
     def find_page(self, page_id: str) -> Page | None:
+        """Return a page that the reader of the state can see."""
+        return self._find_any(page_id) if page_id not in self.state.hidden else None
+
+    def _find_any(self, page_id: str) -> Page | None:
         return self._pages[page_id] if page_id in self._pages else self.page_before(page_id)
 
     def get_page(self, page_id: str, what: str = "page") -> Page:
@@ -68,7 +72,7 @@ class Draft:
     def page_before(self, page_id: str) -> Page | None:
         """Return the page as it was before the draft."""
         if page_id not in self._pages_below:
-            self._pages_below[page_id] = find_page(self.tx, self.state, page_id)
+            self._pages_below[page_id] = find_page(self.tx, self.state.whole, page_id)
         return self._pages_below[page_id]
 
     def children(self, parent: str | None) -> list[Page]:
@@ -103,8 +107,9 @@ class Draft:
 
     def put_page(self, page_id: str, page: Page | None) -> None:
         """Set a page; None deletes it. Raises Forbidden if its restrictions don't allow that."""
-        require_editable_page(self.state, page_id, page)
-        old = self.find_page(page_id)
+        old = self._find_any(page_id)
+        if old is None or page is None or replace(old, rank=page.rank) != page:
+            require_editable_page(self.state, page_id, page)
         if old is not None:
             if page_id in self._pages:
                 self._by_slug[old.parent, old.slug].remove(page_id)
