@@ -30,6 +30,7 @@ from octavo.delivery.studio.batches import batch_route
 from octavo.delivery.studio.serving import studio_routes
 from octavo.errors import BadRequest, OctavoError, Unauthorized, Unavailable
 from octavo.kit.context import Context
+from octavo.kit.db.cache import MEMORY
 from octavo.kit.http.asgi import Application
 from octavo.kit.http.compression import Compressor
 from octavo.kit.http.dispatcher import Dispatcher, api_edge
@@ -80,6 +81,7 @@ _WRITE_EVENTS = 5.0
 _WRITE_PRESENCE = 1.0
 _SAVE_LIVE = 1.0
 _OBSERVE = 5.0
+_DROP_UNREAD = 10.0
 _TURN = 0.001
 """Maximum time in seconds for which a thread keeps the interpreter while other threads wait for it."""
 _LINGER = 2.0
@@ -319,6 +321,7 @@ class Runtime:
             (_WRITE_PRESENCE, partial(_write_presence, self._context)),
             (_SAVE_LIVE, partial(_save_live, self._context)),
             (_OBSERVE, self._observe),
+            (_DROP_UNREAD, MEMORY.drop_unread),
         ):
             self._tasks.append(asyncio.ensure_future(_repeat(seconds, work)))
 
