@@ -180,7 +180,7 @@ def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeReq
     given = {"subject": body.subject, "description": description, "status": body.status}
     fields: dict[str, object] = {name: value for name, value in given.items() if value is not UNSET}
     if body.status == "archived":
-        # It can't be saved afterwards.
+        # An archived change request can't be saved.
         try_to_save_pending(call.context, change.change_id)
     with call.db.write() as tx:
         if body.links is not UNSET:
