@@ -42,6 +42,7 @@ from .copying import copy_material
 from .differences import states_of_change
 from .differences_presenting import present_differences, present_page_changes
 from .differences_wire import ChangesQuery, PageChangesQuery, SemanticChanges, TextChanges
+from .pending import try_to_save_pending
 from .store import ChangeFilter
 from .templates import routes as template_routes
 from .templates.catalog import get_material
@@ -179,6 +180,9 @@ def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeReq
     description = document_text(body.description) if body.description is not UNSET else UNSET
     given = {"subject": body.subject, "description": description, "status": body.status}
     fields: dict[str, object] = {name: value for name, value in given.items() if value is not UNSET}
+    if body.status == "archived":
+        # An archived change request can't be saved.
+        try_to_save_pending(call.context, change.change_id)
     with call.db.write() as tx:
         if body.links is not UNSET:
             fields["links"] = links_text(store.lock_change(tx, change.change_id), body.links)
