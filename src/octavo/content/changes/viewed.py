@@ -20,7 +20,7 @@ TAGS = "tags"
 def list_marks(
     tx: Transaction, change: ChangeRow, user_id: str, limit: int, page: str | None
 ) -> Slice[SeenRow]:
-    """List the valid marks of a person, by object."""
+    """List the valid marks of a person, ordered by the id of the marked page or item."""
     changed = _changed(tx, change)
     good = [
         row

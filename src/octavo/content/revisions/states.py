@@ -27,7 +27,7 @@ class Layer(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """State of a space's content."""
+    """Revision of a space, with the layers of branches that its content is read from."""
 
     space_id: str
     revision_id: str
@@ -91,7 +91,7 @@ def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
 
 
 class TouchedIds(Struct, frozen=True):
-    """IDs of pages and items."""
+    """IDs of the pages and items that a branch created, changed or deleted."""
 
     pages: frozenset[str]
     items: frozenset[str]
