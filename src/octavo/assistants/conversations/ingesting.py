@@ -12,8 +12,7 @@ from msgspec import UNSET, UnsetType
 from octavo.core.masking import mask, mask_secrets
 from octavo.errors import BadRequest
 from octavo.extensions.integrations.store import get_integration_by_id
-from octavo.kit.clock import milliseconds, now
-from octavo.kit.db.allowances import DAY
+from octavo.kit.clock import DAY, milliseconds, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Person
 from octavo.kit.work.jobs import enqueue

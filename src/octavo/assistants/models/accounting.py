@@ -6,8 +6,9 @@ import msgspec
 from msgspec import Struct
 
 from octavo.errors import TooManyRequests
+from octavo.kit.clock import DAY
 from octavo.kit.context import Context
-from octavo.kit.db.allowances import DAY, count_more, key_of
+from octavo.kit.db.allowances import count_more, key_of
 
 from . import store
 from .provider import TokenUsage

@@ -15,9 +15,8 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from octavo.core.masking import mask_secrets
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
-from octavo.kit.db.allowances import DAY
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
 from octavo.organization.orgs.store import get_organization

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 
 from octavo.core.json_types import JsonObject
 from octavo.core.languages import find_language
@@ -155,19 +156,12 @@ def forget_questions(context: Context) -> None:
     """Delete answers older than the retention setting of events, and those of sites with too many, in chunks."""
     days = timedelta(days=context.settings.insight_days)
     before = now() - int(days.total_seconds() * 1000)
-    while True:
-        with context.db.write() as tx:
-            if store.delete_old(tx, before, _CHUNK) < _CHUNK:
-                break
-            jobs.advance(tx)
+    jobs.run_parts(context.db, lambda tx: store.delete_old(tx, before, _CHUNK))
     with context.db.read() as tx:
         sites = store.list_sites_with_answers(tx, MAX_ANSWERS)
     for site_id in sites:
-        while True:
-            with context.db.write() as tx:
-                if store.delete_excess(tx, site_id, MAX_ANSWERS, _CHUNK) < _CHUNK:
-                    break
-                jobs.advance(tx)
+        excess = partial(store.delete_excess, site_id=site_id, most=MAX_ANSWERS, limit=_CHUNK)
+        jobs.run_parts(context.db, excess)
 
 
 jobs.schedule("forgetSiteQuestions", 3600, "forgetSiteQuestions")

@@ -296,14 +296,15 @@ def read_best_pages(tx: Transaction, question_ids: Sequence[str]) -> dict[str, s
 def insert_question(
     tx: Transaction, question_id: str, site_id: str, text: str, type: QuestionType, words: Iterable[str]
 ) -> None:
-    tx.run(
-        """INSERT INTO site_questions (id, site_id, text, type, created_at, asked_at)
-           VALUES (:id, :site, :text, :type, :at, :at)""",
+    moment = now()
+    tx.insert(
+        "site_questions",
         id=question_id,
-        site=site_id,
+        site_id=site_id,
         text=text,
         type=type,
-        at=now(),
+        created_at=moment,
+        asked_at=moment,
     )
     tx.run_many(
         "INSERT INTO site_question_words (site_id, word, question_id) VALUES (:site, :word, :question)",

@@ -136,14 +136,15 @@ def _put_topics(tx: Transaction, site_id: str, frequent: Mapping[str, int]) -> d
     for word in frequent:
         if word not in known:
             known[word] = new_id()
-            tx.run(
-                """INSERT INTO site_topics (id, site_id, word, label, created_at, updated_at)
-                   VALUES (:id, :site, :word, :label, :at, :at)""",
+            moment = now()
+            tx.insert(
+                "site_topics",
                 id=known[word],
-                site=site_id,
+                site_id=site_id,
                 word=word,
                 label=_label_of(tx, site_id, word),
-                at=now(),
+                created_at=moment,
+                updated_at=moment,
             )
     return {word: known[word] for word in frequent}
 

@@ -160,17 +160,17 @@ def insert_connection(
     if count >= MAX_CONNECTIONS:
         raise Conflict(f"A site can have at most {MAX_CONNECTIONS} connections. Delete one first.")
     connection_id = ids.new_id()
-    tx.run(
-        """INSERT INTO context_connections (id, site_id, connector, setup, secrets, filter, usage, status, created_at)
-           VALUES (:id, :site, :connector, :setup, :secrets, :filter, :usage, 'pending', :at)""",
+    tx.insert(
+        "context_connections",
         id=connection_id,
-        site=site_id,
+        site_id=site_id,
         connector=connector,
         setup=encode_setup(setup),
         secrets=seal_secrets(sealer, connection_id, secrets),
         filter=filter,
         usage=encode_usage(usage),
-        at=now(),
+        status="pending",
+        created_at=now(),
     )
     return get_connection(tx, site_id, connection_id)
 

@@ -118,22 +118,22 @@ def insert_translation(
     formality: str = "default",
 ) -> TranslationRow:
     translation_id = ids.new_id()
-    tx.run(
-        """INSERT INTO translations (id, organization_id, source_id, space_id, source_language, language, instructions,
-                                     formality, status, run_by, revision, created_at, updated_at)
-           VALUES (:id, :org, :source, :space, :source_language, :language, :instructions, :formality, 'pending', :by,
-                   :revision, :at, :at)""",
+    moment = now()
+    tx.insert(
+        "translations",
         id=translation_id,
-        org=organization_id,
-        source=source_id,
-        space=space_id,
+        organization_id=organization_id,
+        source_id=source_id,
+        space_id=space_id,
         source_language=source_language,
         language=language,
         instructions=instructions,
         formality=formality,
-        by=run_by,
+        status="pending",
+        run_by=run_by,
         revision=revision,
-        at=now(),
+        created_at=moment,
+        updated_at=moment,
     )
     return get_translation(tx, translation_id)
 
@@ -517,13 +517,14 @@ def count_entries(tx: Transaction, organization_id: str) -> int:
 
 
 def insert_entry(tx: Transaction, organization_id: str, translations: Mapping[object, str]) -> None:
-    tx.run(
-        """INSERT INTO glossary_entries (id, organization_id, translations, created_at, updated_at)
-           VALUES (:id, :org, :translations, :at, :at)""",
+    moment = now()
+    tx.insert(
+        "glossary_entries",
         id=ids.new_id(),
-        org=organization_id,
+        organization_id=organization_id,
         translations=msgspec.json.encode(translations).decode(),
-        at=now(),
+        created_at=moment,
+        updated_at=moment,
     )
 
 

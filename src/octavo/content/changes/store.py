@@ -280,20 +280,20 @@ def insert_change(
     """Insert a draft on a new branch. Its number is the count of all change requests ever created in the space."""
     change_id, moment = ids.new_id(), now()
     number = count_new_draft(tx, branch.space_id)
-    tx.run(
-        """INSERT INTO change_requests (id, space_id, number, branch_id, status, subject, created_by, agent, created_at,
-                                        updated_at, revision_initial, issues_cluster)
-           VALUES (:id, :space, :number, :branch, 'draft', :subject, :by, :agent, :at, :at, :initial, :cluster)""",
+    tx.insert(
+        "change_requests",
         id=change_id,
-        space=branch.space_id,
+        space_id=branch.space_id,
         number=number,
-        branch=branch.layers[0].branch_id,
+        branch_id=branch.layers[0].branch_id,
+        status="draft",
         subject=subject,
-        by=by.user_id,
+        created_by=by.user_id,
         agent=by.agent,
-        at=moment,
-        initial=initial_revision,
-        cluster=issues_cluster,
+        created_at=moment,
+        updated_at=moment,
+        revision_initial=initial_revision,
+        issues_cluster=issues_cluster,
     )
     return get_change(tx, change_id)
 

@@ -285,15 +285,15 @@ def find_last_batch(tx: Transaction, key: PageKey, client: str) -> tuple[int, st
     return (row[0], row[1]) if row else None
 
 
-def count_clients(tx: Transaction, key: PageKey, since: int) -> int:
-    """Return the number of clients that have added a batch since a time."""
-    count: int = tx.value(
-        f"""SELECT count(DISTINCT client) FROM page_steps
-            WHERE {_PAGE} AND created_at >= :since AND user_id IS NOT NULL""",
+def find_writers(tx: Transaction, key: PageKey, since: int) -> dict[str, int]:
+    """Return the number of clients of each person who has added a batch since a time."""
+    clients = tx.all(
+        f"""SELECT user_id, count(DISTINCT client) FROM page_steps
+            WHERE {_PAGE} AND created_at >= :since AND user_id IS NOT NULL GROUP BY user_id""",
         since=since,
         **_key(key),
     )
-    return count
+    return dict(clients)
 
 
 def insert_batch(tx: Transaction, key: PageKey, batch: BatchRow) -> None:

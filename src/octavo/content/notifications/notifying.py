@@ -4,11 +4,12 @@ event row, however many people are watching."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from msgspec.structs import replace
 
 from octavo.core.json_types import JsonObject
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.work import jobs
@@ -18,13 +19,12 @@ from octavo.organization.access.authorization import role_of_person
 from . import mailing, store
 from .recipients import CONCERNING, Concern, passes_mute, read_concern
 from .store import NotificationContent
-from .types import NOTIFIED, Reason
+from .types import NOTIFIED, Reason, State
 
 BATCH = 200
 """Number of people notified in one transaction."""
-KEEP = {"done": 30, "read": 90, "unread": 365}
+KEEP: dict[State, int] = {"done": 30, "read": 90, "unread": 365}
 """Number of days for which notifications are kept, by state."""
-_DAY = 86_400_000
 
 
 @consumer("notifications")
@@ -132,22 +132,14 @@ def _is_muted(watches: list[store.WatchRow]) -> bool:
 @jobs.job("forgetNotifications", bound=None)
 def forget_notifications(context: Context, comment: str) -> None:
     """Delete the notifications about a deleted thread."""
-    while True:
-        with context.db.write() as tx:
-            if store.forget_about(tx, f"comment:{comment}") == 0:
-                return
-            jobs.advance(tx)
+    jobs.run_parts(context.db, lambda tx: store.forget_about(tx, f"comment:{comment}"))
 
 
 @jobs.job("pruneNotifications", bound=None, seconds=600)
 def prune_notifications(context: Context) -> None:
     """Delete notifications whose retention period has passed."""
     for state, days in KEEP.items():
-        while True:
-            with context.db.write() as tx:
-                if store.prune(tx, state, now() - days * _DAY) == 0:  # type: ignore[arg-type]
-                    break
-                jobs.advance(tx)
+        jobs.run_parts(context.db, partial(store.prune, state=state, before=now() - days * DAY))
 
 
 jobs.schedule("pruneNotifications", 86_400, "pruneNotifications")

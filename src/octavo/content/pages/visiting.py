@@ -29,7 +29,7 @@ from octavo.core.links import app_hosts, relative_href
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.core.tags import keep_tagged
-from octavo.errors import NotFound
+from octavo.errors import NotFound, require_found
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, Next, slice_items
@@ -144,10 +144,7 @@ class VisitorReader:
         return self._whole(page, query)
 
     def _page(self, page_id: str) -> Page:
-        page = self._tree.page(page_id)
-        if page is None:
-            raise NotFound(f"This content has no page {page_id!r}.")
-        return page
+        return require_found(self._tree.page(page_id), f"This content has no page {page_id!r}.")
 
     def _whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
         """Return a page with its path, its document in the requested format, and, if requested, its subpages."""

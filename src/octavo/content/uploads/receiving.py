@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from octavo.errors import BadRequest, Conflict, Forbidden, NotFound, TooManyRequests, format_size
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import HOUR, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.edge import Action, Answer, Request, Route, in_thread
@@ -34,7 +34,7 @@ from .types import Kind
 
 PURPOSE = "upload"
 PATH = "/uploads"
-GOOD_FOR = 3600_000
+GOOD_FOR = HOUR
 """Time in milliseconds during which a URL accepts bytes."""
 KEPT_FOR = 24 * GOOD_FOR
 """Time in milliseconds during which an uploaded file can be used."""

@@ -13,7 +13,7 @@ from msgspec import UNSET, Struct
 from octavo.core.url_parts import read_address
 from octavo.errors import BadRequest
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, HOUR, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
 from octavo.organization.access.api_scopes import API_SCOPES
@@ -25,10 +25,10 @@ from octavo.organization.access.tokens import AGENT_PREFIX, API_PREFIX
 from . import store
 from .commands import ConnectAgent
 
-ACCESS_LASTS = 3_600_000
+ACCESS_LASTS = HOUR
 """Time in milliseconds for which a token is valid before it must be refreshed."""
 CODE_LASTS = 5 * 60_000
-_DECIDING = 3_600_000
+_DECIDING = HOUR
 """Time in milliseconds for which the consent page remains usable after the app's document has expired."""
 _REFRESH_PREFIX = "ocr_"
 _OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -106,7 +106,7 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
             "scopes: can't mix scopes of the tools (docs:...) with scopes of the API; request only one kind"
         )
     secret = new_secret("")
-    until = now() + body.days * store.DAY
+    until = now() + body.days * DAY
     code = store.CodeRow(
         org.user_id,
         org.organization_id,

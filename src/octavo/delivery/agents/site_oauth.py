@@ -24,7 +24,7 @@ from octavo.delivery.visits.admission import (
 )
 from octavo.delivery.visits.authorization import SiteVisit, find_site_at
 from octavo.errors import BadRequest, NotFound
-from octavo.kit.clock import now
+from octavo.kit.clock import HOUR, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.edge import Action, Answer, Request, Route, in_turn
@@ -56,7 +56,7 @@ from .site_agents import SiteConsent, connect_visitor, refresh_site_agent, revok
 
 _PATH = "/~oauth"
 _PURPOSE = "consent of a visitor"
-_DECIDING = 3_600_000
+_DECIDING = HOUR
 """Time in milliseconds for which the consent page is valid."""
 _agreed = msgspec.json.Decoder(SiteConsent)
 

@@ -19,7 +19,7 @@ import msgspec
 from octavo.content.revisions.files import PURPOSE as FILE_PURPOSE
 from octavo.core.hosts import host_name, spell_host
 from octavo.delivery.visits.admission import asks_for_preview
-from octavo.errors import NotFound
+from octavo.errors import NotFound, require_found
 from octavo.extensions.integrations.public import public_routes
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -44,6 +44,7 @@ from octavo.kit.http.recent_access import RecentAccess
 from octavo.kit.scheduling.owners import Owner
 from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import SharedThreads, request_threads
+from octavo.organization.access.avatars import AVATARS, find_avatar
 from octavo.settings import parse_networks
 from octavo.sites.insights.queueing import DeferredEvents, EventQueue
 from octavo.sites.printing.links import PATH as PRINT_PATH
@@ -69,6 +70,7 @@ from .sites import ASSETS_PATH
 from .table import Later, Pool, Rate, View, find_posted
 from .tracking import record_cached_events, record_view
 
+_AVATAR_CACHE = "public, max-age=3600"
 _PATIENCE = 20.0
 """Seconds that a visitor who opens a link to a PDF waits before being asked to come back."""
 _POLL = 0.2
@@ -386,6 +388,16 @@ class Sites:
             raise NotFound("This image doesn't exist.")
         return file_answer(self._context, *found, public=True)
 
+    def read_avatar(self, request: Request) -> Answer:
+        """Return the uploaded photo of a person. Photos are public; each has its own URL."""
+        require_shared_host(self._context, request.header(b"host"))
+        with self._context.db.read() as tx:
+            image = find_avatar(tx, request.parameters["avatar"])
+        if image is None:
+            raise NotFound("This image doesn't exist.")
+        headers = {"cache-control": _AVATAR_CACHE, "cross-origin-resource-policy": "cross-origin"}
+        return Answer(200, image, "image/png", headers)
+
     async def read_print(self, request: Request) -> Answer:
         """Return the PDF of a link once it is ready; after a while, respond that it is still being
         created."""
@@ -421,9 +433,7 @@ async def _read_asset(request: Request) -> Answer:
 
 
 def _make_asset(name: str) -> Answer:
-    static = find_asset(name)
-    if static is None:
-        raise NotFound("There is no page at this URL.")
+    static = require_found(find_asset(name), "There is no page at this URL.")
     headers = {"cache-control": FOREVER}
     if static.policy:
         headers["content-security-policy"] = static.policy
@@ -477,6 +487,7 @@ def reader_edge(
             Route("/~host", {"GET": Action("findHost", sites.find_host)}),
             Route("/~files/{token}/{name}", {"GET": Action("readFile", sites.read_file)}),
             Route(f"{PICTURES}{{picture}}/{{name}}", {"GET": Action("readPicture", sites.read_picture)}),
+            Route(f"{AVATARS}{{avatar}}", {"GET": Action("readAvatar", sites.read_avatar)}),
             Route(f"{PRINT_PATH}{{token}}/{{name}}", {"GET": Action("readPrint", sites.read_print)}),
             icon_route(),
             fixed("/healthz", "healthz", lambda: b"ok\n", TEXT, {"cache-control": "no-store"}),

@@ -19,6 +19,7 @@ from octavo.extensions.deliveries.store import (
     insert_done,
     new_delivery_id,
 )
+from octavo.kit.clock import HOUR
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
@@ -35,7 +36,7 @@ from .ordering import order_for
 from .store import InstallationRow, IntegrationRow
 
 _NOT_HANDLED = 406
-VIEWS_WAIT = 3_600_000
+VIEWS_WAIT = HOUR
 """Number of milliseconds after which views are no longer delivered to an unresponsive script, because there
 are many of them."""
 drop_after("site_view", VIEWS_WAIT)

@@ -10,7 +10,7 @@ import msgspec
 
 from octavo.delivery.visits.admission import MCP_PATHS, RedirectBeforeVisit
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit, enter_space
-from octavo.errors import NotFound
+from octavo.errors import NotFound, require_found
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.compression import gzip_pieces, takes_gzip
 from octavo.kit.http.edge import Answer
@@ -76,9 +76,7 @@ def _mcp_address(view: View, visit: SiteVisit) -> str | None:
 
 @route("readIndexPart", f"{LLMS_PARTS}/{{name}}", kept=True)
 def read_index_part(view: View, visit: SiteVisit, name: str) -> Answer:
-    part = llms_part(view.tx, visit, name)
-    if part is None:
-        raise NotFound("This part of llms.txt doesn't exist.")
+    part = require_found(llms_part(view.tx, visit, name), "This part of llms.txt doesn't exist.")
     return _count_view(visit, revalidated_answer(part, TEXT))
 
 
