@@ -1,4 +1,4 @@
-"""Content for answers: pages as stored for members, and as the site shows them for visitors."""
+"""Content that answers are based on: stored pages for members, and pages as a site shows them for visitors."""
 
 from __future__ import annotations
 

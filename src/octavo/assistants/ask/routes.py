@@ -1,4 +1,4 @@
-"""Questions to an organization's documentation, and to a site."""
+"""Operations that answer questions about the content of an organization, or of a site."""
 
 from __future__ import annotations
 

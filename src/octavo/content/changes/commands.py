@@ -63,13 +63,13 @@ class GivenLayout(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class CoverFile(Struct, tag_field="kind", tag="file", forbid_unknown_fields=True):
-    """File of the same space."""
+    """Cover image that is a file of the same space."""
 
     file: Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class CoverUrl(Struct, tag_field="kind", tag="url", forbid_unknown_fields=True):
-    """Image at a URL."""
+    """Cover image at a URL."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
 

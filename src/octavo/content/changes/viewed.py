@@ -21,7 +21,7 @@ TAGS = "tags"
 def list_marks(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, limit: int, page: str | None
 ) -> Slice[SeenRow]:
-    """List the valid marks of the caller, by object."""
+    """List the valid marks of the caller, ordered by the id of the marked page or item."""
     changed = _changed(tx, access, change)
     good = [
         row

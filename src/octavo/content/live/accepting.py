@@ -182,7 +182,7 @@ def _gone() -> NoLongerStored:
 
 
 class Accepting:
-    """Batches and carets that this process accepts."""
+    """Accepts batches of steps and carets from editors, limits their rate, and commits batches in groups."""
 
     def __init__(self, context: Context) -> None:
         self._context = context

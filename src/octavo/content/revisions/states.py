@@ -47,8 +47,8 @@ class ReaderLimits(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """State of a space's content. ``limits``: the limits of the person who reads it; None for the whole state.
-    Functions that read pages don't return hidden ones."""
+    """Revision of a space, with the layers of branches that its content is read from. ``limits``: the limits of the
+    person who reads it; None for the whole state. Functions that read pages don't return hidden ones."""
 
     space_id: str
     revision_id: str
@@ -119,7 +119,7 @@ def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
 
 
 class TouchedIds(Struct, frozen=True):
-    """IDs of pages and items."""
+    """IDs of the pages and items that a branch created, changed or deleted."""
 
     pages: frozenset[str]
     items: frozenset[str]
