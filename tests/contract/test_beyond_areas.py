@@ -51,7 +51,11 @@ NOTHING_BEYOND = {
         "deleteOrganizationAgentConversation",
         "deleteChangeRequestConversation",
     },
-    "a connection without a repository": {"installGitSyncProviderOnTarget"},
+    "a connection without a repository": {
+        "installGitSyncProviderOnTarget",
+        "beginGitAuthorization",
+        "finishGitAuthorization",
+    },
     "how a topic is used": {"updateSiteTopicById"},
     "counts of findings, without those on restricted pages": {"listSiteTopics", "getSiteTopicById"},
     "names of conversations": {
