@@ -222,7 +222,7 @@ def test_a_page_stays_restricted_when_its_content_changes(world: World) -> None:
     )
     assert world.call("reader", "GET", old).status_code == 404
     assert change(world, "admin", {"operation": "update_page", "page": page, "into": parent}).is_success
-    # Nobody deletes pages that they don't see with the page above them.
+    # Deleting the page above would delete a page that the editor can't see.
     restrict(world, page, ADMINISTRATORS)
     delete = {"operation": "delete_page", "page": parent}
     assert change(world, "editor", delete).status_code == 403

@@ -1,5 +1,6 @@
 /** The actions for a page, in its tree and in its bar. */
 import { copyText } from "./copying.ts";
+import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import type { Base } from "../editor/base.ts";
@@ -25,8 +26,8 @@ interface About {
   editor: TreeEditor;
   editable: boolean;
   base: Base;
-  /** The organization, if the person can change who sees pages. */
-  restricts?: string | undefined;
+  /** The space, as far as it is loaded. */
+  about: Schemas["Space"] | undefined;
   rename?: () => unknown;
   add?: () => unknown;
 }
@@ -56,7 +57,7 @@ async function openSettings(editor: TreeEditor, { id }: TreePage): Promise<void>
   });
 }
 
-export function pageMenu({ page, editor, editable, base, restricts, rename, add }: About): MenuEntry[] {
+export function pageMenu({ page, editor, editable, base, about, rename, add }: About): MenuEntry[] {
   const { space } = editor;
   const isDocument = page.type === "document";
   const href = address.page(space, page.path ?? "", base);
@@ -93,11 +94,11 @@ export function pageMenu({ page, editor, editable, base, restricts, rename, add 
     if (page.type !== "computed") {
       entries.push({ text: t("pageOptions"), icon: "gear", run: () => openSettings(editor, page) });
     }
-    if (restricts) {
+    if (about?.permissions.admin) {
       entries.push({
         text: t("whoCanSeeThisEllipsis"),
         icon: "lock",
-        run: () => openAccess(editor, page, restricts),
+        run: () => openAccess(editor, page, about.organization),
       });
     }
     entries.push("line");
