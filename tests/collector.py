@@ -6,11 +6,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from local_server import QuietHandler, local_server
 from octavo.kit.http.metrics import Metrics
 from octavo.kit.observability import tracing
 from settled import PATIENCE
@@ -80,10 +80,7 @@ def collecting() -> Iterator[Collector]:
 
     found = Collector()
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            pass
-
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
             headers = {name.lower(): value for name, value in self.headers.items()}
@@ -99,17 +96,13 @@ def collecting() -> Iterator[Collector]:
             self.send_header("content-length", "0")
             self.end_headers()
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    found.url = f"http://127.0.0.1:{server.server_address[1]}"
-    try:
-        yield found
-    finally:
-        found.released.set()
-        tracing.end()
-        server.shutdown()
-        server.server_close()
+    with local_server(Handler) as server:
+        found.url = server.url
+        try:
+            yield found
+        finally:
+            found.released.set()
+            tracing.end()
 
 
 @pytest.fixture

@@ -36,11 +36,6 @@ def doubled(first: str, second: str, middle: str = "x") -> Pattern:
     return make
 
 
-def chained(*patterns: Pattern) -> Pattern:
-    """Return some of each, one after another."""
-    return lambda size: "".join(pattern(size // len(patterns)) for pattern in patterns)
-
-
 def _stairs(unit: str, step: str, between: str = "\n") -> Pattern:
     """Return lines that are each indented by one more ``step``, up to the size; the number of lines grows as
     its square root."""

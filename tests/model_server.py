@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 import random
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import msgspec
 import pytest
 
+from local_server import local_server
 from octavo.assistants.models import provider
 from octavo.core.sentences import stems
 from world import World
@@ -121,18 +121,10 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
 @contextmanager
 def model_server() -> Iterator[ModelServer]:
     server = ModelServer()
-    http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(server))
-    http.daemon_threads = True
-    server.address = f"127.0.0.1:{http.server_address[1]}"
-    server.url = f"http://{server.address}/v1"
-    thread = threading.Thread(target=http.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
+    with local_server(_handler(server)) as http:
+        server.address = http.host
+        server.url = f"{http.url}/v1"
         yield server
-    finally:
-        http.shutdown()
-        http.server_close()
-        thread.join()
 
 
 @contextmanager

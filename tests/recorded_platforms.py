@@ -1,12 +1,12 @@
 """Responses of Confluence and ReadMe, based on their public API descriptions, and a server that returns them."""
 
 import base64
-import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
+
+from local_server import QuietHandler, local_server
 
 
 class Serving:
@@ -42,7 +42,7 @@ class Serving:
 def serve(answers):
     found = Serving(answers)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self):
             status, headers, body = found.answer(self.path, self.headers)
             self.send_response(status)
@@ -52,19 +52,9 @@ def serve(answers):
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found.address = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
+    with local_server(Handler) as server:
+        found.address = server.url
         yield found
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 PNG = base64.b64decode(

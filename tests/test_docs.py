@@ -162,7 +162,7 @@ def _label_texts() -> tuple[set[str], list[re.Pattern[str]]]:
     texts = {
         text for entry in catalog.values() for text in ([entry] if isinstance(entry, str) else entry.values())
     }
-    for page in (ROOT / "src/octavo/organization/portal/static").glob("*.html"):
+    for page in (ROOT / "src/octavo/organization/portal/templates").glob("*.html"):
         texts.update(re.findall(r"<button[^>]*>([^<]+)</button>", page.read_text()))
     composed = [text for text in texts if re.match(r"\w{3}.*\{", text)]
     texts.update(found[0] for text in composed if (found := re.match(r"[\w ]*\w(?=\W*\{)", text)))

@@ -465,6 +465,7 @@ def test_programs_are_started_in_one_place() -> None:
 
 
 OWN_ADDRESSES = {
+    "interchange/gitsync/apps.py",
     "kit/net/ldap.py",
     "core/links.py",
     "sites/site/redirects/resolving.py",

@@ -1,13 +1,12 @@
 """Import from another Octavo server over its API, page by page; rate limits, expired tokens, and resuming."""
 
-import threading
 from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from msgspec.structs import replace
 
 import recorded_platforms
+from local_server import QuietHandler, local_server
 from octavo.errors import BadRequest
 from octavo.interchange.transfer import starting
 from octavo.interchange.transfer.types import ApiLogin
@@ -51,7 +50,7 @@ def elsewhere(world):
 
 @contextmanager
 def serve(world):
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self):
             status, headers, body = found.answer(self.path, self.headers)
             self.send_response(status)
@@ -62,22 +61,14 @@ def serve(world):
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found = Elsewhere(world, f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    allowed = replace(world.context.settings, allow_private_fetch=f"127.0.0.1:{server.server_port}")
-    before, world.context.settings = world.context.settings, allowed
-    try:
-        yield found
-    finally:
-        world.context.settings = before
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with local_server(Handler) as server:
+        found = Elsewhere(world, server.url)
+        allowed = replace(world.context.settings, allow_private_fetch=server.host)
+        before, world.context.settings = world.context.settings, allowed
+        try:
+            yield found
+        finally:
+            world.context.settings = before
 
 
 def move(elsewhere, **options):

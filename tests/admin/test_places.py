@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from local_server import QuietHandler, local_server
 from octavo.errors import BadRequest, NotFound
 from octavo.operations.admin.backup import verify_backup
 from octavo.operations.admin.backup_storage import BackupPlace
@@ -72,7 +71,7 @@ def test_backups_can_have_their_own_keys(monkeypatch: pytest.MonkeyPatch) -> Non
     """Settings that backups don't have are those for files; the session token belongs to its key."""
     asked: list[tuple[str, str | None]] = []
 
-    class Bucket(BaseHTTPRequestHandler):
+    class Bucket(QuietHandler):
         def do_GET(self) -> None:
             key = self.headers["authorization"].partition("Credential=")[2].partition("/")[0]
             asked.append((key, self.headers["x-amz-security-token"]))
@@ -80,13 +79,8 @@ def test_backups_can_have_their_own_keys(monkeypatch: pytest.MonkeyPatch) -> Non
             self.end_headers()
             self.wfile.write(b"<ListBucketResult><Name>docs</Name></ListBucketResult>")
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Bucket)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+    with local_server(Bucket) as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
         for name, value in (("ACCESS_KEY_ID", "FILES"), ("SECRET_ACCESS_KEY", "f"), ("SESSION_TOKEN", "t")):
             monkeypatch.setenv(f"AWS_{name}", value)
         BackupPlace("s3://docs").list()
@@ -94,8 +88,5 @@ def test_backups_can_have_their_own_keys(monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setenv("BACKUP_AWS_SECRET_ACCESS_KEY", "hushhush")
         BackupPlace("s3://docs").list()
         BackupPlace("s3://docs").files.require_reachable()
-    finally:
-        server.shutdown()
-        server.server_close()
     assert asked == [("FILES", "t"), ("BACKUPS", None), ("BACKUPS", None)]
     assert "hushhush" in Settings().secrets

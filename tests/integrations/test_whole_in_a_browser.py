@@ -4,14 +4,13 @@ visitor in."""
 
 from __future__ import annotations
 
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 import pytest
 
+from local_server import QuietHandler, local_server
 from serving import Administrator, serving_new
 
 from .test_official_runtime import built  # noqa: F401
@@ -23,10 +22,7 @@ pytestmark = pytest.mark.slow
 def provider():
     """Serve an identity provider: a page with a link back."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
+    class Handler(QuietHandler):
         def do_GET(self):
             asked = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
             back = f"{asked.get('redirect_uri')}?{urlencode({'code': '1', 'state': asked.get('state', '')})}"
@@ -36,11 +32,8 @@ def provider():
             self.end_headers()
             self.wfile.write(body.encode())
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
+    with local_server(Handler) as server:
+        yield server.url
 
 
 def test_an_integration_is_published_installed_used_and_removed(tmp_path, built, provider, browser):  # noqa: F811

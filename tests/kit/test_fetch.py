@@ -4,10 +4,11 @@ import gzip
 import socket
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
+from local_server import local_server
 from octavo.kit.net.fetch import Fetcher, FetchError, Limits
 from octavo.kit.scheduling import deadlines
 from octavo.settings import Settings
@@ -83,16 +84,9 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def servers():
     """Return two servers on separate ports."""
-    found = []
-    for _ in range(2):
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        server.seen = []
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        found.append(server)
-    yield found
-    for server in found:
-        server.shutdown()
-        server.server_close()
+    with local_server(Handler) as first, local_server(Handler) as second:
+        first.seen, second.seen = [], []
+        yield first, second
 
 
 @pytest.fixture

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from local_server import local_server
 from octavo.sites.openapi import store
 from octavo.sites.openapi.processing import process_spec
 from world import World
@@ -40,19 +40,11 @@ class Source(BaseHTTPRequestHandler):
 @contextmanager
 def serving(body: str | bytes = SMALL) -> Iterator[Any]:
     """Source at ``url`` with a ``body``, a ``status``, and ``headers``; ``asked`` are the headers of its requests."""
-    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Source)
-    server.body = body.encode() if isinstance(body, str) else body
-    server.status, server.headers, server.asked = 200, {}, []
-    server.host = f"127.0.0.1:{server.server_port}"
-    server.url = f"http://{server.host}/openapi.yaml"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
+    with local_server(Source) as server:
+        server.body = body.encode() if isinstance(body, str) else body
+        server.status, server.headers, server.asked = 200, {}, []
+        server.url += "/openapi.yaml"
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def put(world: World, slug: str, source: dict[str, str], who: str = "creator") -> Any:

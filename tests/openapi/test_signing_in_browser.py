@@ -6,16 +6,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
+from local_server import local_server
 from serving import Administrator, import_site, serving_new
 from settled import until
 
@@ -89,23 +87,9 @@ class Provider(BaseHTTPRequestHandler):
         )
 
 
-@contextmanager
-def providing() -> Iterator[Any]:
-    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
-    server.host = f"127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
 @pytest.fixture(scope="module")
 def provider():
-    with providing() as server:
+    with local_server(Provider) as server:
         yield server
 
 

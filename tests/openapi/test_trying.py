@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import re
-import threading
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from html import unescape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -22,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from light_client import LightClient
+from local_server import local_server
 from octavo.delivery.reader.app import reader_edge
 from octavo.delivery.reader.drawing import find_asset
 from octavo.delivery.reader.locales import read_catalog
@@ -83,17 +83,9 @@ class Api(BaseHTTPRequestHandler):
 
 @contextmanager
 def answering() -> Iterator[Any]:
-    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Api)
-    server.asked, server.status, server.headers, server.answer = [], 200, {"Set-Cookie": "theirs=1"}, None
-    server.host = f"127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
+    with local_server(Api) as server:
+        server.asked, server.status, server.headers, server.answer = [], 200, {"Set-Cookie": "theirs=1"}, None
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def description_of(server: str, **more: Any) -> dict[str, Any]:

@@ -255,6 +255,6 @@ def test_pages_only_run_their_own_scripts(served, path):
 
 
 def test_the_root_returns_links_to_programs(served):
-    told = httpx.get(served.url).json()
+    told = httpx.get(served.url, timeout=60).json()
     assert told["api"] == f"{served.url}/v1" and told["sites"] == served.reader_url
-    assert httpx.get(told["description"]).json()["openapi"].startswith("3.1")
+    assert httpx.get(told["description"], timeout=60).json()["openapi"].startswith("3.1")

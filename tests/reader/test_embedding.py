@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from local_server import QuietHandler, local_server
 from octavo.operations.admin.import_export import import_space
 from octavo.sites.site.store import find_site_of_space
 from serving import serving_new
@@ -107,7 +106,7 @@ def customer(tmp_path_factory: pytest.TempPathFactory):
         site = f"{served.reader_url}/octavo/octavo-manual/"
         start = f"Octavo('init', {{ siteURL: '{site}' }}, {{ colorScheme: 'dark' }});"
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self) -> None:
                 script = self.path == "/start.js"
                 body = (start if script else HOST.replace("{site}", site)).encode()
@@ -118,13 +117,8 @@ def customer(tmp_path_factory: pytest.TempPathFactory):
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, *_: object) -> None:
-                pass
-
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        yield f"http://localhost:{server.server_port}/"
-        server.shutdown()
+        with local_server(Handler) as server:
+            yield f"http://localhost:{server.server_port}/"
 
 
 def test_a_page_of_a_customer_shows_the_site(browser, customer) -> None:

@@ -1,10 +1,8 @@
 import io
 import os
 import struct
-import threading
 import zipfile
 import zlib
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from dulwich import porcelain
@@ -13,6 +11,7 @@ from dulwich.repo import Repo
 from dulwich.server import DictBackend
 from dulwich.web import make_wsgi_chain
 
+from local_server import QuietHandler, local_server
 from octavo.core import sources
 from octavo.core.import_plan import plan_import, read_pages
 from octavo.core.paths import unsafe_path
@@ -292,7 +291,7 @@ def web(repository):
     folder, _ = repository
     application = make_wsgi_chain(DictBackend({"/docs.git": Repo(str(folder))}))
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.0"
 
         def answer(self):
@@ -341,15 +340,8 @@ def web(repository):
 
         do_GET = do_POST = answer
 
-        def log_message(self, *arguments):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    yield server.server_port
-    server.shutdown()
-    server.server_close()
+    with local_server(Handler) as server:
+        yield server.server_port
 
 
 def test_requests_for_a_repository_are_guarded(web):

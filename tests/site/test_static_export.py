@@ -4,7 +4,6 @@ original server."""
 import http.server
 import json
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -15,6 +14,7 @@ import httpx
 import pytest
 from lxml import html
 
+from local_server import local_server
 from octavo.errors import BadRequest
 from octavo.operations.admin import static_export
 from octavo.operations.admin.import_export import import_space
@@ -65,15 +65,8 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with local_server(partial(_Quiet, directory=str(folder))) as server:
+        yield server.url
 
 
 def crawl(start: str, live: tuple[str, ...]) -> dict[str, str]:

@@ -6,9 +6,10 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from local_server import QuietHandler, local_server
 
 Answer = Callable[[str, dict[str, str], Any], Any]
 
@@ -29,7 +30,7 @@ class Service:
 def serving() -> Iterator[Service]:
     service = Service()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             query = {name: values[0] for name, values in parse_qs(parts.query).items()}
@@ -50,17 +51,9 @@ def serving() -> Iterator[Service]:
 
         do_POST = do_GET
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    service.host = f"127.0.0.1:{server.server_port}"
-    service.url = f"http://{service.host}"
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
-        yield service
-    finally:
-        service.hangs.clear()
-        server.shutdown()
-        server.server_close()
+    with local_server(Handler) as server:
+        service.host, service.url = server.host, server.url
+        try:
+            yield service
+        finally:
+            service.hangs.clear()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import re
-import threading
 import zipfile
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
 from playwright.sync_api import expect
+
+from local_server import QuietHandler, local_server
 
 from .test_accessibility import PHONE, WIDE, check
 
@@ -20,7 +20,7 @@ from .test_accessibility import PHONE, WIDE, check
 def elsewhere(app):
     """Serve the API of the app at another URL, like that of a server elsewhere."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self):
             headers = {"authorization": self.headers["authorization"] or ""}
             found = httpx.get(app.url + self.path, headers=headers, timeout=60)
@@ -29,18 +29,8 @@ def elsewhere(app):
             self.end_headers()
             self.wfile.write(found.content)
 
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", app.elsewhere), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{app.elsewhere}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with local_server(Handler, app.elsewhere) as server:
+        yield server.url
 
 
 def find(dialog, address, token):

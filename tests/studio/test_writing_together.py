@@ -570,6 +570,22 @@ def test_a_caret_that_moves_while_text_of_others_arrives_stays(desk: Desk) -> No
 
 
 @pytest.mark.sqlite_first
+def test_fast_typing_appears_at_once_and_delays_no_toolbar_of_others(desk: Desk) -> None:
+    """Like a key that is held down."""
+    first, second = desk.windows
+    second.select(6, 5, 5)
+    typing = (
+        "() => void (window.typing = setInterval(() => document.execCommand('insertText', false, 'x'), 30))"
+    )
+    second.run(typing)
+    desk.until(lambda: "xxxx" in first.blocks()[6], "the letters are there", 30)
+    first.select(0, 0, 5)
+    first.page.get_by_role("toolbar", name="Text").wait_for()
+    second.run("() => clearInterval(window.typing)")
+    desk.check()
+
+
+@pytest.mark.sqlite_first
 def test_undo_only_reverts_own_text(desk: Desk) -> None:
     first, second = desk.windows
     first.select(0, 5, 5)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from local_server import QuietHandler, local_server
 from octavo.extensions.deliveries import delivering
 from octavo.extensions.webhooks import changing
 from octavo.extensions.webhooks.events import EVENTS
@@ -41,10 +41,7 @@ class Receiver:
 def receiver(world):
     found = Receiver()
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
+    class Handler(QuietHandler):
         def do_POST(self):
             body = self.rfile.read(int(self.headers["content-length"]))
             found.requests.append(
@@ -60,18 +57,13 @@ def receiver(world):
             self.end_headers()
             self.wfile.write(b"said")
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    address = f"127.0.0.1:{server.server_address[1]}"
-    found.url = f"http://{address}"
-    before = world.context.settings
-    world.context.settings = replace(before, allow_private_fetch=address)
-    yield found
-    world.context.settings = before
-    found.released.set()
-    server.shutdown()
-    server.server_close()
+    with local_server(Handler) as server:
+        found.url = server.url
+        before = world.context.settings
+        world.context.settings = replace(before, allow_private_fetch=server.host)
+        yield found
+        world.context.settings = before
+        found.released.set()
 
 
 def make(world, receiver, path="/hook", events=("space_content_updated",), **more):

@@ -11,6 +11,7 @@ export type Place =
   | { screen: "account"; view: string }
   | { screen: "installation"; view: string }
   | { screen: "first" }
+  | { screen: "git-authorized" }
   | { screen: "organization"; organization: string; view: string; rest: string[] }
   | { screen: "collection"; collection: string; view: string }
   | { screen: "site"; organization: string; site: string; view: string }
@@ -92,6 +93,8 @@ export function readAddress(pathname: string): Place {
   if (kind === "~" && id === "account") return { screen: "account", view: rest[0] ?? "" };
   if (kind === "~" && id === "installation") return { screen: "installation", view: rest[0] ?? "" };
   if (kind === "~" && id === "first") return { screen: "first" };
+  // GitHub and GitLab redirect to it after a sign-in.
+  if (kind === "~" && id === "git" && rest[0] === "authorized") return { screen: "git-authorized" };
   // The URL contains the organization, because an integration can be installed in several.
   if (kind === "~" && id === "integrations") {
     return { screen: "organization", organization: "", view: id, rest };

@@ -147,7 +147,7 @@ def merge(
 _NOTHING: Any = object()
 _STRUCTS = tuple(name for name, field in FIELDS.items() if field.is_struct)
 _MAPPINGS = tuple(name for name, field in FIELDS.items() if field.type == "mapping")
-_LISTS = tuple(name for name, field in FIELDS.items() if field.is_list)
+_LISTS = tuple(name for name, field in FIELDS.items() if field.is_merged_by_element)
 _PAGE_SPECIAL = {"id", "created_at", "updated_at", "parent", "rank", "body", *_STRUCTS, *_MAPPINGS, *_LISTS}
 _PAGE_PLAIN = [
     name for name in sorted(Page.__struct_fields__, key=FIELDS.__contains__) if name not in _PAGE_SPECIAL

@@ -476,7 +476,7 @@ class Match(Struct):
 
 
 _UNIFORM = frozenset({"items", "rows", "elements"})
-"""Cuts whose pieces are all of one kind."""
+"""Names of cuts whose pieces are all of one kind, such as the rows of a table."""
 _ALIKE = 0.3
 """Minimum share of common words for which a changed piece counts as edited instead of replaced."""
 _KEPT = 0.5

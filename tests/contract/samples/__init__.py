@@ -149,6 +149,16 @@ TOLD_ELSEWHERE = {
         "takes what an OpenID Connect provider and the same browser's cookie say",
         "identity/test_oidc.py::test_a_new_person_signs_in",
     ),
+    "finishGitAuthorization": Elsewhere(
+        400,
+        "takes the state of a sign-in at a Git provider that the same person began",
+        "gitsync/test_apps.py::test_a_repository_is_connected_through_the_github_app",
+    ),
+    "receiveGitHubAppHook": Elsewhere(
+        400,
+        "takes a signed webhook",
+        "gitsync/test_apps.py::test_webhooks_of_the_app_start_the_syncs_of_their_repository",
+    ),
     "receiveGitHook": Elsewhere(
         400,
         "takes what a hoster signed with the secret of the space's sync",

@@ -90,6 +90,8 @@ export class LivePage {
   #known: Promise<void> | undefined;
   #posting: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the timer sends the next batch. */
+  #due = Infinity;
   #keeping: ReturnType<typeof setTimeout> | undefined;
   #slow: ReturnType<typeof setTimeout> | undefined;
   #telling: ReturnType<typeof setTimeout> | undefined;
@@ -366,12 +368,19 @@ export class LivePage {
 
   #plan(wait: number): void {
     if (this.#posting || this.#ended || this.#failures && wait) return;
+    // Keys in quick succession don't delay it.
+    if (performance.now() + wait < this.#due) this.#postIn(wait);
+  }
+
+  #postIn(wait: number): void {
     clearTimeout(this.#timer);
+    this.#due = performance.now() + wait;
     this.#timer = setTimeout(() => void this.#post().catch(() => {}), wait);
   }
 
   #post(): Promise<void> {
     clearTimeout(this.#timer);
+    this.#due = Infinity;
     this.#posting ??= this.#sendAll().finally(() => {
       this.#posting = undefined;
       // Changes made while the sent ones were stored in this browser.
@@ -404,7 +413,7 @@ export class LivePage {
         const wait = failure.retryAfter !== undefined
           ? failure.retryAfter * 1000
           : Math.min(LONGEST, 500 * 2 ** Math.min(this.#failures, 6));
-        if (!this.#stopped) this.#timer = setTimeout(() => void this.#post().catch(() => {}), wait);
+        if (!this.#stopped) this.#postIn(wait);
       }
       throw failure;
     } finally {

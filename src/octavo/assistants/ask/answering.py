@@ -1,8 +1,9 @@
-"""Answers: written by a model from passages, or quotes of the passages themselves.
+"""Compose answers: a model writes them from passages, or they quote the passages.
 
-A model's output is treated as untrusted content: it becomes nodes, of which only text, lists, code, and similar content
-are kept. Its links point only to the passages, so a manipulated answer can't send readers elsewhere or leak
-anything."""
+A model's output is treated as untrusted content: it becomes nodes, of which only text, lists, code, and similar
+content are kept. Its links point only to the passages, so a manipulated answer can't send readers elsewhere or
+leak anything.
+"""
 
 from __future__ import annotations
 

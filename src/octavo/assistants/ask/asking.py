@@ -1,5 +1,4 @@
-"""A question from start to end: retrieve passages, answer, and record questions that could not be
-answered."""
+"""Answer a question: retrieve passages, compose the answer, and record questions that could not be answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions to an organization's documentation, and to a site."""
+"""Operations that answer questions about the content of an organization, or of a site."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from octavo.assistants.channels.store import count_answer, find_channel_of_installation
 from octavo.assistants.channels.wire import name_of_type
 from octavo.assistants.questions.types import Asked
+from octavo.content.revisions.restrictions import hidden_from
 from octavo.content.search.presenting import visible_spaces
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
@@ -51,7 +52,7 @@ def _member_asker(call: Call, org: OrgAccess) -> asking.QuestionAsker:
     return asking.QuestionAsker(
         org.organization_id,
         org.user_id,
-        lambda tx: MemberMaterial(call.context, visible_spaces(tx, org)),
+        lambda tx: MemberMaterial(call.context, visible_spaces(tx, org), hidden_from(tx, org)),
     )
 
 
@@ -238,13 +239,11 @@ def _site_asker(
     site spaces that the request names, by field. ``where``: the site spaces to search. ``space_id``: a space
     that limits the search to its site spaces. Raises NotFound for a site space or space that the caller can't
     see."""
-    visitor = site.visitor if isinstance(site, VisitedSite) else None
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)
         assistant = get_customization(tx, site.site_id).ai
         if isinstance(site, VisitedSite):
-            visitor = site.visitor
-            shown = {one.id: one.space_id for one in visitor_outline(tx, visitor).site_spaces()}
+            shown = {one.id: one.space_id for one in visitor_outline(tx, site.visitor).site_spaces()}
         else:
             linked = sorted({one.space_id for one in structure.site_spaces.values()})
             seen = frozenset(list_visible_space_ids(tx, site.organization, among=linked))
@@ -257,11 +256,12 @@ def _site_asker(
     only = None if where.spread == "all" and space_id is None else list(shown)
 
     def material(tx: Transaction) -> AnswerMaterial:
-        if visitor is not None:
-            return VisitorMaterial(call.context, tx, visitor, only)
+        if isinstance(site, VisitedSite):
+            return VisitorMaterial(call.context, tx, site.visitor, only)
         return MemberMaterial(
             call.context,
             list(dict.fromkeys(shown.values())),
+            hidden_from(tx, site.organization),
         )
 
     user_id = "" if isinstance(site, VisitedSite) else site.user_id

@@ -1,6 +1,7 @@
-"""Issues of a conversation: each has a title and a summary in the reader's words.
+"""Find the issues of a conversation. Each has a title and a summary in the reader's words.
 
-This works without a model: sentences are scored by features of questions and problem reports."""
+This works without a model: sentences are scored by features of questions and problem reports.
+"""
 
 from __future__ import annotations
 

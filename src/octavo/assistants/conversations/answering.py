@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from octavo.content.revisions.page_versions import find_page, list_ancestors
-from octavo.content.revisions.states import main_state
-from octavo.content.search.presenting import visible_spaces
+from octavo.content.revisions.restrictions import hidden_from
+from octavo.content.search.presenting import sees_as, visible_spaces
 from octavo.content.search.querying import PageHit, search_pages, with_snippets
 from octavo.core.sentences import stems
 from octavo.kit.db.database import Transaction
@@ -39,13 +39,14 @@ def find_answering(tx: Transaction, org: OrgAccess, cluster: ClusterRow) -> list
     asked = list(dict.fromkeys(stems(cluster.label)))[:_TERMS]
     if not asked:
         return []
-    hits = search_pages(tx, visible_spaces(tx, org), " ".join(asked) + " ", _PAGES, counts=False).hits
+    words, sees, hidden = " ".join(asked) + " ", sees_as(tx, org), hidden_from(tx, org)
+    hits = search_pages(tx, visible_spaces(tx, org), words, _PAGES, sees=sees, counts=False).hits
     found = []
     for hit in with_snippets(tx, hits[:_PAGES]):
-        page = find_page(tx, main_state(tx, hit.space_id), hit.page_id)
+        page = find_page(tx, hidden.main(hit.space_id), hit.page_id)
         if page is None:
             continue
-        slugs = [each.slug for each in [*list_ancestors(tx, main_state(tx, hit.space_id), page), page]]
+        slugs = [each.slug for each in [*list_ancestors(tx, hidden.main(hit.space_id), page), page]]
         covers = _coverage(asked, page.title, hit)
         found.append(Answering(hit.space_id, page.id, page.title, "/".join(slugs), covers))
     return found

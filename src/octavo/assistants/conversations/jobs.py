@@ -41,7 +41,7 @@ class _Batch(Struct):
     clusters: list[NewCluster]
 
 
-@job(JOB, bound=None, seconds=1800)
+@job(JOB, bound=None, seconds=1800, formerly="analyseConversations")
 def analyze_conversations(context: Context, organization_id: str) -> None:
     """Analyze the pending conversations of an organization."""
     with context.db.read() as tx:

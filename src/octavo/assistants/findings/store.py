@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from octavo.content.revisions.restrictions import hidden_from
 from octavo.core.checks.faults import CheckedPage
 from octavo.errors import NotFound
 from octavo.kit import ids
@@ -351,9 +352,13 @@ def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
     every = tx.value(f"SELECT count(*) FROM spaces s WHERE {among}", site=site.site_id)
     of_site = "f.space_id IS NULL OR " if len(visible) == every else ""
     seen = f"SELECT id FROM {tx.given('visible', 'id')} AS v"
+    hidden = hidden_from(tx, site.organization)
+    about_hidden = f"""AND NOT EXISTS (SELECT 1 FROM site_finding_pages h WHERE h.finding_id = f.id
+        AND NOT (1 = 1{hidden.condition("f.space_id", "h.page_id")}))"""
     return (
-        f"FROM site_findings f WHERE f.site_id = :site AND ({of_site}f.space_id IN ({seen}))",
-        {"site": site.site_id, "visible": json_list(visible)},
+        f"""FROM site_findings f WHERE f.site_id = :site AND ({of_site}f.space_id IN ({seen}))
+            {about_hidden if hidden else ""}""",
+        {"site": site.site_id, "visible": json_list(visible), **hidden.parameters},
     )
 
 

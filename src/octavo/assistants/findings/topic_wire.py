@@ -20,7 +20,7 @@ from .topics import TopicState
 
 
 class TopicUsage(Struct, rename="camel"):
-    """Use of a topic. ``changeRequests``: whether its findings can become change requests."""
+    """Ways to use a topic. ``changeRequests``: whether its findings can become change requests."""
 
     change_requests: bool
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from octavo.assistants.ask.material import MemberMaterial
 from octavo.assistants.ask.retrieving import ENOUGH, retrieve
 from octavo.assistants.questions.store import UnansweredQuestion, list_unanswered
+from octavo.content.revisions.restrictions import hidden_on_sites
 from octavo.core.checks.faults import QUOTE
 from octavo.core.sentences import shorten
 from octavo.kit.clock import iso, now
@@ -29,11 +30,11 @@ _OFTEN, _VERY_OFTEN = 3, 10
 
 
 def find_unanswered(
-    context: Context, tx: Transaction, site_id: str, space_ids: Sequence[str]
+    context: Context, tx: Transaction, site_id: str, organization_id: str, space_ids: Sequence[str]
 ) -> Iterator[Found]:
     """Yield a finding for each question that was asked without an answer, and that the pages of the site's spaces still
     don't answer."""
-    material = MemberMaterial(context, list(space_ids))
+    material = MemberMaterial(context, list(space_ids), hidden_on_sites(tx, organization_id))
     for question in list_unanswered(tx, site_id, now() - _RECENT_MS, _MOST):
         deadlines.check()
         if not any(passage.covers >= ENOUGH for passage in retrieve(tx, material, question.text)):

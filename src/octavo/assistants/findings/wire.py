@@ -13,7 +13,7 @@ from octavo.assistants.questions.wire import Location
 from octavo.content.changes.differences_wire import ChangedPage
 from octavo.content.changes.wire import ChangeRequest
 from octavo.content.references.viewing import load_view
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import shown_state
 from octavo.core.document.description import DocumentNodes
 from octavo.core.document.json import to_json
 from octavo.core.document.nodes import Block, Document, Leaf, Mark, Text
@@ -257,7 +257,7 @@ class _Pages:
             return None
         if space_id not in self._trees:
             try:
-                self._trees[space_id] = load_view(self._tx, main_state(self._tx, space_id)).every
+                self._trees[space_id] = load_view(self._tx, shown_state(self._tx, None, space_id)).every
             except NotFound:
                 self._trees[space_id] = None
         tree = self._trees[space_id]

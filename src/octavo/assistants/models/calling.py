@@ -1,5 +1,5 @@
-"""The only way to call a model: for an organization, with its instructions, within its budget, without
-secrets, logged.
+"""Call language models. All calls are made here: for an organization, with its instructions, within its budget,
+without secrets, and logged.
 
 A model never gets permissions. Callers treat its output like text written by anyone.
 """

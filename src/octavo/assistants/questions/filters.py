@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from octavo.content.revisions.restrictions import hidden_from
 from octavo.kit.db.database import Transaction, json_list
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.spaces.store import list_visible_space_ids
@@ -29,8 +30,8 @@ class AnswerSight(Struct, frozen=True):
 
     @staticmethod
     def of(tx: Transaction, site: SiteAccess) -> AnswerSight:
-        """Return the condition for answers from spaces of the site that the caller can see. If a space is
-        hidden from them, so are answers without sources, because their words could be about that space.
+        """Return the condition for answers from spaces and pages of the site that the caller can see. If a space
+        is hidden from them, so are answers without sources, because their words could be about that space.
         Administrators of the organization also see answers from spaces that are no longer part of the site."""
         if site.member_role == "admin":
             return AnswerSight(AnswerCondition())
@@ -40,7 +41,11 @@ class AnswerSight(Struct, frozen=True):
                    AND h.space_id NOT IN (SELECT id FROM {tx.given("seen", "id")} AS g))"""
         if len(seen) < len(shown):
             sql += " AND EXISTS (SELECT 1 FROM site_question_sources h WHERE h.answer_id = a.id)"
-        return AnswerSight(AnswerCondition(sql, {"seen": json_list(seen)}))
+        hidden = hidden_from(tx, site.organization)
+        if hidden:
+            sql += f""" AND NOT EXISTS (SELECT 1 FROM site_question_sources h WHERE h.answer_id = a.id
+                        AND NOT (1 = 1{hidden.condition("h.space_id", "h.page_id")}))"""
+        return AnswerSight(AnswerCondition(sql, {"seen": json_list(seen), **hidden.parameters}))
 
     def and_also(self, other: AnswerCondition | None) -> AnswerCondition:
         """Return the condition for visible answers that also satisfy ``other``."""

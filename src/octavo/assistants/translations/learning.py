@@ -1,4 +1,4 @@
-"""Learning from people's edits in a translated space: they become the preferred translations of the source texts."""
+"""Learn from people's edits in a translated space: they become the preferred translations of the source texts."""
 
 from __future__ import annotations
 

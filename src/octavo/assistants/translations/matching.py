@@ -1,4 +1,4 @@
-"""Similar texts in the memory, shown to translators with their similarity."""
+"""Find texts in the translation memory that are similar to another text, for translators."""
 
 from __future__ import annotations
 

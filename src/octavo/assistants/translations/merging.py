@@ -1,7 +1,8 @@
-"""Merging of a run's result into the translated space, like a change request: people's edits stay.
+"""Merge the result of a run into the translated space, like a change request: people's edits are kept.
 
-The common base is the result of the last run, so differences from it in the space are people's edits. If they and
-the source changed the same place, people's text stays and is reported, until they edit it again."""
+The common base is the result of the last run, so differences from it in the space are people's edits. If they
+and the source changed the same place, people's text stays and is reported, until they edit it again.
+"""
 
 from __future__ import annotations
 

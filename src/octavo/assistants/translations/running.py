@@ -21,7 +21,8 @@ from octavo.content.changes.saving import edit_live
 from octavo.content.revisions.bodies import body_hash, get_body, put_bodies
 from octavo.content.revisions.item_versions import Item, list_items
 from octavo.content.revisions.page_versions import list_pages
-from octavo.content.revisions.states import State, main_state
+from octavo.content.revisions.restrictions import main_seen_by
+from octavo.content.revisions.states import State
 from octavo.core.document.nodes import Document
 from octavo.core.document.page import split_page, with_head
 from octavo.core.document.reader import read
@@ -35,7 +36,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling.deadlines import DeadlineExceeded
 from octavo.kit.work.jobs import LeaseLost, finish, job, renew
 from octavo.kit.work.outbox import emit
-from octavo.organization.access.authorization import space_access
+from octavo.organization.access.authorization import SpaceAccess, space_access
 from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 
@@ -94,9 +95,8 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
     begun = time.monotonic()
     actor = actor_for_job(row.run_by, row.organization_id)
     with context.db.read() as tx:
-        space_access(tx, actor, Can.VIEW, row.source_id)
+        source = _read_source(tx, space_access(tx, actor, Can.VIEW, row.source_id))
         space = space_access(tx, actor, Can.EDIT, row.space_id)
-        source = _read_source(tx, row.source_id)
         known = store.list_parts(tx, row.id)
         glossary = store.read_glossary(tx, row.organization_id, row.source_language, row.language)
         model = find_model(context, tx, row.organization_id, row.run_by)
@@ -149,8 +149,9 @@ def _notice(untranslated: int, has_model: bool) -> str | None:
     return f"{texts} still in the source language.{why}"
 
 
-def _read_source(tx: Transaction, space_id: str) -> _Source:
-    state = main_state(tx, space_id)
+def _read_source(tx: Transaction, space: SpaceAccess) -> _Source:
+    """Return the content of the source that the person who runs the translation can see."""
+    state = main_seen_by(tx, space)
     pages = {page.id: page for page in list_pages(tx, state)}
     kinds = ("file", "reusable-content", "variable")
     items = {item.id: item for kind in kinds for item in list_items(tx, state, kind)}  # type: ignore[arg-type]

@@ -45,7 +45,8 @@ Nodes = list[Any]
 
 
 class TextSegment(Struct):
-    """Text with its tags."""
+    """Translatable text of a document, with inline formatting as tags. ``replace``: puts another text in its
+    place."""
 
     text: str
     replace: Callable[[str], bool]

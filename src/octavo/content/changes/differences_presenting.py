@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from octavo.content.images.making import is_scaled
 from octavo.content.images.store import find_scaled_images
+from octavo.content.pages.access_wire import present_page_access
 from octavo.content.pages.presenting import present_variants
 from octavo.content.pages.reading import ContentReader
 from octavo.content.pages.tag_wire import present_page_tags
@@ -183,7 +184,13 @@ class _Presenter:
             return present_layout(value)
         if name == "cover":
             return present_cover(page, value, lambda p, written: cover_ref(self.tx, state, p, written))
-        return present_page_tags(value) if PAGE_FIELDS[name].type == "tags" else value
+        match PAGE_FIELDS[name].type:
+            case "tags":
+                return present_page_tags(value)
+            case "people":
+                return present_page_access(value)
+            case _:
+                return value
 
     def _file(self, change: Change) -> SemanticChange:
         item: Item = change.after or change.before

@@ -36,7 +36,7 @@ from octavo.core.expression_values import ExpressionError
 from octavo.core.import_plan import head_fields
 from octavo.core.json_types import JsonObject
 from octavo.core.links import relative_href, space_href
-from octavo.core.page_fields import EDITED_FIELDS, Cover, wire_name
+from octavo.core.page_fields import EDITED_FIELDS, FRONT_FIELDS, Cover, wire_name
 from octavo.core.pages import Page
 from octavo.errors import BadRequest, NotFound, TooLarge
 
@@ -356,7 +356,10 @@ class BatchDocuments:
         if given and page.kind == "document":
             front: JsonObject = {}
             for name in given:
-                front |= {"title": changed.title} if name == "title" else front_keys(changed, name)
+                if name == "title":
+                    front["title"] = changed.title
+                elif name in FRONT_FIELDS:
+                    front |= front_keys(changed, name)
             page = self.with_text(page, with_head(self.draft.text(page.body), front))
             self.touch(page.id)
         return replace(page, **given)

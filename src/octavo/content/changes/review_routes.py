@@ -127,7 +127,7 @@ def list_seen(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[See
     again."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        found = seeing.list_marks(tx, row, change.user_id, query.limit, query.page)
+        found = seeing.list_marks(tx, change, row, query.limit, query.page)
     return present_slice(found, lambda mark: present_seen(mark.object_id, mark.seen_at))
 
 

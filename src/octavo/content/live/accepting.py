@@ -116,15 +116,15 @@ class _Turn:
         self.context, self.tx = context, tx
         self.pages: dict[PageKey, LivePage] = {}
         self._branches: dict[tuple[str, str | None], LiveBranch] = {}
-        self._checked: set[tuple[Any, str]] = set()
+        self._checked: set[tuple[Any, str, str]] = set()
 
-    def enter(self, access: LiveAccess) -> LiveBranch:
-        """Return the locked branch after checking that the caller can still edit it. Raises the errors of
+    def enter(self, access: LiveAccess, page_id: str) -> LiveBranch:
+        """Return the locked branch after checking that the caller can still edit the page. Raises the errors of
         ``require_writable``."""
         branch = self.lock(access.space_id, access.change_id)
-        checked = (access.actor, branch.id)
+        checked = (access.actor, branch.id, page_id)
         if checked not in self._checked:
-            require_writable(self.tx, access, branch)
+            require_writable(self.tx, access, branch, page_id)
             self._checked.add(checked)
         return branch
 
@@ -182,7 +182,7 @@ def _gone() -> NoLongerStored:
 
 
 class Accepting:
-    """Batches and carets that this process accepts."""
+    """Accepts batches of steps and carets from editors, limits their rate, and commits batches in groups."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -217,7 +217,7 @@ class Accepting:
         self._posts.check(access.user_id)
 
         def place(turn: _Turn) -> None:
-            branch = turn.enter(access)
+            branch = turn.enter(access, page_id)
             key = PageKey(branch.id, page_id)
             if store.lock_live(turn.tx, key) is not None:
                 _put_caret(turn.tx, key, access, caret)
@@ -252,7 +252,7 @@ def _encode(steps: list[StepJson]) -> str:
 
 def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, encoded: str) -> Accepted:
     tx = turn.tx
-    branch = turn.enter(access)
+    branch = turn.enter(access, page_id)
     key = PageKey(branch.id, page_id)
     row, page = turn.page(branch, key, given.epoch, given.version)
     last = store.find_last_batch(tx, key, given.client)

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from octavo.content.changes.store import Author
 from octavo.content.revisions.packing import pack, unpack
+from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Live, Transaction, json_list
 from octavo.kit.db.pagination import Slice, list_page
@@ -283,6 +284,12 @@ def find_last_batch(tx: Transaction, key: PageKey, client: str) -> tuple[int, st
         **_key(key),
     )
     return (row[0], row[1]) if row else None
+
+
+def renew_epochs(tx: Transaction) -> None:
+    """Start a new epoch for each page. Clients may have later steps of the old ones, from before a backup was
+    restored."""
+    tx.run("UPDATE page_live SET epoch = :epoch", epoch=ids.new_id())
 
 
 def find_writers(tx: Transaction, key: PageKey, since: int) -> dict[str, int]:

@@ -8,6 +8,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from octavo.content.revisions.restrictions import hidden_from_person
 from octavo.core.json_types import JsonObject
 from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
@@ -105,7 +106,7 @@ def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) ->
 
 def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str]) -> dict[str, Reason]:
     """Return the people to notify and the reason for each, except the person who caused the event, people who
-    muted the space or page, and people who can't see the space."""
+    muted the space or page, and people who can't see the space or any of the pages."""
     reasons: dict[str, Reason] = {}
     for user_id in people:
         reason = concern.direct.get(user_id, concern.watched)
@@ -116,9 +117,16 @@ def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str])
         user_id: reason
         for user_id, reason in reasons.items()
         if (passes_mute(reason) or not _is_muted(levels.get(user_id, [])))
-        and role_of_person(tx, event.organization_id or "", "space", event.space_id or "", user_id)
-        is not None
+        and _can_see(tx, event, concern, user_id)
     }
+
+
+def _can_see(tx: Transaction, event: Event, concern: Concern, user_id: str) -> bool:
+    space_id = event.space_id or ""
+    role = role_of_person(tx, event.organization_id or "", "space", space_id, user_id)
+    if role is None:
+        return False
+    return not concern.pages or bool(set(concern.pages) - hidden_from_person(tx, space_id, user_id, role))
 
 
 def _is_muted(watches: list[store.WatchRow]) -> bool:

@@ -64,7 +64,7 @@ def document_json(
 ) -> Raw:
     """Return the encoded document as presented by the API. ``evaluated``: whether to replace expressions by
     values."""
-    key = (state.revision_id, owner, body, evaluated)
+    key = (state.key, owner, body, evaluated)
     asked = _asked.of(tx).get(key)
     if asked is not None and (kept := _json_cache.of(tx).get((*key, resolver.revisions(asked)))) is not None:
         return Raw(kept)

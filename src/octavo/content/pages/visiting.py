@@ -203,7 +203,7 @@ class VisitorReader:
 
     def _key(self) -> tuple[object, ...]:
         claims = msgspec.json.encode(self._view.visitor, order="sorted")
-        return self._view.state.revision_id, self._view.computed, claims, self._visitor.spaces
+        return self._view.state.key, self._view.computed, claims, self._visitor.spaces
 
     # --- files ----------------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ from octavo.organization.access.wire import User
 from octavo.organization.orgs.wire import Organization
 from octavo.organization.spaces.wire import Collection, Space
 
+from .access_wire import PageAccess, present_page_access
 from .documents import Evaluated
 from .tag_wire import PageTag, RevisionTag, present_page_tags, present_tag
 
@@ -161,6 +162,7 @@ _TYPES: dict[FieldType, Any] = {
     "mapping": dict[str, Any],
     "tags": list[PageTag],
     "paths": list[str],
+    "people": list[PageAccess],
     "cover": PageCover,
     "layout": PageLayout,
 }
@@ -186,13 +188,19 @@ class _Fields:
         self.optional = {name: types[name] | UnsetType for name in found if name not in self.always}
         self._flags = [name for name, field in found.items() if field.type == "flag"]
         self._tags = [name for name, field in found.items() if field.type == "tags"]
-        self._plain = [name for name in self.optional if not found[name].is_struct]
+        self._people = [name for name, field in found.items() if field.type == "people"]
+        self._plain = [
+            name for name in self.optional if not found[name].is_struct and name not in self._people
+        ]
 
     def present(self, page: Page) -> JsonObject:
         """Return the values of a page by field name, except structs."""
         values = {name: getattr(page, name) for name in self._flags}
         for name in self._tags:
             values[name] = present_page_tags(getattr(page, name))
+        for name in self._people:
+            if rule := getattr(page, name):
+                values[name] = present_page_access(rule)
         for name in self._plain:
             if value := getattr(page, name):
                 values[name] = value

@@ -164,9 +164,11 @@ _NAMED = 5_000
 """Maximum number of changed pages that are read to describe a list of revisions; only large imports change more."""
 
 
-def list_revised_pages(tx: Transaction, revisions: Sequence[RevisionRow]) -> dict[str, RevisedPages]:
-    """Return the pages that each of these revisions of one branch and the consecutive saves before it changed, by
-    the ID of the revision; revisions that changed none are left out."""
+def list_revised_pages(
+    tx: Transaction, revisions: Sequence[RevisionRow], hidden: frozenset[str]
+) -> dict[str, RevisedPages]:
+    """Return the pages, except hidden ones, that each of these revisions of one branch and the consecutive saves
+    before it changed, by the ID of the revision; revisions that changed none are left out."""
     if not revisions:
         return {}
     rows = tx.all(
@@ -183,7 +185,7 @@ def list_revised_pages(tx: Transaction, revisions: Sequence[RevisionRow]) -> dic
     for one in revisions:
         start = bisect_right(rows, one.before, key=itemgetter(0))
         end = bisect_right(rows, one.sequence, key=itemgetter(0))
-        titles = {page_id: title for _, page_id, title in rows[start:end]}
+        titles = {page_id: title for _, page_id, title in rows[start:end] if page_id not in hidden}
         if titles:
             found[one.id] = RevisedPages(len(titles), min(titles.values()))
     return found

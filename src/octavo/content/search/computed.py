@@ -1,6 +1,8 @@
-"""Indexing in background jobs of long texts, so that people who edit them don't wait, and of derived pages.
-Derived pages are computed pages and pages with blocks that show an API operation. They change without a
-revision, so they are indexed again after related revisions and whenever their sources may have changed."""
+"""Index long texts and derived pages in background jobs. People who edit a long text then don't wait for the index.
+
+Derived pages are computed pages and pages with blocks that show an API operation. They change without a revision, so
+they are indexed again after related revisions and whenever their sources may have changed.
+"""
 
 from __future__ import annotations
 

@@ -52,8 +52,8 @@ def may_hold_guards(text: str) -> bool:
 
 
 def hide_unread(document: Document) -> Document:
-    """Put the content of each misunderstood guard under a condition that is never met, in place: the guard's
-    block, and everything after it up to its end tag or the end."""
+    """Hide the content of each guard that can't be read, in place: move the guard's block, and everything after
+    it up to its end tag or the end of the list, into a condition that is never met."""
     if not any(block.source is None or may_hold_guards(block.source) for block in document.nodes):
         return document
     # Inner blocks come before outer ones, without recursion.

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from octavo.kit.scheduling.rates import RateLimiter
 from octavo.organization.access.api_scopes import API_SCOPES
 from octavo.organization.access.scopes import AGENT_SCOPES
 from octavo.organization.access.tokens import hash_token
-from octavo.organization.portal.drawing import draw_consent, draw_refusal
+from octavo.organization.portal.drawing import ConsentScope, draw_consent, draw_refusal
 from octavo.organization.portal.policy import CONTENT_SECURITY_POLICY
 
 from .clients import (
@@ -188,12 +187,6 @@ class OAuth:
                 )
             location = self._refusal(bad.redirect, bad.code, str(bad), bad.state)
             return Answer(302, headers={**NO_STORE, "location": location})
-        rows = "".join(
-            f'<li><label><input type="checkbox" name="scope" value="{scope}"'
-            f"{'' if scope in _RISKY else ' checked'}{' disabled' if scope == 'docs:read' else ''}> "
-            f"{html.escape(_WORDS[scope])}</label></li>"
-            for scope in scopes
-        )
         data = {
             **({"organization": organization_id} if organization_id is not None else {}),
             "clientId": asked.client.id,
@@ -207,7 +200,10 @@ class OAuth:
             place=asked.redirect.partition("?")[0],
             source=asked.client.id if is_document(asked.client.id) else "",
             own_machine=is_own_machine(asked.redirect),
-            scopes=rows,
+            scopes=[
+                ConsentScope(scope, _WORDS[scope], checked=scope not in _RISKY, fixed=scope == "docs:read")
+                for scope in scopes
+            ],
             asked=msgspec.json.encode(data).decode(),
             refusal=self._refusal(asked.redirect, "access_denied", "The person denied access.", asked.state),
         )

@@ -58,7 +58,7 @@ def _measure(result: ToolResult) -> int | None:
 
 
 class ToolResults:
-    """Cache of one application."""
+    """Cache of tool results for one application."""
 
     def __init__(self, database: Database) -> None:
         self._shared: FreshCache[ToolResult] = FreshCache(database, _SHARED, _measure)

@@ -129,7 +129,7 @@ def _measure_answer(visited: Visited) -> int | None:
 
 
 class Sites:
-    """Responses for the URLs of all sites."""
+    """Answers requests for all published sites, with caches, rate limits and threads that they share."""
 
     def __init__(self, context: Context, pool: SharedThreads, events: EventQueue) -> None:
         self._context = context

@@ -41,9 +41,10 @@ from octavo.kit.work import jobs
 from octavo.organization.access.authorization import SpaceAccess
 
 from . import store
+from .app_access import usable_credential
 from .commit_authors import CommitPerson, describe_change, find_writers
 from .commit_status import report_status
-from .credentials import Credential, credential_of
+from .credentials import Credential
 from .failures import Reason, Stopped
 from .lfs import LargeFiles
 from .pulls import MOST, Pull, find_pull, list_open
@@ -219,7 +220,7 @@ class _BranchFollower:
             Fetcher(self.context.settings.allow_private_fetch),
             self.remote,
             self.row.provider,
-            credential_of(self.context.sealer, self.row),
+            usable_credential(self.context, self.row),
         )
 
     def _wanted(self, refs: Mapping[str, str], links: Mapping[str, BranchRow]) -> dict[str, _RequestedBranch]:

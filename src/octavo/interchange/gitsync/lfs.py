@@ -320,8 +320,8 @@ class LargeFiles:
                 "the Git LFS server provided a URL without HTTPS. Configure the server to use HTTPS"
             )
         sent = {**headers, **{name.lower(): value for name, value in action.header.items()}}
-        credential = self._connection.credential
-        if "authorization" not in sent and credential and self._is_ours(action.href):
+        credential = self._connection.find_credential() if self._is_ours(action.href) else None
+        if "authorization" not in sent and credential:
             pair = f"{credential.user_at(self._remote.host)}:{credential.secret}"
             sent["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
         if method == "PUT":

@@ -51,10 +51,11 @@ class _FetchedRepository(Struct):
 @contextmanager
 def _fetch_repository(context: Context, where: RepositoryFolder) -> Iterator[_FetchedRepository]:
     """Fetch a repository. Raises BadRequest if it can't be read, and Unavailable if it takes too long."""
-    is_there = where.credential is not None and where.credential.kind != "ssh-key"
+    given = where.credential
+    credential = given if given is not None and given.kind != "ssh-key" else None
     connection = RemoteConnection(
         where.remote,
-        where.credential if is_there else None,
+        lambda: credential,
         Fetcher(context.settings.allow_private_fetch),
         local=context.settings.allow_file_remotes,
         host_key=None,

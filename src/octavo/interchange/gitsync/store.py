@@ -207,6 +207,10 @@ class DraftRow(Struct, frozen=True):
     created_at: int
     updated_at: int
     repository_id: int | None = None
+    collection_id: str | None = None
+    authorized_by: str | None = None
+    account: int | None = None
+    renewing_until: int | None = None
 
 
 _DRAFT = ", ".join(DraftRow.__struct_fields__)
@@ -285,7 +289,8 @@ def find_kind(tx: Transaction, id: str) -> OwnerKind | None:
         """SELECT 'space' FROM git_syncs WHERE space_id = :id
            UNION ALL SELECT CASE WHEN collection_id IS NULL THEN 'site' ELSE 'collection' END
              FROM git_projects WHERE id = :id
-           UNION ALL SELECT CASE WHEN site_id IS NULL THEN 'space' ELSE 'site' END
+           UNION ALL SELECT CASE WHEN site_id IS NOT NULL THEN 'site'
+                                 WHEN collection_id IS NOT NULL THEN 'collection' ELSE 'space' END
              FROM git_installations WHERE id = :id""",
         id=id,
     )
@@ -305,6 +310,50 @@ def put_draft(tx: Transaction, row: DraftRow) -> None:
         f"INSERT INTO git_installations ({_DRAFT}) VALUES ({values}) ON CONFLICT (id) DO UPDATE SET {sets}",
         **msgspec.structs.asdict(row),
     )
+
+
+def claim_renewal(tx: Transaction, id: str, until: int) -> bool:
+    """Return whether the caller may renew the tokens of an installation until then."""
+    return bool(
+        tx.run(
+            """UPDATE git_installations SET renewing_until = :until
+               WHERE id = :id AND (renewing_until IS NULL OR renewing_until < :now)""",
+            id=id,
+            until=until,
+            now=now(),
+        )
+    )
+
+
+def end_renewal(tx: Transaction, id: str, secret: str | None) -> None:
+    """Store renewed tokens, encrypted; None if the provider no longer accepts them."""
+    tx.run(
+        "UPDATE git_installations SET secret = :secret, renewing_until = NULL WHERE id = :id",
+        id=id,
+        secret=secret,
+    )
+
+
+def forget_app(tx: Transaction, id: str) -> None:
+    """Delete the tokens and the repository of an installation that is no longer connected through an app."""
+    tx.run(
+        """UPDATE git_installations SET secret = NULL, authorized_by = NULL, account = NULL WHERE id = :id
+           AND authorized_by IS NOT NULL""",
+        id=id,
+    )
+
+
+def list_of_app(tx: Transaction, account: int, repository_id: int | None) -> list[str]:
+    """Return the installations that an installation of the GitHub App has access to; only those of one repository, if
+    it is specified."""
+    rows = tx.all(
+        """SELECT id FROM git_installations
+           WHERE provider = 'github' AND account = :account AND (:any = 1 OR repository_id = :repository)""",
+        account=account,
+        any=int(repository_id is None),
+        repository=repository_id or 0,
+    )
+    return [row[0] for row in rows]
 
 
 def delete_draft(tx: Transaction, id: str) -> bool:

@@ -25,7 +25,7 @@ from octavo.content.changes.comparing import merge_into_main
 from octavo.content.changes.saving import create_conflicted, create_with
 from octavo.content.revisions.bodies import get_body, store_bodies
 from octavo.content.revisions.item_versions import Item, list_items
-from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.page_versions import list_pages, list_restricted
 from octavo.content.revisions.revising import new_revision
 from octavo.content.revisions.states import State, list_changed, main_state, revision_state
 from octavo.content.revisions.store import BranchMoved, Changes, record_git_commit
@@ -182,6 +182,7 @@ class Sync(SyncRun[SyncRow]):
             raise Stopped(
                 Reason.MOVED, "The folder of the space was moved in the meantime. The next sync continues."
             )
+        self._require_no_restrictions()
         head = self.fetch(copy)
         row = self.row
         if row.pushing is not None:
@@ -286,6 +287,16 @@ class Sync(SyncRun[SyncRow]):
                 self.fresh()
 
         return progress
+
+    def _require_no_restrictions(self) -> None:
+        """Raise Stopped if pages are restricted: everyone with access to the repository could read them."""
+        with self.context.db.read() as tx:
+            restricted = list_restricted(tx, main_state(tx, self.space_id))
+        if restricted:
+            raise Stopped(
+                Reason.CONTENT,
+                "Restricted pages can't be synced with Git. Let everyone see them, or disconnect the space.",
+            )
 
     def _export_all(self, copy: Repository, head: str | None) -> None:
         tree = copy.tree_of(head)

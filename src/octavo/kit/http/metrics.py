@@ -7,6 +7,7 @@ import os
 import re
 import resource
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from weakref import WeakSet
@@ -55,9 +56,9 @@ class Metrics:
     def __init__(self) -> None:
         self._queues: _Queues | None = None
         registry = self._registry = CollectorRegistry()
-        self._requests = Counter(
-            "octavo_requests", "Requests answered", ("operation", "status"), registry=registry
-        )
+        counter = partial(Counter, registry=registry)
+        gauge = partial(Gauge, registry=registry, multiprocess_mode="livesum")
+        self._requests = counter("octavo_requests", "Requests answered", ("operation", "status"))
         self._seconds = Histogram(
             "octavo_request_seconds",
             "Duration of requests",
@@ -65,79 +66,43 @@ class Metrics:
             buckets=_BUCKETS,
             registry=registry,
         )
-        self._cpu = Gauge(
-            "octavo_process_cpu_seconds",
-            "CPU time of a process",
-            registry=registry,
-            multiprocess_mode="liveall",
-        )
-        self._memory = Gauge(
+        self._cpu = gauge("octavo_process_cpu_seconds", "CPU time of a process", multiprocess_mode="liveall")
+        self._memory = gauge(
             "octavo_process_memory_bytes",
             "Memory used by a process alone, without mapped files",
-            registry=registry,
             multiprocess_mode="liveall",
         )
-        self._files = Gauge(
-            "octavo_process_open_files",
-            "Open files of a process",
-            registry=registry,
-            multiprocess_mode="liveall",
+        self._files = gauge(
+            "octavo_process_open_files", "Open files of a process", multiprocess_mode="liveall"
         )
-        self._open = Gauge(
-            "octavo_open_requests",
-            "Requests that are being answered, event streams included",
-            registry=registry,
-            multiprocess_mode="livesum",
+        self._open = gauge("octavo_open_requests", "Requests that are being answered, event streams included")
+        self._connections = gauge(
+            "octavo_connections_limit", "Requests that can be answered at once, event streams excluded"
         )
-        self._connections = Gauge(
-            "octavo_connections_limit",
-            "Requests that can be answered at once, event streams excluded",
-            registry=registry,
-            multiprocess_mode="livesum",
+        self._streams = gauge("octavo_event_streams", "Open event streams")
+        self._dropped_events = counter(
+            "octavo_visitor_events_dropped", "Views, searches, and clicks of visitors that were not counted"
         )
-        self._streams = Gauge(
-            "octavo_event_streams", "Open event streams", registry=registry, multiprocess_mode="livesum"
-        )
-        self._dropped_events = Counter(
-            "octavo_visitor_events_dropped",
-            "Views, searches, and clicks of visitors that were not counted",
-            registry=registry,
-        )
-        self._spans = Counter(
+        self._spans = counter(
             "octavo_spans",
             "Trace spans: sent, dropped (too many pending), or failed (rejected by the collector)",
             ("outcome",),
-            registry=registry,
         )
-        self._blocks = Counter(
+        self._blocks = counter(
             "octavo_blocks_failed",
             "Blocks of pages shown as plain text because of an internal error",
             ("stage",),
-            registry=registry,
         )
-        self._replica_reads = Counter(
+        self._replica_reads = counter(
             "octavo_replica_reads",
             "Reads by outcome: answered by the replica, replica behind, or replica away",
             ("outcome",),
-            registry=registry,
         )
         labels = ("cache",)
-        self._cache_bytes = Gauge(
-            "octavo_cache_bytes",
-            "Size of caches in bytes",
-            labels,
-            registry=registry,
-            multiprocess_mode="livesum",
-        )
-        self._cache_entries = Gauge(
-            "octavo_cache_entries",
-            "Number of cached values",
-            labels,
-            registry=registry,
-            multiprocess_mode="livesum",
-        )
-        self._cache_hits = Counter("octavo_cache_hits", "Cache hits", labels, registry=registry)
-        self._cache_misses = Counter("octavo_cache_misses", "Cache misses", labels, registry=registry)
+        self._cache_bytes = gauge("octavo_cache_bytes", "Size of caches in bytes", labels)
+        self._cache_entries = gauge("octavo_cache_entries", "Number of cached values", labels)
+        self._cache_hits = counter("octavo_cache_hits", "Cache hits", labels)
+        self._cache_misses = counter("octavo_cache_misses", "Cache misses", labels)
         self._looked_up: dict[str, tuple[int, int]] = {}
         """Hits and misses of each cache that are already counted."""
         self._at_replica: dict[str, int] = {}
@@ -145,12 +110,8 @@ class Metrics:
         self._database: Database | None = None
         self._counting = Lock()
         _every.add(self)
-        self._restarts = Gauge(
-            "octavo_worker_restarts",
-            "Restarts of workers that died",
-            ("worker",),
-            registry=registry,
-            multiprocess_mode="max",
+        self._restarts = gauge(
+            "octavo_worker_restarts", "Restarts of workers that died", ("worker",), multiprocess_mode="max"
         )
 
     def meter(self, operation: str) -> RequestMeter:

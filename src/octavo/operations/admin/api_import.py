@@ -67,7 +67,7 @@ from octavo.sites.site.creating import create_site
 from octavo.sites.site.customization.editing import list_differences, override, put_customization
 from octavo.sites.site.customization.model import Override, PutCustomization
 from octavo.sites.site.redirects.editing import RedirectEditor
-from octavo.sites.site.redirects.wire import CreateRedirect
+from octavo.sites.site.redirects.wire import CreateRedirect, fields_of
 from octavo.sites.site.store import find_site_by_docs_source, set_published
 from octavo.sites.site.structure.arranging import arrange_site, find_parts, require_bounds
 from octavo.sites.site.structure.store import MAX_DEPTH
@@ -494,7 +494,7 @@ class _ApiImport:
             made = {"source": source, "destination": _renamed(destination, known), **kept}
             body = msgspec.convert(made, CreateRedirect)
             with self.context.db.write() as tx:
-                RedirectEditor(tx, Recipient(context=self.context), access).create(body.fields)
+                RedirectEditor(tx, Recipient(context=self.context), access).create(fields_of(body))
         except Conflict:
             return False  # It has already been imported.
         except (msgspec.ValidationError, OctavoError) as error:

@@ -22,6 +22,7 @@ from typing import IO, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from octavo.content.live.store import renew_epochs
 from octavo.content.revisions.deriving import enqueue_outdated
 from octavo.errors import BadRequest, NotFound, OctavoError
 from octavo.kit.clock import DAY, iso, now
@@ -220,6 +221,8 @@ def restore_followed(
         database = SqliteDatabase(str(part))
         try:
             migrate(database, known)
+            with database.write() as tx:
+                renew_epochs(tx)
             open_sealer(settings, database)
             with database.read() as tx:
                 wanted = sorted(named_content(tx, "file"))

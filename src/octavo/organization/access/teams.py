@@ -41,6 +41,11 @@ TEAM = """t.id, t.organization_id, t.title, t.created_at,
 """Columns of a TeamRow, from ``teams t``."""
 
 
+def list_team_ids(tx: Transaction, user_id: str) -> list[str]:
+    """Return the teams that a person belongs to, in all organizations."""
+    return [row[0] for row in tx.all("SELECT team_id FROM team_members WHERE user_id = :user", user=user_id)]
+
+
 def find_team(tx: Transaction, organization_id: str, team_id: str) -> TeamRow | None:
     row = tx.one(
         f"SELECT {TEAM} FROM teams t WHERE t.id = :id AND t.organization_id = :org",

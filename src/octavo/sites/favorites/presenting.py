@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from octavo.content.revisions.page_versions import find_page, list_ancestors
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import main_seen_by
 from octavo.errors import Forbidden, NotFound
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
@@ -65,7 +65,7 @@ def _present_content(
         return None
     title, emoji, icon, app = space.title, space.emoji, None, to.app.space(space_id)
     if row.page_id:
-        state = main_state(tx, space_id)
+        state = main_seen_by(tx, access)
         page = find_page(tx, state, row.page_id)
         if page is None:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from octavo.content.revisions.page_versions import get_page
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import main_seen_by
 from octavo.errors import BadRequest, Conflict, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, present_slice, slice_items
@@ -47,8 +47,9 @@ def add_favorite(call: Call, caller: SignedIn, body: AddFavorite) -> Favorite:
         if site_id is not None:
             named_site_access(tx, caller.actor, Can.VIEW, site_id)
         else:
-            space_id = space_access(tx, caller.actor, Can.VIEW, space_id or "").space_id
-            if page_id and get_page(tx, main_state(tx, space_id), page_id).kind != "document":
+            space = space_access(tx, caller.actor, Can.VIEW, space_id or "")
+            space_id = space.space_id
+            if page_id and get_page(tx, main_seen_by(tx, space), page_id).kind != "document":
                 raise BadRequest("page: must be a page with content, not a group or link")
         rows = store.list_favorites(tx, caller.user_id)
         added = _find(rows, space_id, page_id, site_id)

@@ -1,4 +1,4 @@
-"""Messages of assistants that read a site over the Model Context Protocol."""
+"""Route of the MCP server of a site, with which assistants read it."""
 
 from __future__ import annotations
 

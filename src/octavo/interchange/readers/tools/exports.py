@@ -22,6 +22,7 @@ from ..markdown.components import callout_kind
 from ..markdown.translating import translate
 from ..source_files import Heads, folder_of
 from ..types import Reader
+from .wiki_exports import plain_text
 
 EMOTICONS = {
     "tick": "✅",
@@ -158,14 +159,8 @@ def _notion_title(files: Heads, path: str) -> str:
         found = re.search(
             r'<h1 class="page-title"[^>]*>(.*?)</h1>', (files.text(path) or "")[:20_000], re.DOTALL
         )
-        return _plain(found[1]) if found else ""
+        return plain_text(found[1]) if found else ""
     return files.title(path)
-
-
-def _plain(markup: str) -> str:
-    import html
-
-    return " ".join(html.unescape(re.sub(r"<[^<>]*>", "", markup)).split())
 
 
 class _Notion:
@@ -322,7 +317,7 @@ def _confluence(files: Heads, project: str) -> Layout:
     for path in paths:
         text = files.text(path) or ""
         found = _PAGE_TITLE.search(text[:200_000])
-        whole = _plain(found[1]) if found else posixpath.splitext(posixpath.basename(path))[0]
+        whole = plain_text(found[1]) if found else posixpath.splitext(posixpath.basename(path))[0]
         # The name of the space precedes the title of each page.
         space_name, colon, title = whole.partition(" : ")
         space = space or (space_name if colon else "")
@@ -339,12 +334,12 @@ def _confluence(files: Heads, project: str) -> Layout:
         for shown in re.finditer(r'href="(attachments/[^"?]+)[^"]*"[^>]*>\s*([^<>]+?)\s*</a>', text):
             file = folder_of(path) + unquote(shown[1])
             if file in files.known and file not in names and "/" not in shown[2] and "." in shown[2]:
-                names[file] = f"attachments/{_plain(shown[2])}"
+                names[file] = f"attachments/{plain_text(shown[2])}"
         for shown in re.finditer(r"<img\s[^>]*>", text):
             source = re.search(r'(?:\s)src="(attachments/[^"?]+)', shown[0])
             alias = re.search(r'data-linked-resource-default-alias="([^"]+)"', shown[0])
             if source and alias and (where := folder_of(path) + unquote(source[1])) in files.known:
-                names.setdefault(where, f"attachments/{_plain(alias[1])}")
+                names.setdefault(where, f"attachments/{plain_text(alias[1])}")
     order = _index_order(files, project)
     entries = {path: Entry(path=path) for path in paths}
     top: list[Entry] = []

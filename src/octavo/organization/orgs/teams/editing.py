@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from octavo.errors import Forbidden, NotFound
+from octavo.errors import Forbidden, NotFound, require_found
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import OrgAccess
@@ -23,10 +23,9 @@ from . import store
 
 
 def get_team(tx: Transaction, org: OrgAccess, team_id: str) -> TeamRow:
-    found = find_team(tx, org.organization_id, team_id)
-    if found is None:
-        raise NotFound(f"This organization has no team {team_id!r}.")
-    return found
+    return require_found(
+        find_team(tx, org.organization_id, team_id), f"This organization has no team {team_id!r}."
+    )
 
 
 def create_team(tx: Transaction, org: OrgAccess, title: str, members: Sequence[str]) -> TeamRow:

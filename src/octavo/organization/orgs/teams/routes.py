@@ -8,6 +8,7 @@ from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.permitting import can_write
+from octavo.organization.access.rights.store import list_owned_team_ids
 from octavo.organization.access.roles import Can
 from octavo.organization.access.wire import Team, present_team
 
@@ -41,7 +42,7 @@ def list_teams(call: Call, org: OrgAccess, query: TeamsQuery) -> Listing[Team]:
         found = store.list_teams(
             tx, org.organization_id, query.limit, query.page, owner=query.owner, title=query.title
         )
-        own = store.list_owned_team_ids(tx, org.organization_id, org.user_id)
+        own = list_owned_team_ids(tx, org.organization_id, org.user_id)
     may = can_write(org.actor, "orgs")
     return present_slice(
         found, lambda team: present_team(team, admin=may and (org.role == "admin" or team.id in own))

@@ -106,17 +106,6 @@ def is_team_owner(tx: Transaction, team_id: str, user_id: str) -> bool:
     )
 
 
-def list_owned_team_ids(tx: Transaction, organization_id: str, user_id: str) -> set[str]:
-    """Return the IDs of the organization's teams that a user owns."""
-    rows = tx.all(
-        """SELECT t.id FROM teams t JOIN team_members x ON x.team_id = t.id AND x.role = 'owner'
-           WHERE t.organization_id = :org AND x.user_id = :user""",
-        org=organization_id,
-        user=user_id,
-    )
-    return {row[0] for row in rows}
-
-
 def find_member_ids(tx: Transaction, organization_id: str, named: list[str]) -> dict[str, str]:
     """Return the IDs of members, keyed by the given ID or email address."""
     rows = tx.all(

@@ -50,7 +50,7 @@ def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> 
     """Create a redirect from a path that has no page. `/old/*` matches everything under `/old`, and `/old*`
     everything that starts with it. Drafts redirect only people who preview the site."""
     with call.db.write() as tx:
-        return wire.present_redirect(RedirectEditor(tx, call, site).create(body.fields))
+        return wire.present_redirect(RedirectEditor(tx, call, site).create(wire.fields_of(body)))
 
 
 @operation(
@@ -94,7 +94,7 @@ def update_redirect(
     with call.db.write() as tx:
         editor = RedirectEditor(tx, call, site)
         found = editing.get_redirect(tx, site.site_id, site_redirect_id)
-        return wire.present_redirect(editor.update(found, body.fields))
+        return wire.present_redirect(editor.update(found, wire.fields_of(body)))
 
 
 @operation("deleteSiteRedirectById", "DELETE", _REDIRECT, needs=Can.ADMIN)

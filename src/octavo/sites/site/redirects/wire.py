@@ -54,16 +54,6 @@ class CreateRedirect(Struct, rename="camel"):
     capture_wildcard: bool = False
     permanent: bool = False
 
-    @property
-    def fields(self) -> RedirectFields:
-        return RedirectFields(
-            source=self.source,
-            destination=self.destination,
-            draft=self.draft,
-            capture=self.capture_wildcard,
-            permanent=self.permanent,
-        )
-
 
 class UpdateRedirect(Struct, rename="camel"):
     source: SourcePattern | UnsetType = UNSET
@@ -72,15 +62,15 @@ class UpdateRedirect(Struct, rename="camel"):
     capture_wildcard: bool | UnsetType = UNSET
     permanent: bool | UnsetType = UNSET
 
-    @property
-    def fields(self) -> RedirectFields:
-        return RedirectFields(
-            source=self.source,
-            destination=self.destination,
-            draft=self.draft,
-            capture=self.capture_wildcard,
-            permanent=self.permanent,
-        )
+
+def fields_of(body: CreateRedirect | UpdateRedirect) -> RedirectFields:
+    return RedirectFields(
+        source=body.source,
+        destination=body.destination,
+        draft=body.draft,
+        capture=body.capture_wildcard,
+        permanent=body.permanent,
+    )
 
 
 class UpsertRedirects(Struct):
