@@ -24,6 +24,7 @@ from octavo.assistants.ask.material import MemberMaterial
 from octavo.assistants.ask.retrieving import retrieve
 from octavo.content.revisions.bodies import read_source
 from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.restrictions import hidden_on_sites
 from octavo.content.revisions.states import main_state
 from octavo.core.document.text import sections
 from octavo.core.sentences import content_words, sentences, stems
@@ -141,9 +142,9 @@ def main() -> None:
         right: Counter[str] = Counter()
         of: Counter[str] = Counter()
         misses = []
-        material = MemberMaterial(context, spaces)
         begun = time.process_time()
         with context.db.read() as tx:
+            material = MemberMaterial(context, spaces, hidden_on_sites(tx, org))
             for question in asked:
                 found = retrieve(tx, material, question.text)[:FIRST]
                 of[question.kind] += 1

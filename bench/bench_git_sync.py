@@ -142,7 +142,7 @@ def measure_at(pages: int, rounds: int, folder: Path, developer: Developer, serv
         clone = folder / "clone"
         git("clone", "--quiet", "--bare", "--depth=1", remote, str(clone))
         copy = Repository(Repo.init_bare(str(folder / "copy"), mkdir=True), folder / "copy", "")
-        connection = RemoteConnection(remote, None, Fetcher(allowed), local=False, host_key=None)
+        connection = RemoteConnection(remote, lambda: None, Fetcher(allowed), local=False, host_key=None)
         had = connection.fetch(copy, "main", None)
         for number in range(rounds):
             developer.commit({f"part{number % FOLDERS}/page{number}.md": page(number, f"round {number}")})

@@ -53,8 +53,14 @@ def received(client: httpx.Client, change: str, page: str, began: threading.Even
             return
 
 
+def start_of(document: Any, number: int) -> int:
+    """Return the position at the start of a paragraph."""
+    texts = [sum(len(part["text"]) for part in block["content"]) for block in document["content"][:number]]
+    return 1 + sum(2 + length for length in texts)
+
+
 class Typing:
-    """People who type at the start of a page, and one who only reads."""
+    """People who each type in a paragraph of a page, and one who only reads."""
 
     def __init__(self, served: Served, admin: Administrator, blocks: int, pause: float) -> None:
         self.served, self.admin, (self.pid,), self.pause = served, admin, served.workers(), pause
@@ -84,6 +90,7 @@ class Typing:
         with httpx.Client(base_url=self.admin.client.base_url, headers=self.admin.client.headers) as client:
             found = client.get(self.base, timeout=60).raise_for_status().json()
             name, version = f"person-{number:04}", found["version"]
+            place = start_of(found["document"], number)
             time.sleep(number * self.pause / 10)
             for batch in itertools.count(1):
                 if time.monotonic() > until:
@@ -98,14 +105,17 @@ class Typing:
                     "steps": [
                         {
                             "stepType": "replace",
-                            "from": 1,
-                            "to": 1,
+                            "from": place,
+                            "to": place,
                             "slice": {"content": [{"type": "text", "text": "x"}]},
                         }
                     ],
                 }
                 self.sent[name, batch] = time.perf_counter()
-                version = client.post(f"{self.base}/steps", json=body).raise_for_status().json()["version"]
+                answer = client.post(f"{self.base}/steps", json=body).raise_for_status().json()
+                version = answer["version"]
+                for step in (step for added in answer["batches"] for step in added["steps"]):
+                    place += step["from"] < place
                 time.sleep(self.pause)
 
     def run(self, people: int, seconds: float) -> float:

@@ -48,7 +48,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "events",
     ),
     "interchange": ("readers", "transfer", "gitsync"),
-    "sites": ("fonts", "printing", "openapi", "site", "insights"),
+    "sites": ("fonts", "printing", "openapi", "site", "favorites", "insights"),
     "extensions": ("deliveries", "webhooks", "integrations"),
     "assistants": (
         "models",
@@ -465,6 +465,7 @@ def test_programs_are_started_in_one_place() -> None:
 
 
 OWN_ADDRESSES = {
+    "interchange/gitsync/apps.py",
     "kit/net/ldap.py",
     "core/links.py",
     "sites/site/redirects/resolving.py",

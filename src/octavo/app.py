@@ -30,6 +30,7 @@ from octavo.delivery.studio.batches import batch_route
 from octavo.delivery.studio.serving import studio_routes
 from octavo.errors import BadRequest, OctavoError, Unauthorized, Unavailable
 from octavo.kit.context import Context
+from octavo.kit.db.cache import MEMORY
 from octavo.kit.http.asgi import Application
 from octavo.kit.http.compression import Compressor
 from octavo.kit.http.dispatcher import Dispatcher, api_edge
@@ -80,6 +81,7 @@ _WRITE_EVENTS = 5.0
 _WRITE_PRESENCE = 1.0
 _SAVE_LIVE = 1.0
 _OBSERVE = 5.0
+_DROP_UNREAD = 10.0
 _TURN = 0.001
 """Maximum time in seconds for which a thread keeps the interpreter while other threads wait for it."""
 _LINGER = 2.0
@@ -110,7 +112,7 @@ def _ready(context: Context) -> Route:
 def _home(settings: Settings) -> Callable[[Request], Answer]:
     """Return the handler of the root when the app is not built: a page for people, JSON for apps."""
     headers = {"cache-control": "no-cache", "vary": "accept", **_page_headers(CONTENT_SECURITY_POLICY)}
-    told = {
+    links = {
         "name": "Octavo",
         "version": version("octavo"),
         "api": f"{settings.url}/v1",
@@ -118,7 +120,7 @@ def _home(settings: Settings) -> Callable[[Request], Answer]:
         "reference": f"{settings.url}/docs",
         "sites": settings.sites_url,
     }
-    page, data = draw_home(settings.name, settings.sites_url), msgspec.json.encode(told)
+    page, data = draw_home(settings.name, settings.sites_url), msgspec.json.encode(links)
 
     def answer(request: Request) -> Answer:
         if accepts_page(request.headers):
@@ -319,6 +321,7 @@ class Runtime:
             (_WRITE_PRESENCE, partial(_write_presence, self._context)),
             (_SAVE_LIVE, partial(_save_live, self._context)),
             (_OBSERVE, self._observe),
+            (_DROP_UNREAD, MEMORY.drop_unread),
         ):
             self._tasks.append(asyncio.ensure_future(_repeat(seconds, work)))
 
@@ -349,7 +352,7 @@ async def _repeat(seconds: float, work: Callable[[], object]) -> None:
         try:
             await asyncio.get_running_loop().run_in_executor(None, work)
         except Exception:
-            # For example, the database asks for another attempt, which the next run is.
+            # The next run is a new attempt, which is enough if, for example, the database asked for one.
             log.exception("repeated work failed")
 
 

@@ -28,7 +28,9 @@ _ADDRESSES = "addresses.json"
 _SECRET = {"secret": True}
 _NOT_BLANK = r"\S"
 _ORIGINS = r"^(\*|(https?://[\w.:*-]+( https?://[\w.:*-]+)*)?)\Z"
+_NUMBER = r"^[0-9]*\Z"
 _EXPECTED = {
+    _NUMBER: "be a number",
     _NOT_BLANK: "contain at least one character other than spaces",
     _ORIGINS: "be *, or origins such as https://example.com, separated by spaces",
 }
@@ -398,6 +400,26 @@ class Settings(Struct, frozen=True, kw_only=True):
     ldap_group_filter: Annotated[
         str, Meta(description="LDAP filter that finds the groups of a person by {dn} or {email}")
     ] = "(|(member={dn})(uniqueMember={dn}))"
+    github_url: Annotated[
+        str, Meta(description="URL of the GitHub server where the app for Git sync is registered")
+    ] = "https://github.com"
+    github_app_id: Annotated[
+        str, Meta(description="ID of the GitHub App for Git sync (optional)", pattern=_NUMBER)
+    ] = ""
+    github_app_key_file: Annotated[str, Meta(description="File with the private key of that app (PEM)")] = ""
+    github_app_client_secret: Annotated[str, Meta(description="Client secret of that app", extra=_SECRET)] = (
+        ""
+    )
+    github_app_webhook_secret: Annotated[
+        str, Meta(description="Webhook secret of that app; without it, webhooks are refused", extra=_SECRET)
+    ] = ""
+    gitlab_url: Annotated[
+        str, Meta(description="URL of the GitLab server where the application for Git sync is registered")
+    ] = "https://gitlab.com"
+    gitlab_app_id: Annotated[
+        str, Meta(description="Application ID of the GitLab application for Git sync (optional)")
+    ] = ""
+    gitlab_app_secret: Annotated[str, Meta(description="Secret of that application", extra=_SECRET)] = ""
     pdf_fonts: Annotated[
         str,
         Meta(
@@ -591,6 +613,7 @@ def _problems(settings: Settings) -> Iterator[str]:
             yield "OCTAVO_LDAP_GROUP_FILTER: must contain {dn} or {email}"
         if settings.ldap_groups and not settings.ldap_organization:
             yield "OCTAVO_LDAP_ORGANIZATION: required with OCTAVO_LDAP_GROUPS"
+    yield from _git_app_problems(settings)
     if (authorities := os.environ.get("SSL_CERT_FILE")) and not Path(authorities).is_file():
         yield f"SSL_CERT_FILE: there is no file {authorities}"
     for name in ("admin_token", "metrics_token"):
@@ -611,6 +634,38 @@ def _problems(settings: Settings) -> Iterator[str]:
             parse(getattr(settings, name))
         except ValueError as error:
             yield f"{PREFIX}{name.upper()}: {error}"
+
+
+def _git_app_problems(settings: Settings) -> Iterator[str]:
+    for name, url in (("OCTAVO_GITHUB_URL", settings.github_url), ("OCTAVO_GITLAB_URL", settings.gitlab_url)):
+        yield from _web_address(name, url)
+        parts = _split(name, url)
+        if parts.username or parts.password or parts.path.strip("/"):
+            yield f"{name}: must be the URL of a server, without credentials and without a path"
+    if settings.github_app_id:
+        for field in ("github_app_key_file", "github_app_client_secret"):
+            if not getattr(settings, field):
+                yield f"{PREFIX}{field.upper()}: required with OCTAVO_GITHUB_APP_ID"
+        if settings.github_app_key_file:
+            yield from _key_problems(Path(settings.github_app_key_file))
+    if settings.gitlab_app_id and not settings.gitlab_app_secret:
+        yield "OCTAVO_GITLAB_APP_SECRET: required with OCTAVO_GITLAB_APP_ID"
+
+
+def _key_problems(path: Path) -> Iterator[str]:
+    # Imported here because only servers with a GitHub App need it at the start.
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    try:
+        key = load_pem_private_key(path.read_bytes(), None)
+    except OSError as error:
+        yield f"OCTAVO_GITHUB_APP_KEY_FILE: {path}: {error.strerror}"
+        return
+    except (ValueError, TypeError):
+        key = None
+    if not isinstance(key, RSAPrivateKey):
+        yield f"OCTAVO_GITHUB_APP_KEY_FILE: {path} isn't an RSA private key in PEM format without a passphrase"
 
 
 def _split(name: str, url: str) -> UrlParts:

@@ -51,8 +51,13 @@ NOTHING_BEYOND = {
         "deleteOrganizationAgentConversation",
         "deleteChangeRequestConversation",
     },
-    "a connection without a repository": {"installGitSyncProviderOnTarget"},
+    "a connection without a repository": {
+        "installGitSyncProviderOnTarget",
+        "beginGitAuthorization",
+        "finishGitAuthorization",
+    },
     "how a topic is used": {"updateSiteTopicById"},
+    "counts of findings, without those on restricted pages": {"listSiteTopics", "getSiteTopicById"},
     "names of conversations": {
         "provisionOrganizationAgentConversation",
         "updateOrganizationAgentConversation",

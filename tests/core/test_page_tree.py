@@ -99,6 +99,7 @@ def _page(page_id: str) -> st.SearchStrategy[Page]:
         hidden=st.booleans(),
         condition=st.none() | st.just("no"),
         title=st.sampled_from(["x", "y"]),
+        computed=st.none() | st.just({"type": "openapi"}),
     )
 
 
@@ -138,6 +139,7 @@ def agree(found: PageTree, model: Model) -> None:
     listed = [page.id for page, _, hidden in model.order if page.kind == "document" and not hidden]
     documents = [page for page, _, _ in model.order if page.kind == "document"]
     assert [*found.documents()] == documents and found.home == (documents[0] if documents else None)
+    assert [*found.computed()] == [page for page, _, _ in model.order if page.computed]
     places = [page.id for page, _, _ in model.order]
     for page, path, hidden in model.order:
         assert (found.path(page), found.is_hidden(page)) == (path, hidden)

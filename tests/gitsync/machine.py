@@ -50,7 +50,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> Iterator[LfsServer]:
 
         def here(context: Any, space_id: str, branch: str, _: Any) -> LargeFiles:
             url, credential = f"{found.url}/acme/docs", Credential("token", "t")
-            connection = RemoteConnection(url, credential, allowed, local=False, host_key=None)
+            connection = RemoteConnection(url, lambda: credential, allowed, local=False, host_key=None)
             return LargeFiles(context, space_id, branch, connection)
 
         monkeypatch.setattr("octavo.interchange.gitsync.syncing.LargeFiles", here)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import json
 import os
 import shutil
 import socket
@@ -12,7 +13,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import paramiko
 import pytest
@@ -34,8 +35,29 @@ class Server:
         self.redirect: str | None = None
 
 
+class Provider(Protocol):
+    """API of a Git provider next to its repositories, and the credentials that it accepts for them."""
+
+    def respond(self, method: str, path: str, headers: dict[str, str], body: bytes) -> tuple[int, Any] | None:
+        """Return the status and the JSON of the API; None for a path of Git."""
+
+    def accepts(self, user: str, password: str, path: str) -> bool:
+        """Return whether a credential gives access to a repository."""
+
+
 @contextlib.contextmanager
-def http_server(folder: Path, secret: str | None = SECRET) -> Iterator[Server]:
+def http_server(
+    folder: Path, secret: str | None = SECRET, provider: Provider | None = None
+) -> Iterator[Server]:
+    def is_welcome(authorization: str, path: str) -> bool:
+        kind, _, pair = authorization.partition(" ")
+        user, _, password = (
+            base64.b64decode(pair).decode().partition(":") if kind == "Basic" else ("", "", "")
+        )
+        if provider is not None:
+            return provider.accepts(user, password, path)
+        return secret is None or (user, password) == (USER, secret)
+
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -57,15 +79,23 @@ def http_server(folder: Path, secret: str | None = SECRET) -> Iterator[Server]:
                 self.send_header("content-length", "0")
                 self.end_headers()
                 return
-            wanted = "Basic " + base64.b64encode(f"{USER}:{secret}".encode()).decode()
-            if secret is not None and self.headers.get("authorization") != wanted:
+            path, _, query = self.path.partition("?")
+            body = self.body()
+            sent = {name.lower(): value for name, value in self.headers.items()}
+            found = provider.respond(self.command, self.path, sent, body) if provider else None
+            if found is not None:
+                data = json.dumps(found[1]).encode()
+                self.send_response(found[0])
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+                return
+            if not is_welcome(sent.get("authorization", ""), path):
                 self.send_response(401)
                 self.send_header("www-authenticate", 'Basic realm="git"')
                 self.send_header("content-length", "0")
                 self.end_headers()
                 return
-            path, _, query = self.path.partition("?")
-            body = self.body()
             environ = {
                 **os.environ,
                 "GIT_PROJECT_ROOT": str(folder),

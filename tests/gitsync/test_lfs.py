@@ -33,7 +33,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LfsServer]:
 
         def here(context: Any, space_id: str, branch: str, _: Any) -> LargeFiles:
             url, credential = f"{found.url}/acme/docs", Credential("token", SECRET)
-            connection = RemoteConnection(url, credential, allowed, local=False, host_key=None)
+            connection = RemoteConnection(url, lambda: credential, allowed, local=False, host_key=None)
             return LargeFiles(context, space_id, branch, connection)
 
         monkeypatch.setattr("octavo.interchange.gitsync.syncing.LargeFiles", here)
@@ -149,7 +149,9 @@ def test_the_credential_is_only_sent_to_the_repository(sqlite_world: World, serv
     other = server.url.replace("127.0.0.1", "localhost")
     allowed = Fetcher(f"{server.url.removeprefix('http://')},{other.removeprefix('http://')}")
     url = f"{server.url}/docs.git"
-    connection = RemoteConnection(url, Credential("token", SECRET), allowed, local=False, host_key=None)
+    connection = RemoteConnection(
+        url, lambda: Credential("token", SECRET), allowed, local=False, host_key=None
+    )
     large = LargeFiles(sqlite_world.context, space, "main", connection)
     found = read_pointer(server.add(PICTURE))
     assert found is not None
@@ -159,7 +161,7 @@ def test_the_credential_is_only_sent_to_the_repository(sqlite_world: World, serv
     assert ["authorization" in headers for _, _, headers in server.asked] == [True, False]
     # A pointer gives no right to bytes that another space has.
     server.objects.clear()
-    stranger = RemoteConnection(url, None, allowed, local=False, host_key=None)
+    stranger = RemoteConnection(url, lambda: None, allowed, local=False, host_key=None)
     elsewhere = LargeFiles(sqlite_world.context, "other", "main", stranger)
     elsewhere.download([found])
     assert not elsewhere.has(found) and "no such object" in elsewhere.explain_missing(found)

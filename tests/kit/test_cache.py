@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from random import Random
 
 import pytest
@@ -45,6 +46,26 @@ def test_cache_space_unused_by_one_is_available_to_others():
     assert 900 <= small.size <= 1000  # an application that ended leaves its memory
 
 
+def test_values_that_were_not_read_for_a_minute_are_dropped(monkeypatch: pytest.MonkeyPatch):
+    clock = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    memory = Memory(1000)
+    caches: list[ByteCache[str]] = [ByteCache(Share(name, 1), memory) for name in ("one", "two")]
+    for cache in caches:
+        cache.put("idle", "I", 100)
+        cache.put("read", "R", 100)
+    clock[0] += 40
+    assert [cache.get("read") for cache in caches] == ["R", "R"]
+    memory.drop_unread()
+    assert [len(cache) for cache in caches] == [2, 2]
+    clock[0] += 40
+    memory.drop_unread()
+    assert [(cache.get("idle"), cache.get("read"), cache.size) for cache in caches] == [(None, "R", 100)] * 2
+    caches[0].put("large", "L", 500)
+    caches[0].put("larger", "X", 300)  # The dropped values no longer count.
+    assert len(caches[0]) == 3
+
+
 def test_memory_is_limited_across_threads():
     memory = Memory(10_000)
     caches = [ByteCache(Share(str(n), n + 1), memory) for n in range(4)]
@@ -63,7 +84,7 @@ def test_memory_is_limited_across_threads():
         thread.join()
     assert sum(cache.size for cache in caches) <= 10_000
     for cache in caches:
-        assert cache.size == sum(size for _, size in cache._entries.values())
+        assert cache.size == sum(size for _, size, _ in cache._entries.values())
 
 
 def test_two_caches_need_different_names():

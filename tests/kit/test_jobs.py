@@ -24,6 +24,7 @@ from settled import PATIENCE, until
 def registry(monkeypatch):
     """Let each test register its own kinds."""
     monkeypatch.setattr(jobs, "kinds", {})
+    monkeypatch.setattr(jobs, "former_kinds", {})
     monkeypatch.setattr(jobs, "schedules", {})
     monkeypatch.setattr(jobs, "feeders", [])
 
@@ -648,3 +649,40 @@ def test_work_outside_a_job_has_no_parts(database):
     jobs.renew()
     with deadlines.limited(0), pytest.raises(deadlines.DeadlineExceeded):
         jobs.renew()
+
+
+def test_jobs_of_former_and_unknown_kinds_are_not_lost(database, clock):
+    """During an upgrade, processes of two versions share the queue."""
+    seen = []
+
+    @jobs.job("analyze", bound="a test", formerly="analyse")
+    def analyze(context, id):
+        seen.append(id)
+
+    _add(database, "analyse", id=1, key="analyse:1")
+    _add(database, "analyze", id=2, key="analyze:2")
+    _add(database, "analyse", id=3, run_at=now() + 1000)
+    _add(database, "ofANewerVersion", id=4)
+    worker = Worker(database, None)
+    assert worker.run_pending() == 2
+    clock.advance(1000)
+    assert worker.run_pending() == 1
+    assert sorted(seen) == [1, 2, 3]
+    assert _rows(database, "kind, state") == [("ofANewerVersion", "ready")]
+
+    # The process of the newer version starts before the job is given up.
+    clock.advance(86_400_000)
+    jobs.schedule("anything", 60, "analyze")
+    jobs.kinds["ofANewerVersion"] = jobs.kinds["analyze"]
+    worker.run_pending()
+    assert 4 in seen
+    del jobs.kinds["ofANewerVersion"], jobs.schedules["anything"]
+
+    _add(database, "ofARemovedVersion", id=5)
+    clock.advance(3 * 86_400_000)
+    jobs.schedule("another", 60, "analyze")
+    Worker(database, None)._feed()
+    ((state, error),) = [
+        row[1:] for row in _rows(database, "kind, state, error") if row[0] == "ofARemovedVersion"
+    ]
+    assert (state, "ofARemovedVersion" in error) == ("parked", True)

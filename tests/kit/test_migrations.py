@@ -20,6 +20,7 @@ from octavo.kit.db.databases import open_database
 from octavo.kit.db.migrations import Migration, RefusedDatabase, Upgrade, for_engine, load_migrations, migrate
 from octavo.kit.db.rows import Schema, read_schema
 from octavo.kit.db.tables import TABLES
+from octavo.kit.work import jobs
 from octavo.operations.installation import load_packages
 
 LANDED = (1, 10, 11, 20, 30, 35, 36, 40, 50, 52, 60, 62)
@@ -318,3 +319,12 @@ def test_migrations_are_named_by_time(tmp_path, monkeypatch) -> None:
     with pytest.raises(ValueError, match="must be YYYYMMDDHHMM_name"):
         load_migrations("some_migrations")
     sys.modules.pop("some_migrations")
+
+
+def test_jobs_that_older_versions_added_are_still_known() -> None:
+    """During an upgrade, processes of the previous version add jobs. A renamed kind names its former name."""
+    load_packages()
+    known = {*jobs.kinds, *jobs.former_kinds}
+    recorded = (Path(__file__).parent / "job_kinds.txt").read_text().split()
+    assert set(recorded) <= known, "declare the former name: @job(..., formerly=...)"
+    assert set(jobs.kinds) <= set(recorded), "add new kinds to job_kinds.txt"

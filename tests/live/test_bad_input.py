@@ -9,6 +9,7 @@ import time
 import msgspec
 import pytest
 
+from octavo.content.live import accepting as accepting_module
 from octavo.content.live import adding, documents, saving
 from octavo.content.live.accepting import accepting
 from octavo.content.live.commands import StepsInput
@@ -151,6 +152,32 @@ def test_idle_tabs_do_not_prevent_others_from_writing(live):
     for _ in range(45):
         live.open("admin")
     assert live.open().type("x", 1)["version"] == 1
+
+
+def test_tabs_of_one_person_leave_room_for_others(live):
+    tabs = []
+    for number in range(accepting_module.MOST_CLIENTS):
+        tabs.append(live.open("admin"))
+        tabs[-1].type(f"{number} ", 1)
+    more = live.open("admin")
+    refused = more.post(more.body(insert("more ", 1)))
+    assert refused.status_code == 429 and refused.headers["retry-after"] == "60"
+    assert live.open("editor").type("x ", 1)["version"] == accepting_module.MOST_CLIENTS + 1
+    # Tabs that are already writing continue.
+    tabs[0].load()
+    tabs[0].type("y ", 1)
+
+
+def test_a_limited_number_of_people_edits_a_page(live, monkeypatch):
+    monkeypatch.setattr(accepting_module, "MOST_WRITERS", 1)
+    first, second = live.open("admin"), live.open("editor")
+    first.type("x ", 1)
+    assert second.post(second.body(insert("y ", 1))).status_code == 429
+    live.open("admin").type("z ", 1)
+    # The place is free again a minute later.
+    monkeypatch.setattr(accepting_module, "_PRESENT", -1)
+    second.load()
+    assert second.type("y ", 1)["version"] == 3
 
 
 def test_unused_pages_are_removed_from_memory(live, monkeypatch):

@@ -237,20 +237,6 @@ def test_a_person_who_sends_too_much_must_wait(live, monkeypatch, clock):
     live.open("admin").type("d", 1)
 
 
-def test_the_number_of_clients_of_a_page_is_limited(live, monkeypatch):
-    first = live.open()
-    first.type("0", 1)
-    for _ in range(39):
-        live.open("admin").type("x", 1)
-    late = live.open()
-    answer = late.post(late.body(insert("y", 1)))
-    assert answer.status_code == 429, answer.text
-    assert "40" in answer.json()["error"]["message"] and int(answer.headers["retry-after"]) >= 1
-    # Clients that are already writing continue.
-    first.version = late.version
-    first.type("z", 1)
-
-
 def discussion(live) -> Talk:
     path = f"{live.space.path}/change-requests/{live.change}"
     return Talk(live.space, path, live.change)

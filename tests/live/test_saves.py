@@ -402,3 +402,16 @@ def test_steps_of_a_deleted_page_are_refused(live):
         assert client.post(client.body(insert("x", 1))).status_code == 404
         save_page(live.world.context, live.key)
     assert live.space.change(live.change)["status"] == "draft"
+
+
+def test_an_archived_change_request_contains_unsaved_text(live):
+    client = live.open()
+    client.type("Typed. ", 1)
+    path = f"{live.space.path}/change-requests/{live.change}"
+    assert live.world.call("admin", "PATCH", path, json={"status": "archived"}).is_success
+    assert "Typed. First" in live.markdown()
+    assert client.post(client.body(insert("x", 1))).status_code == 409
+    assert live.world.call("admin", "PATCH", path, json={"status": "draft"}).is_success
+    client.type("More. ", 8)
+    live.save()
+    assert "Typed. More. First" in live.markdown()

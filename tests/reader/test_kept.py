@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.delivery.reader import answering, app, pages
 from octavo.delivery.reader.table import View
@@ -428,7 +429,10 @@ def nothing_in_threads() -> Iterator[None]:
         app.in_turn = original
 
 
-def test_a_text_is_rendered_again_only_if_its_content_changed(world: World) -> None:
+def test_a_text_is_rendered_again_only_if_its_content_changed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The view of another page doesn't visit all pages of the space either."""
     manuals = Manuals(world)
     space, (_, _, base) = manuals.spaces[0], manuals.sites[0]
     manuals.write(
@@ -461,8 +465,20 @@ def test_a_text_is_rendered_again_only_if_its_content_changed(world: World) -> N
         page = next(one["id"] for one in manuals.pages(space) if one["slug"] == "y")
         update = {"operation": "update_page", "page": page}
         manuals.write(space, [{**update, "document": {"markdown": "# Y\n\nAnother text.\n"}}])
-        assert manuals.visitor.get(f"{base}x").text == before
+        walked: list[str] = []
+        walk = PageTree.__iter__
+
+        def walk_counted(tree: PageTree) -> Iterator[Page]:
+            for each in walk(tree):
+                walked.append(each.slug)
+                yield each
+
+        with monkeypatch.context() as counting:
+            counting.setattr(PageTree, "__iter__", walk_counted)
+            assert manuals.visitor.get(f"{base}x").text == before
         assert drawn == ["x"]
+        # Only the home page is looked for.
+        assert len(walked) <= 1, walked
         manuals.write(space, [{**update, "slug": "z"}])
         assert f'href="{base}z"' in manuals.visitor.get(f"{base}x").text
         assert drawn == ["x", "x"]

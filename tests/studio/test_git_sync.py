@@ -1,14 +1,51 @@
 """Git sync of a space in a browser, operated by role and name.
 
-The repository is a folder that isn't allowed here: the error of the server is shown at its field.
+The repository is a folder that isn't allowed here: the error of the server is shown at its field. The server has an app
+at a local GitHub.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
+
+from gitsync.app_server import APP_ID, CLIENT_SECRET, KEY, AppServer
+from gitsync.developers import Developer
+from gitsync.servers import http_server
+from studio.conftest import App, opened
+
+
+@pytest.fixture(scope="module")
+def github(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    folder = tmp_path_factory.mktemp("github")
+    (folder / "acme").mkdir()
+    Developer(folder / "acme" / "docs.git").commit({"README.md": "# Home\n"})
+    provider = AppServer()
+    with http_server(folder, None, provider) as server:
+        provider.url = server.url
+        yield provider
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory, browser: Any, github: AppServer) -> Iterator[App]:
+    folder = tmp_path_factory.mktemp("studio")
+    key = folder / "app.pem"
+    key.write_bytes(KEY.as_pem(private=True))
+    with opened(
+        folder / "data",
+        browser,
+        OCTAVO_GITHUB_URL=github.url,
+        OCTAVO_GITHUB_APP_ID=APP_ID,
+        OCTAVO_GITHUB_APP_KEY_FILE=str(key),
+        OCTAVO_GITHUB_APP_CLIENT_SECRET=CLIENT_SECRET,
+        OCTAVO_ALLOW_PRIVATE_FETCH=github.url.removeprefix("http://"),
+    ) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -96,4 +133,30 @@ def test_a_space_can_be_created_from_a_repository(app):
     page.get_by_role("button", name="Preview changes").wait_for()
     expect(page.get_by_role("textbox", name="Repository")).to_have_value(repository)
     assert "tides" in [one["title"] for one in app.call("GET", f"/orgs/{made}/spaces")["items"]]
+    page.context.close()
+
+
+def test_a_repository_is_chosen_after_a_sign_in_at_github(app: App, github: AppServer) -> None:
+    space = app.fill_space("From GitHub", [])
+    page = app.open(f"/s/{space}/~/settings/git")
+
+    def sign_in(route: Any) -> None:
+        parameters = github.sign_in(route.request.url, "alice")
+        back = f"{app.url}/~/git/authorized?{urlencode(parameters)}"
+        route.fulfill(content_type="text/html", body=f'<script>location.replace("{back}")</script>')
+
+    page.route(f"{github.url}/login/oauth/authorize*", sign_in)
+    page.get_by_role("button", name="Sign in at GitHub").click()
+    expect(page.get_by_text("You are signed in at GitHub.")).to_have_count(1)
+    expect(page.get_by_label("Access token")).to_have_count(0)
+    page.get_by_role("combobox", name="Repository").select_option("acme/docs")
+    expect(page.get_by_role("combobox", name="Branch")).to_have_value("main")
+    page.get_by_role("button", name="Preview changes").click()
+    page.get_by_role("button", name="Connect", exact=True).click()
+    expect(page.get_by_text("Connected through the app at GitHub")).to_have_count(1)
+    expect(page.get_by_text("In sync", exact=True).first).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("heading", name="Webhook")).to_have_count(0)
+    # A second return with the same parameters is refused, and the screen says so.
+    page.goto(f"{app.url}/~/git/authorized?state=used&code=used")
+    expect(page.get_by_role("alert")).to_contain_text("Start over")
     page.context.close()

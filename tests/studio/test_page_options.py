@@ -41,7 +41,7 @@ def test_every_editable_field_has_a_control(app, space):
     for name, field in PAGE_FIELDS.items():
         if name in SHOWN:
             expect(dialog.get_by_role("switch", name=SHOWN[name])).to_be_visible()
-        elif field.edited and field.shown != "nobody":
+        elif field.edited and field.shown != "nobody" and field.type != "people":
             label = field.label
             control = dialog.get_by_label(label, exact=True).or_(dialog.get_by_text(label, exact=True))
             expect(control.first).to_be_visible()

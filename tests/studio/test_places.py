@@ -76,7 +76,9 @@ PROGRAMS = {
     "browsers on their way through an identity provider": (
         "(start|finish)(OpenId|Saml)SignIn|receiveSamlResponse|getSamlMetadata"
     ),
-    "hosters of repositories": "receive(Collection|Site)?GitHook|deleteLegacyGitInstallation|getSpaceGitInfo",
+    "Git providers": (
+        "receive(Collection|Site)?GitHook|receiveGitHubAppHook|deleteLegacyGitInstallation|getSpaceGitInfo"
+    ),
     "mail programs, and whoever follows a mail": "getUnsubscribePage|unsubscribe|declineInvitation",
     "renderers, and what visitors of sites do": (
         "getPublishedContent.*|resolvePublishedContentByUrl|getPublishedOpenAPISpec|"
@@ -110,8 +112,8 @@ PROGRAMS = {
         "|listPresenceInChangeRequest|get(Space|Page)Watch|exportToGitRepository|listSSOProviderLoginsInOrganization"
         "|streamAskInOrganization|streamRecommendedQuestionsInOrganization"
         # Links are listed of a space and of what a change request breaks; a repository is connected.
-        "|listPageLinksIn(Space|ChangeRequest)|importGitRepository|(un)?install\\w*GitSync\\w+"
-        "|(get|update)GitSyncInstallationById|(list|get)\\w+ForGitSyncInstallation|listSiteGitSyncInstallations"
+        "|listPageLinksIn(Space|ChangeRequest)|importGitRepository"
+        "|updateGitSyncInstallationById|get\\w+ForGitSyncInstallation|listSiteGitSyncInstallations"
         "|(update|delete)ChangeRequestConversation|listOrganizationAuditEventActions|applyTemplateToSite"
     ),
 }

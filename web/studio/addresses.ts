@@ -11,6 +11,7 @@ export type Place =
   | { screen: "account"; view: string }
   | { screen: "installation"; view: string }
   | { screen: "first" }
+  | { screen: "git-authorized" }
   | { screen: "organization"; organization: string; view: string; rest: string[] }
   | { screen: "collection"; collection: string; view: string }
   | { screen: "site"; organization: string; site: string; view: string }
@@ -23,7 +24,7 @@ const encodePath = (path: string) => path.split("/").map(encodeURIComponent).joi
 const below = (path: string) => path && `/${encodePath(path)}`;
 
 export const MAIN: Base = { kind: "main" };
-/** Main, while its pages are edited directly. */
+/** Main, in a space whose pages are edited directly. */
 export const EDITED_MAIN: Base = { kind: "main", edits: true };
 
 /** The sections of an organization's settings in order. Each has its own URL, and the API uses some of the names. */
@@ -92,7 +93,9 @@ export function readAddress(pathname: string): Place {
   if (kind === "~" && id === "account") return { screen: "account", view: rest[0] ?? "" };
   if (kind === "~" && id === "installation") return { screen: "installation", view: rest[0] ?? "" };
   if (kind === "~" && id === "first") return { screen: "first" };
-  // Within the organization: an integration can be installed in several.
+  // GitHub and GitLab redirect to it after a sign-in.
+  if (kind === "~" && id === "git" && rest[0] === "authorized") return { screen: "git-authorized" };
+  // The URL contains the organization, because an integration can be installed in several.
   if (kind === "~" && id === "integrations") {
     return { screen: "organization", organization: "", view: id, rest };
   }

@@ -52,6 +52,8 @@ export function otherScreenOf(place: Place): Load {
       return () => import("./screens/SiteScreen.svelte");
     case "first":
       return () => import("./screens/FirstSignIn.svelte");
+    case "git-authorized":
+      return () => import("./screens/git/Authorized.svelte");
     case "organization":
       return readSettings(place.view, place.rest) ? settings : ORGANIZATION[place.view] ?? nowhere;
     case "space":

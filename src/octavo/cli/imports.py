@@ -1,4 +1,4 @@
-"""The command that imports."""
+"""The ``import`` command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server that a command works on."""
+"""Open the server that a command works on."""
 
 from __future__ import annotations
 

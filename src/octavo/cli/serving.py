@@ -1,4 +1,4 @@
-"""Commands that serve."""
+"""Commands that run the server."""
 
 from __future__ import annotations
 

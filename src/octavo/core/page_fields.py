@@ -16,7 +16,18 @@ from octavo.core.json_types import JsonObject
 
 PageKind = Literal["document", "group", "link", "computed"]
 FieldType = Literal[
-    "text", "long text", "emoji", "icon", "flag", "condition", "mapping", "tags", "paths", "cover", "layout"
+    "text",
+    "long text",
+    "emoji",
+    "icon",
+    "flag",
+    "condition",
+    "mapping",
+    "tags",
+    "paths",
+    "people",
+    "cover",
+    "layout",
 ]
 """Type of a field, which determines how it is read from and written to front matter (`document/page.py`), and
 the control that a form shows."""
@@ -98,11 +109,16 @@ class Field(Struct, frozen=True, kw_only=True):
     @property
     def is_named_by_people(self) -> bool:
         """Return whether people choose the names of its elements."""
-        return self.type == "mapping" or self.is_list
+        return self.type == "mapping" or self.is_merged_by_element
 
     @property
     def is_list(self) -> bool:
-        """Return whether it is a list that is compared and merged by element."""
+        return self.type in ("tags", "paths", "people")
+
+    @property
+    def is_merged_by_element(self) -> bool:
+        """Return whether it is a list of which both sides can change different elements. Two changes of who can see a
+        page are a conflict instead: together they could show it to more people than either did."""
         return self.type in ("tags", "paths")
 
 
@@ -238,6 +254,17 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     verified_by: Annotated[
         str | None, Field(label="Verified by", keys=("verifiedBy",), max_length=200, edited=True)
     ] = None
+    visible_to: Annotated[
+        tuple[str, ...],
+        Field(
+            label="Who can see this page",
+            type="people",
+            kinds=("document", "group", "link", "computed"),
+            shown="members",
+            edited=True,
+            navigation=True,
+        ),
+    ] = ()
     meta_links: Annotated[
         dict[str, Any],
         Field(label="Related links", type="mapping", keys=("metaLinks",), shown="members"),

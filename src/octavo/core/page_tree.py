@@ -11,7 +11,7 @@ from .page_fields import NAVIGATION
 from .pages import Page
 
 _DEEPEST = 1000
-"""Upper limit for the number of levels of any tree; a longer walk up is going in a cycle."""
+"""Maximum number of levels of a tree. A longer path to the top must be a cycle."""
 _OF_SHAPE = ("parent", "rank", "slug", "kind", "title", "link_title", "target", "computed", *NAVIGATION)
 
 
@@ -35,6 +35,7 @@ class PageTree:
         """Pages that have a condition."""
         self.links = frozenset(page.id for page in by_id.values() if page.kind == "link")
         """Pages that are links in the table of contents, including withheld ones."""
+        self._computed = frozenset(page.id for page in by_id.values() if page.computed is not None)
         self.withheld: frozenset[str] = frozenset()
         self.shape = object()
         self._by_id = Layered(by_id)
@@ -43,7 +44,7 @@ class PageTree:
     def _copy(self) -> PageTree:
         copy = PageTree(())
         copy.children, copy._by_id, copy._slugs = self.children, self._by_id, self._slugs.copy()
-        copy.conditional, copy.links = self.conditional, self.links
+        copy.conditional, copy.links, copy._computed = self.conditional, self.links, self._computed
         copy.withheld, copy.shape = self.withheld, self.shape
         return copy
 
@@ -83,6 +84,8 @@ class PageTree:
         copy.conditional = (self.conditional - changes.keys()) | with_condition
         links = {id for id, page in changes.items() if page is not None and page.kind == "link"}
         copy.links = (self.links - changes.keys()) | links
+        computed = {id for id, page in changes.items() if page is not None and page.computed is not None}
+        copy._computed = (self._computed - changes.keys()) | computed
         return copy
 
     def without(self, withheld: frozenset[str]) -> PageTree:
@@ -91,7 +94,8 @@ class PageTree:
             return self
         copy = PageTree(())
         copy._by_id = self._by_id
-        copy.conditional, copy.links, copy.shape = self.conditional, self.links, self.shape
+        copy.conditional, copy.links, copy._computed = self.conditional, self.links, self._computed
+        copy.shape = self.shape
         copy.withheld = self.withheld | withheld
         below: dict[str | None, list[Page] | None] = dict.fromkeys(withheld)
         for parent in {self._by_id[id].parent for id in withheld} - withheld:
@@ -109,7 +113,7 @@ class PageTree:
             return self
         copy = PageTree(())
         copy._by_id, copy.children, copy.withheld = self._by_id, self.children, self.withheld
-        copy.conditional, copy.links = self.conditional, self.links
+        copy.conditional, copy.links, copy._computed = self.conditional, self.links, self._computed
         copy.home = home
         return copy
 
@@ -128,6 +132,10 @@ class PageTree:
     def documents(self) -> Iterator[Page]:
         """Yield the documents, in reading order."""
         return (page for page in self if page.kind == "document")
+
+    def computed(self) -> Iterator[Page]:
+        """Yield the computed pages, in reading order. Without any, this doesn't visit the pages of the tree."""
+        return (page for page in self if page.computed is not None) if self._computed else iter(())
 
     @cached_property
     def home(self) -> Page | None:

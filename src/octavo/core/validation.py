@@ -1,4 +1,4 @@
-"""Wording of validation problems: messages of msgspec reworded for API callers."""
+"""Reword the validation messages of msgspec for API callers."""
 
 from __future__ import annotations
 

@@ -120,6 +120,11 @@ TOLD_ELSEWHERE = {
             "notifications/test_notifications.py::test_notifications_can_be_marked_as_read_and_done",
         ),
     ),
+    "moveFavorite": Elsewhere(
+        404,
+        "is about a favorite that one person alone has",
+        "favorites/test_favorites.py::test_favorites_are_listed_in_the_order_that_their_person_chose",
+    ),
     **dict.fromkeys(
         ("listAgentActs", "undoAgentActs"),
         Elsewhere(
@@ -143,6 +148,16 @@ TOLD_ELSEWHERE = {
         401,
         "takes what an OpenID Connect provider and the same browser's cookie say",
         "identity/test_oidc.py::test_a_new_person_signs_in",
+    ),
+    "finishGitAuthorization": Elsewhere(
+        400,
+        "takes the state of a sign-in at a Git provider that the same person began",
+        "gitsync/test_apps.py::test_a_repository_is_connected_through_the_github_app",
+    ),
+    "receiveGitHubAppHook": Elsewhere(
+        400,
+        "takes a signed webhook",
+        "gitsync/test_apps.py::test_webhooks_of_the_app_start_the_syncs_of_their_repository",
     ),
     "receiveGitHook": Elsewhere(
         400,

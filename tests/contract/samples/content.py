@@ -24,6 +24,7 @@ SAMPLES = {
     "listWaysToPages": Sample(query=_pages),
     "listWaysToPagesInRevisionById": Sample(query=_pages),
     "getPageById": Sample(query={"format": "document"}),
+    "getPageAccess": Sample(),
     "getPageByPath": Sample(query={"format": "markdown"}),
     "listFiles": Sample(),
     "getFileById": Sample(),

@@ -120,6 +120,13 @@ def _at_github(world, place):
     place.ids |= {"accountName": "acme", "repositoryName": "docs"}
 
 
+def _with_app(world, place):
+    world.context.settings = replace(
+        world.context.settings, gitlab_app_id="an-application", gitlab_app_secret="a-secret"
+    )
+    _installed(world, place)
+
+
 _FILE = {"path": "docs/README.md", "ref": "refs/heads/main"}
 _AT = {"installationId": "spaceId"}
 _INSTALLATIONS = {
@@ -135,6 +142,10 @@ _INSTALLATIONS = {
         path=_AT, before=_installed, body={"commitMessageTemplate": "Update the documentation"}
     ),
     "uninstallGitSyncInstallation": Sample(path=_AT, before=_installed),
+    "listGitProviderApps": Sample(),
+    "beginGitAuthorization": Sample(path=_AT, before=_with_app, body={}),
+    "finishGitAuthorization": Sample(body={"state": "unknown"}),
+    "receiveGitHubAppHook": Sample(),
     "listSiteGitSyncInstallations": Sample(before=_installed),
     "listGitHubRepositoriesForGitSyncInstallation": Sample(path=_AT, before=_at_github),
     "listGitHubRepoBranchesForGitSyncInstallation": Sample(path=_AT, before=_at_github),

@@ -19,6 +19,7 @@ export const getPageInRevisionById = operation.GET("/spaces/{spaceId}/revisions/
 export const getPageInChangeRequestById = operation.GET(
   "/spaces/{spaceId}/change-requests/{changeRequestId}/content/page/{pageId}",
 );
+export const getPageAccess = operation.GET("/spaces/{spaceId}/content/page/{pageId}/access");
 export const getPageById = operation.GET("/spaces/{spaceId}/content/page/{pageId}");
 export const getPageInChangeRequestByPath = operation.GET(
   "/spaces/{spaceId}/change-requests/{changeRequestId}/content/path/{pagePath}",

@@ -18,6 +18,20 @@ export const rotateSiteGitSyncSecret = operation.POST(
   "/orgs/{organizationId}/sites/{siteId}/git/sync/hook-secret",
 );
 export const runSiteGitSync = operation.POST("/orgs/{organizationId}/sites/{siteId}/git/sync/run");
+export const finishGitAuthorization = operation.POST("/git/authorizations");
+export const createGitInstallation = operation.POST("/git/installations");
+export const deleteGitInstallation = operation.DELETE("/git/installations/{installationId}");
+export const getGitInstallation = operation.GET("/git/installations/{installationId}");
+export const beginGitAuthorization = operation.POST("/git/installations/{installationId}/authorization");
+export const listGitHubRepositories = operation.GET("/git/installations/{installationId}/github/repos");
+export const listGitHubBranches = operation.GET(
+  "/git/installations/{installationId}/github/repos/{accountName}/{repositoryName}/branches",
+);
+export const listGitLabProjects = operation.GET("/git/installations/{installationId}/gitlab/projects");
+export const listGitLabBranches = operation.GET(
+  "/git/installations/{installationId}/gitlab/projects/{projectId}/branches",
+);
+export const listGitProviderApps = operation.GET("/git/providers");
 export const pushChangeRequestToGit = operation.POST(
   "/spaces/{spaceId}/change-requests/{changeRequestId}/git/push",
 );

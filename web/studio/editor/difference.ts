@@ -10,7 +10,17 @@ import { textOf } from "./rescue.ts";
 
 /** Change the top level to these nodes. */
 export function replaceTop(transform: Transform, nodes: Node[]): void {
-  replaceChildren(transform, 0, childrenOf(transform.doc), nodes, becomeChecked);
+  replaceNodes(transform, 0, childrenOf(transform.doc), nodes);
+}
+
+/** Change adjacent nodes at a position into others. */
+export function replaceNodes(
+  transform: Transform,
+  at: number,
+  before: readonly Node[],
+  after: readonly Node[],
+): void {
+  replaceChildren(transform, at, [...before], [...after], becomeChecked);
 }
 
 /** Return the top level of the server's version. Blocks with the same content stay the same nodes. */
@@ -125,7 +135,7 @@ function become(transform: Transform, at: number, was: Node, now: Node): void {
   }
 }
 
-/** Do the same, but replace the whole node if the result differs from the target. */
+/** Change a node like `become`, but replace the whole node if the result differs from the target. */
 function becomeChecked(transform: Transform, at: number, was: Node, now: Node): void {
   const trial = new Transform(transform.doc);
   try {
@@ -135,7 +145,7 @@ function becomeChecked(transform: Transform, at: number, was: Node, now: Node): 
       return;
     }
   } catch {
-    // Its parts can't be changed one after the other.
+    // The parts of the node can't be changed one after the other.
   }
   transform.replaceWith(at, at + was.nodeSize, now);
 }
@@ -215,9 +225,8 @@ export function wordChanges(
   return found;
 }
 
-/**
- * Return the offset of a caret in another state of its block: behind the same word, whose place in the block can be a
- * different one; else at the same distance from what did not change.
+/** Return the offset of a caret in another state of its block: after the same word, which may have moved in
+ * the block, or otherwise at the same distance from the unchanged text.
  */
 function offsetIn(was: Node, now: Node, offset: number): number {
   const [before, after] = [textOf(was), textOf(now)];

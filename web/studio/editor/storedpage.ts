@@ -20,12 +20,17 @@ export interface KeptPage {
   aside: { nodes: BlockJson[]; why: Aside["why"] }[];
 }
 
-export function restore({ document, batches, own }: KeptPage, onrescue?: (rescue: Rescue) => void): Together {
+/** `tab`: the name of the tab that continues the changes. */
+export function restore(
+  { document, batches, own }: KeptPage,
+  onrescue?: (rescue: Rescue) => void,
+  tab?: string,
+): Together {
   let base = schema.nodeFromJSON(document);
   for (const { steps } of batches) {
     for (const each of steps) base = Step.fromJSON(schema, each).apply(base).doc!;
   }
-  return Together.restore(own, base, onrescue);
+  return Together.restore(own, base, onrescue, tab);
 }
 
 /** Return the blocks of a page as a tab had them. */

@@ -7,12 +7,13 @@
  * rescued, and no step deletes text that its author hasn't seen. The view then gets the difference as one transaction, so
  * undo, carets, and decorations only see what others wrote.
  */
-import { Fragment, type Node } from "prosemirror-model";
+import { Fragment, type Node, Slice } from "prosemirror-model";
 import { isHistoryTransaction } from "prosemirror-history";
 import type { EditorState, Transaction } from "prosemirror-state";
 import { AttrStep, Mapping, ReplaceAroundStep, ReplaceStep, Step, Transform } from "prosemirror-transform";
 import { childrenOf } from "../document/building.ts";
 import { followed, replaceTop } from "./difference.ts";
+import { findMoves, mapsOfMoved, takeMoved } from "./moves.ts";
 import {
   byKey,
   deletesBeside,
@@ -106,21 +107,33 @@ export class Together {
   #others = new Ranges();
   /** Blocks that were moved here, which aren't own text either. */
   #moved = new Ranges();
-  /** What undo just deleted of both, with its position. */
+  /** The parts of both that undo just deleted, with their positions. */
   #undone: { doc: Node; from: number; to: number; place: number; isMoved: boolean }[] = [];
 
+  #tab: string;
+
   constructor(
-    readonly client: string,
+    public client: string,
     public version: number,
     public base: Node,
     private onrescue: (rescue: Rescue) => void = () => {},
-  ) {}
+  ) {
+    this.#tab = client;
+  }
 
-  /** Continue with the state that a tab stored; `base` is the document at its version. */
-  static restore(kept: Kept, base: Node, onrescue?: (rescue: Rescue) => void): Together {
+  /**
+   * Continue with the state that a tab stored; `base` is the document at its version. The batch that it sent keeps its client
+   * and its number, so it is taken once. The next one is from `tab`: if the other tab still runs, each has its own numbers.
+   */
+  static restore(
+    kept: Kept,
+    base: Node,
+    onrescue?: (rescue: Rescue) => void,
+    tab: string = kept.client,
+  ): Together {
     const { client, version, sent, batch, attempt, steps, sentAs } = kept;
-    const found = new Together(client, version, base, onrescue);
-    Object.assign(found, { sent, batch, attempt });
+    const found = new Together(tab, version, base, onrescue);
+    Object.assign(found, { client, sent, batch, attempt });
     found.#same = attempt;
     let doc = base;
     steps.forEach((json, at) => {
@@ -165,9 +178,8 @@ export class Together {
     });
   }
 
-  /**
-   * Return the batch to send. Its number stands for the same text until it is confirmed, however it is rebased in the
-   * meantime, so it can be sent repeatedly and arrive late or twice.
+  /** Return the batch to send. Until it is confirmed, its number identifies the same text, however it is
+   * rebased in the meantime, so it can be sent repeatedly and arrive late or twice.
    */
   next(): Sending | undefined {
     if (!this.pending.length) return undefined;
@@ -175,6 +187,8 @@ export class Together {
     const again = this.pending.slice(0, this.sent);
     if (!again.length || again.some(({ sentAs }, at) => sentAs !== at)) this.#same = this.attempt;
     if (!this.sent) {
+      if (this.client !== this.#tab) this.batch = 0;
+      this.client = this.#tab;
       this.batch++;
       let letters = 0;
       for (const { step } of this.pending.slice(0, MOST_STEPS)) {
@@ -222,14 +236,14 @@ export class Together {
     return this.#rebase(state, ordered, news.some(isOwn) ? this.sent : 0);
   }
 
-  /** The server has the first pending steps unchanged. */
+  /** Record that the server has the first `count` pending steps unchanged. */
   confirm(count: number): void {
     this.base = this.pending[count]?.before ?? this.doc;
     this.pending.splice(0, count);
     this.sent = 0;
   }
 
-  /** The server refuses the batch as too large: send half of it; leave out a single step. */
+  /** Handle a batch that the server refused as too large: send half of it, or leave out a single step. */
   tooLarge(state: EditorState): Transaction | undefined {
     if (this.sent === 1) return this.#leaveOut(state, 0);
     this.sent = Math.ceil(this.sent / 2);
@@ -245,21 +259,21 @@ export class Together {
 
   #leaveOut(state: EditorState, at: number): Transaction {
     const [{ step }] = this.pending.slice(at) as [Pending];
-    const content = step instanceof ReplaceStep || step instanceof ReplaceAroundStep
-      ? step.slice.content
-      : Fragment.empty;
+    const content = contentOf(step);
     if (hasWords(content)) {
       this.onrescue({ kind: "aside", nodes: content.content, why: "step-refused" });
     }
     return this.#rebase(state, [], 0, at);
   }
 
-  /** Continue from another document of the server, whose steps since `version` are unknown: use their difference. */
+  /** Continue from another document of the server. Its steps since `version` are unknown, so their difference
+   * is used. */
   moved(state: EditorState, version: number, doc: Node): Transaction {
     const made = new Transform(this.base);
     replaceTop(made, childrenOf(doc));
     this.version = version;
-    // It is unknown whether sent text is in it; its number belongs to another order.
+    // It is unknown whether the document contains sent text, and the number of that text belongs to another
+    // order.
     this.sent = 0;
     return this.#rebase(state, made.steps.map((step) => ({ step, user: null })), 0);
   }
@@ -276,22 +290,27 @@ export class Together {
     }
     this.base = made.doc;
     const found: Pending[] = [];
+    const moves = findMoves(this.pending, this.sent);
+    /** The current content of moved blocks, by the index of their insertion. */
+    const changed = new Map<number, Fragment>();
     let sent = 0;
     for (let at = confirmed; at < count; at++) {
-      if (at === out) continue;
-      const was = this.pending[at]!;
+      if (at === out || moves.get(at) === out) continue;
+      const was = withContent(this.pending[at]!, changed.get(at));
       const way = mapping.slice(count - at);
       const done = made.steps.length;
       const mapped = continuing(was, way) ?? was.step.map(way);
+      const moved = moves.has(at) ? takeMoved(made, was, mapped) : undefined;
       const left = leftToDelete(was.step, mapping, count - at);
-      const isBlind = mapped !== null && deletesBeside(mapped, left, made.doc);
-      const kept = mapped !== null && !isBlind && fits(made, mapped);
+      const isBlind = !moved && mapped !== null && deletesBeside(mapped, left, made.doc);
+      const kept = moved !== undefined || mapped !== null && !isBlind && fits(made, mapped);
+      if (moved) changed.set(moves.get(at)!, moved);
       if (!kept) {
         if (isBlind && was.step instanceof ReplaceStep) deleteWithin(made, left);
         const [first, place] = [count - at, made.mapping.slice(done).map(way.map(placeOf(was.step), -1), -1)];
         const remover = (): string | undefined => removerOf(mapping, first, count, was.step, ordered);
         let { step } = was;
-        // Text typed in a row stays together.
+        // Text typed in one go stays together.
         for (let next = at + 1; next < count && next !== out && next !== this.sent; at = next++) {
           const more = withInsertion(step, this.pending[next]!.step);
           if (!more) break;
@@ -299,9 +318,15 @@ export class Together {
         }
         this.#rescue(made, { ...was, step }, place, remover);
       }
+      const maps = kept && changed.has(at)
+        ? mapsOfMoved(made.docs[done]!, placeOf(mapped!), contentOf(this.pending[at]!.step), changed.get(at)!)
+        : made.mapping.maps.slice(done);
+      maps.forEach((map, number) => {
+        mapping.appendMap(map, kept && !number ? count - 1 - at : undefined);
+      });
       made.steps.slice(done).forEach((step, number) => {
-        mapping.appendMap(step.getMap(), kept ? count - 1 - at : undefined);
-        found.push({ step, before: made.docs[done + number]!, sentAs: kept ? was.sentAs : -1 });
+        const sentAs = kept && !moved && !changed.has(at) ? was.sentAs : -1;
+        found.push({ step, before: made.docs[done + number]!, sentAs });
       });
       if (at < this.sent) sent = found.length;
     }
@@ -379,7 +404,7 @@ export class Together {
   }
 }
 
-/** Return whether a step inserts blocks that existed before: it moves them. */
+/** Return whether a step inserts blocks that existed before, which means that it moves them. */
 function bringsKnown(step: Step, before: Node): boolean {
   return step instanceof ReplaceStep && !step.slice.openStart &&
     step.slice.content.content.some((node) => byKey(before, node.attrs.key));
@@ -436,7 +461,20 @@ function placeOf(step: Step): number {
   return step instanceof ReplaceStep || step instanceof ReplaceAroundStep ? step.from : 0;
 }
 
-/** Return the person who removed the place of a step. */
+function contentOf(step: Step): Fragment {
+  return step instanceof ReplaceStep || step instanceof ReplaceAroundStep
+    ? step.slice.content
+    : Fragment.empty;
+}
+
+/** Return the insertion of moved blocks with their current content, if that has changed. */
+function withContent(pending: Pending, content: Fragment | undefined): Pending {
+  if (!content) return pending;
+  const at = placeOf(pending.step);
+  return { ...pending, step: new ReplaceStep(at, at, new Slice(content, 0, 0)) };
+}
+
+/** Return the id of the person who removed the place of a step. */
 function removerOf(
   mapping: Mapping,
   from: number,

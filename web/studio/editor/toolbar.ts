@@ -182,8 +182,7 @@ class Toolbar {
     this.view.focus();
   }
 
-  update(): void {
-    clearTimeout(this.#timer);
+  update(_view?: EditorView, before?: EditorState): void {
     if (
       this.#down || !this.view.editable || !chosenWords(this.view.state) ||
       !this.view.hasFocus() && !this.#dom.contains(document.activeElement)
@@ -191,16 +190,25 @@ class Toolbar {
       this.#hide();
       return;
     }
-    if (!this.#dom.hidden) this.#show();
-    else this.#timer = setTimeout(() => this.#show(), DELAY);
+    if (!this.#dom.hidden) return this.#show();
+    // Text that others type doesn't delay it.
+    if (this.#timer !== undefined && before && this.view.state.doc !== before.doc) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#show(), DELAY);
   }
 
   #hide(): void {
-    clearTimeout(this.#timer);
+    this.#forget();
     this.#dom.hidden = true;
   }
 
+  #forget(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
   #show(): void {
+    this.#forget();
     const { state } = this.view;
     if (!chosenWords(state)) return this.#hide();
     this.#turn.replaceChildren(
@@ -292,7 +300,7 @@ class Toolbar {
 
   destroy(): void {
     this.#stop.abort();
-    clearTimeout(this.#timer);
+    this.#forget();
     this.#dom.remove();
   }
 }

@@ -3,6 +3,7 @@ import { copyText } from "./copying.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import type { Base } from "../editor/base.ts";
+import { favoriteEntry } from "../state/favorites.ts";
 import { frame } from "../state/frame.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { pageById } from "../state/page.svelte.ts";
@@ -12,11 +13,20 @@ import { watchEntries } from "../state/watching.ts";
 import type { MenuEntry } from "./Menu.svelte";
 import { verify } from "./verifying.ts";
 
+async function openAccess(editor: TreeEditor, { id }: TreePage, organization: string): Promise<void> {
+  await notices.attempt(async () => {
+    const page = await pageById(editor.space, editor.base, id).refresh({ force: true });
+    frame.open(() => import("./PageAccessDialog.svelte"), { editor, page, organization });
+  });
+}
+
 interface About {
   page: TreePage;
   editor: TreeEditor;
   editable: boolean;
   base: Base;
+  /** The organization, if the person can change who sees pages. */
+  restricts?: string | undefined;
   rename?: () => unknown;
   add?: () => unknown;
 }
@@ -46,7 +56,7 @@ async function openSettings(editor: TreeEditor, { id }: TreePage): Promise<void>
   });
 }
 
-export function pageMenu({ page, editor, editable, base, rename, add }: About): MenuEntry[] {
+export function pageMenu({ page, editor, editable, base, restricts, rename, add }: About): MenuEntry[] {
   const { space } = editor;
   const isDocument = page.type === "document";
   const href = address.page(space, page.path ?? "", base);
@@ -83,6 +93,13 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
     if (page.type !== "computed") {
       entries.push({ text: t("pageOptions"), icon: "gear", run: () => openSettings(editor, page) });
     }
+    if (restricts) {
+      entries.push({
+        text: t("whoCanSeeThisEllipsis"),
+        icon: "lock",
+        run: () => openAccess(editor, page, restricts),
+      });
+    }
     entries.push("line");
     const { into, at } = editor.find(page.id)?.spot ?? { into: null, at: 0 };
     if (at > 0) {
@@ -110,6 +127,7 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
       }
       entries.push(
         { text: t("pageHistory"), icon: "history", href: address.pageHistory(space, page.id) },
+        favoriteEntry({ space, page: page.id }),
         ...watchEntries(space, page.id),
         "line",
       );

@@ -1,3 +1,3 @@
-"""Answers to questions, based on what the asker can see, with their sources."""
+"""Answer questions from the content that the asker can see, and cite the sources."""
 
 from . import tables as tables

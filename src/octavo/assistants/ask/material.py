@@ -1,4 +1,4 @@
-"""Content for answers: pages as stored for members, and as the site shows them for visitors."""
+"""Content that answers are based on: stored pages for members, and pages as a site shows them for visitors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from octavo.content.references.mentions import documents_for
 from octavo.content.references.viewing import visitor_of_token
 from octavo.content.revisions.bodies import read_source
 from octavo.content.revisions.page_versions import find_page, list_ancestors, list_children
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import HiddenPages
 from octavo.content.search.drafts import SearchedDraft
 from octavo.content.search.store import OrganizationScope, SectionMatch
 from octavo.core.app_urls import AppAddresses
@@ -37,14 +37,14 @@ class QuotedPage(Struct, frozen=True):
 
 
 class AnswerMaterial(Protocol):
-    """Spaces whose content the asker can get answers from."""
+    """Content that answers are based on: the spaces that the asker can see."""
 
     @property
     def spaces(self) -> Sequence[str] | OrganizationScope: ...
 
     @property
     def draft(self) -> SearchedDraft | None:
-        """Return the draft that one of the spaces shows in place of main."""
+        """Return the draft whose pages replace those of main in one of the spaces, if the asker sees one."""
         ...
 
     def sees(self, found: SectionMatch) -> bool: ...
@@ -52,7 +52,7 @@ class AnswerMaterial(Protocol):
     def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None: ...
 
     def list_top(self, tx: Transaction, space_id: str) -> list[Page]:
-        """Return the pages at the top level of a space, and those of its groups, that lists show."""
+        """Return the listed pages at the top level of a space, including those in its top-level groups."""
         ...
 
 
@@ -64,19 +64,23 @@ def _list_sections(page: Page, document: Document) -> list[Section]:
 
 
 class MemberMaterial:
-    """Spaces that a member can see. The caller must have checked that."""
+    """Spaces that a member can see. The caller must have checked that. ``hidden``: the restricted pages that they
+    can't see."""
 
     draft: SearchedDraft | None = None
 
-    def __init__(self, context: Context, spaces: Sequence[str] | OrganizationScope) -> None:
+    def __init__(
+        self, context: Context, spaces: Sequence[str] | OrganizationScope, hidden: HiddenPages
+    ) -> None:
         self.spaces = spaces
         self._app = AppAddresses(context.settings.url)
+        self._hidden = hidden
 
     def sees(self, found: SectionMatch) -> bool:
-        return True
+        return found.page_id not in self._hidden.of(found.space_id)
 
     def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None:
-        state = main_state(tx, space_id)
+        state = self._hidden.main(space_id)
         page = find_page(tx, state, page_id)
         if page is None:
             return None
@@ -90,7 +94,7 @@ class MemberMaterial:
         )
 
     def list_top(self, tx: Transaction, space_id: str) -> list[Page]:
-        state = main_state(tx, space_id)
+        state = self._hidden.main(space_id)
         top = [page for page in list_children(tx, state, [None]) if not page.hidden]
         groups = [page.id for page in top if page.kind == "group"]
         return [*top, *(page for page in list_children(tx, state, groups[:_GROUPS]) if not page.hidden)]

@@ -1,4 +1,4 @@
-"""Questions to an organization's documentation, and to a site."""
+"""Operations that answer questions about the content of an organization, or of a site."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from octavo.assistants.channels.store import count_answer, find_channel_of_installation
 from octavo.assistants.channels.wire import name_of_type
 from octavo.assistants.questions.types import Asked
+from octavo.content.revisions.restrictions import hidden_from
 from octavo.content.search.presenting import visible_spaces
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
@@ -42,7 +43,7 @@ _EVENTS: dict[str, Any] = {
     "media_type": "text/event-stream",
     "yields": ("content:read",),
 }
-"""Answer as server-sent events."""
+"""Options shared by the operations that return an answer as server-sent events."""
 _ASK = "/orgs/{organizationId}/ask"
 _SITE = "/orgs/{organizationId}/sites/{siteId}"
 
@@ -51,7 +52,7 @@ def _member_asker(call: Call, org: OrgAccess) -> asking.QuestionAsker:
     return asking.QuestionAsker(
         org.organization_id,
         org.user_id,
-        lambda tx: MemberMaterial(call.context, visible_spaces(tx, org)),
+        lambda tx: MemberMaterial(call.context, visible_spaces(tx, org), hidden_from(tx, org)),
     )
 
 
@@ -213,7 +214,7 @@ def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, respons
 def _read_scope(
     scope: wire.DefaultScope | wire.SpecificScope | wire.WholeScope,
 ) -> tuple[dict[str, str], SearchedSpaces]:
-    """Return the site spaces that a scope names, by field, and the site spaces to answer from."""
+    """Return the site spaces that a scope names, keyed by the field that names them, and the spaces to search."""
     match scope:
         case wire.SpecificScope(site_space_ids=ids):
             return {f"scope.siteSpaceIds[{at}]": id for at, id in enumerate(ids)}, SearchedSpaces("named")
@@ -234,16 +235,15 @@ def _site_asker(
     where: SearchedSpaces,
     space_id: str | None = None,
 ) -> asking.QuestionAsker:
-    """Return the asker for a site: a visitor, or a member with access to some of its spaces. ``named``: the site spaces
-    that the request names, by field. ``where``: the site spaces to answer from; of these, only those of ``space_id`` if
-    it is given. Raises NotFound for a site space or space that they can't see."""
-    visitor = site.visitor if isinstance(site, VisitedSite) else None
+    """Return the asker for a site: a visitor, or a member with access to some of its spaces. ``named``: the
+    site spaces that the request names, by field. ``where``: the site spaces to search. ``space_id``: a space
+    that limits the search to its site spaces. Raises NotFound for a site space or space that the caller can't
+    see."""
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)
         assistant = get_customization(tx, site.site_id).ai
         if isinstance(site, VisitedSite):
-            visitor = site.visitor
-            shown = {one.id: one.space_id for one in visitor_outline(tx, visitor).site_spaces()}
+            shown = {one.id: one.space_id for one in visitor_outline(tx, site.visitor).site_spaces()}
         else:
             linked = sorted({one.space_id for one in structure.site_spaces.values()})
             seen = frozenset(list_visible_space_ids(tx, site.organization, among=linked))
@@ -256,11 +256,12 @@ def _site_asker(
     only = None if where.spread == "all" and space_id is None else list(shown)
 
     def material(tx: Transaction) -> AnswerMaterial:
-        if visitor is not None:
-            return VisitorMaterial(call.context, tx, visitor, only)
+        if isinstance(site, VisitedSite):
+            return VisitorMaterial(call.context, tx, site.visitor, only)
         return MemberMaterial(
             call.context,
             list(dict.fromkeys(shown.values())),
+            hidden_from(tx, site.organization),
         )
 
     user_id = "" if isinstance(site, VisitedSite) else site.user_id
@@ -299,7 +300,8 @@ def _record_at_site(
 
 
 def _answer_counter(site: SiteAccess | VisitedSite) -> Callable[[Transaction], None] | None:
-    """Return the function that counts an answer for the site's channels, if an integration asks."""
+    """Return a function that counts an answer for the channels of the site; None if the caller isn't an
+    integration."""
     match site:
         case SiteAccess(actor=Script(installation_id=str() as installation_id)):
             return lambda tx: count_answer(tx, site.site_id, installation_id)

@@ -1,4 +1,4 @@
-"""Channels of sites: rows in, frozen records out.
+"""Read and write the channels of sites in the database.
 
 A channel defines where the assistant of a site answers. Questions from there arrive through an integration,
 which calls the API of the site like any other script.

@@ -1,12 +1,12 @@
-"""Pages that answer a cluster, as search finds them for the caller."""
+"""Find the pages that answer a cluster, by searching as the caller."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
 from octavo.content.revisions.page_versions import find_page, list_ancestors
-from octavo.content.revisions.states import main_state
-from octavo.content.search.presenting import visible_spaces
+from octavo.content.revisions.restrictions import hidden_from
+from octavo.content.search.presenting import sees_as, visible_spaces
 from octavo.content.search.querying import PageHit, search_pages, with_snippets
 from octavo.core.sentences import stems
 from octavo.kit.db.database import Transaction
@@ -20,8 +20,8 @@ _ENOUGH = 0.5
 
 
 class Answering(Struct, frozen=True):
-    """Page for a cluster. ``path``: the path in its space. ``covers``: the share of the query words that it
-    contains, 0 to 1."""
+    """Page that may answer a cluster. ``path``: the path in its space. ``covers``: the share of the query words
+    that it contains, 0 to 1."""
 
     space_id: str
     page_id: str
@@ -39,21 +39,22 @@ def find_answering(tx: Transaction, org: OrgAccess, cluster: ClusterRow) -> list
     asked = list(dict.fromkeys(stems(cluster.label)))[:_TERMS]
     if not asked:
         return []
-    hits = search_pages(tx, visible_spaces(tx, org), " ".join(asked) + " ", _PAGES, counts=False).hits
+    words, sees, hidden = " ".join(asked) + " ", sees_as(tx, org), hidden_from(tx, org)
+    hits = search_pages(tx, visible_spaces(tx, org), words, _PAGES, sees=sees, counts=False).hits
     found = []
     for hit in with_snippets(tx, hits[:_PAGES]):
-        page = find_page(tx, main_state(tx, hit.space_id), hit.page_id)
+        page = find_page(tx, hidden.main(hit.space_id), hit.page_id)
         if page is None:
             continue
-        slugs = [each.slug for each in [*list_ancestors(tx, main_state(tx, hit.space_id), page), page]]
+        slugs = [each.slug for each in [*list_ancestors(tx, hidden.main(hit.space_id), page), page]]
         covers = _coverage(asked, page.title, hit)
         found.append(Answering(hit.space_id, page.id, page.title, "/".join(slugs), covers))
     return found
 
 
 def _coverage(asked: list[str], title: str, hit: PageHit) -> float:
-    said = [title]
+    texts = [title]
     for section in hit.sections:
-        said += [section.heading, "".join(part.text for part in section.snippet)]
-    words = set(stems(" ".join(said)))
+        texts += [section.heading, "".join(part.text for part in section.snippet)]
+    words = set(stems(" ".join(texts)))
     return sum(word in words for word in asked) / len(asked)

@@ -106,8 +106,8 @@ def _moment(created_at: datetime) -> int:
 
 
 def _masked_url(hide: Callable[[str], str], url: str) -> str:
-    """Mask a URL so that it still points to the conversation: numbers stay; secrets and email addresses
-    don't."""
+    """Mask the secrets in a URL, including credentials, but keep its numbers, so that it still points to the
+    conversation."""
     if hide is _keep_unmasked:
         return url
     return mask_secrets(url).replace("[secret]@", "").replace("[secret]", "hidden")

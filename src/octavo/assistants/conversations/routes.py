@@ -1,4 +1,4 @@
-"""Conversations, their issues, and clusters."""
+"""Operations on conversations, their issues, and clusters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations, issues, clusters, and tasks: rows in, frozen records out."""
+"""Read and write conversations, issues, clusters, and tasks in the database."""
 
 from __future__ import annotations
 
@@ -541,16 +541,16 @@ def list_unnamed_clusters(tx: Transaction, organization_id: str, limit: int) -> 
     ]
 
 
-def name_cluster(tx: Transaction, cluster_id: str, issues: int, said: tuple[str, str] | None) -> None:
+def name_cluster(tx: Transaction, cluster_id: str, issues: int, named: tuple[str, str] | None) -> None:
     """Set the label and summary that a model returned for a cluster with this number of issues; None if it
     returned none."""
     tx.run("UPDATE issue_clusters SET named_issues = :issues WHERE id = :id", id=cluster_id, issues=issues)
-    if said is not None:
+    if named is not None:
         tx.run(
             "UPDATE issue_clusters SET label = :label, summary = :summary, by_model = 1 WHERE id = :id",
             id=cluster_id,
-            label=said[0],
-            summary=said[1],
+            label=named[0],
+            summary=named[1],
         )
 
 

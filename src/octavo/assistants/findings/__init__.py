@@ -1,4 +1,4 @@
-"""Findings: faults of the pages of a site, found by scans."""
+"""Findings: problems of the pages of a site that scans found."""
 
 from . import jobs as jobs
 from . import tables as tables

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from octavo.assistants.questions.topics import assign_topics
 from octavo.content.references.viewing import SpaceView, load_view, source_document
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import shown_state
 from octavo.core.checks.faults import CheckedPage
 from octavo.core.checks.pages import VERSION, check_page
 from octavo.errors import NotFound
@@ -36,9 +36,9 @@ from .types import Found
 from .unanswered import find_unanswered
 
 _PAGES = 50
-"""Pages that are checked between two writes."""
+"""Number of pages to check between two writes."""
 _FINDINGS = 200
-"""Findings that are written together."""
+"""Number of findings to write in one transaction."""
 JOB = "scanSite"
 
 
@@ -88,7 +88,7 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
             checked = check_space(context, space_id, rules)
             _store_links(context, space_id, checked)
             with context.db.read() as tx:
-                view = load_view(tx, main_state(tx, space_id))
+                view = load_view(tx, shown_state(tx, None, space_id))
                 pages += sum(1 for _ in view.every.documents())
                 for each in gather_findings(tx, organization_id, view, checked):
                     found.setdefault(each.key, each)
@@ -99,7 +99,7 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
     with context.db.read() as tx:
         for each in find_empty_searches(tx, site_id, spaces):
             found.setdefault(each.key, each)
-        for each in find_unanswered(context, tx, site_id, spaces):
+        for each in find_unanswered(context, tx, site_id, organization_id, spaces):
             found.setdefault(each.key, each)
     _write_findings(context, site_id, scan_id, found)
     with context.db.write() as tx:
@@ -127,8 +127,8 @@ def scan_now(context: Context, site_id: str) -> list[SiteFault]:
     found: list[SiteFault] = []
     with context.db.read() as tx:
         for row in store.list_open(tx, site_id):
-            said = row.evidence[0] if row.evidence else None
-            text = f"{row.title}: {said.quote} {said.message}".strip() if said is not None else row.title
+            first = row.evidence[0] if row.evidence else None
+            text = f"{row.title}: {first.quote} {first.message}".strip() if first is not None else row.title
             found.append(SiteFault(row.kind, row.severity, _path_of(tx, site_id, row), text))
     return found
 
@@ -136,7 +136,7 @@ def scan_now(context: Context, site_id: str) -> list[SiteFault]:
 def _path_of(tx: Transaction, site_id: str, row: FindingRow) -> str:
     if row.space_id is None or not row.evidence:
         return ""
-    tree = load_view(tx, main_state(tx, row.space_id)).every
+    tree = load_view(tx, shown_state(tx, None, row.space_id)).every
     page = tree.page(row.evidence[0].page)
     return (find_place(tx, row.space_id, site_id) or "") + (tree.url_path(page) if page is not None else "")
 
@@ -157,7 +157,7 @@ def check_space(context: Context, space_id: str, rules: ReadRules) -> dict[str, 
     """Check the pages of a space that changed since the last scan, or all if the rules did. Return the results of all
     pages, by ID."""
     with context.db.read() as tx:
-        view = load_view(tx, main_state(tx, space_id))
+        view = load_view(tx, shown_state(tx, None, space_id))
         known = store.read_fingerprints(tx, space_id)
     wanted = {
         page.id: fingerprint
@@ -252,8 +252,8 @@ def _next_status(row: StoredFinding) -> FindingStatus:
 
 def _differs(row: StoredFinding, found: Found) -> bool:
     columns = store.columns_of(found)
-    said = tuple(columns[name] for name in ("title", "severity", "evidence", "fixing", "space_id"))
-    return row.status != _next_status(row) or row.digest != said
+    stored = tuple(columns[name] for name in ("title", "severity", "evidence", "fixing", "space_id"))
+    return row.status != _next_status(row) or row.digest != stored
 
 
 def _finish(tx: Transaction, site_id: str, scan_id: str, pages: int, found: dict[str, Found]) -> None:

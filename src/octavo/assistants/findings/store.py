@@ -1,4 +1,4 @@
-"""Findings and scans: rows in, frozen records out."""
+"""Read and write findings and scans in the database."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from octavo.content.revisions.restrictions import hidden_from
 from octavo.core.checks.faults import CheckedPage
 from octavo.errors import NotFound
 from octavo.kit import ids
@@ -26,9 +27,9 @@ OrderBy = Literal["updatedAt", "severity", "sources"]
 _Parameters = dict[str, Any]
 _BATCH = 500
 _MOST_SCANS = 100
-"""Maximum number of scans that are kept of a site."""
+"""Maximum number of scans to keep for a site."""
 _DONE_MS = 90 * 24 * 3600 * 1000
-"""Milliseconds for which findings that are done are kept."""
+"""Milliseconds for which findings are kept after they are done."""
 
 
 class AreaHealth(Struct, frozen=True):
@@ -351,9 +352,13 @@ def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
     every = tx.value(f"SELECT count(*) FROM spaces s WHERE {among}", site=site.site_id)
     of_site = "f.space_id IS NULL OR " if len(visible) == every else ""
     seen = f"SELECT id FROM {tx.given('visible', 'id')} AS v"
+    hidden = hidden_from(tx, site.organization)
+    about_hidden = f"""AND NOT EXISTS (SELECT 1 FROM site_finding_pages h WHERE h.finding_id = f.id
+        AND NOT (1 = 1{hidden.condition("f.space_id", "h.page_id")}))"""
     return (
-        f"FROM site_findings f WHERE f.site_id = :site AND ({of_site}f.space_id IN ({seen}))",
-        {"site": site.site_id, "visible": json_list(visible)},
+        f"""FROM site_findings f WHERE f.site_id = :site AND ({of_site}f.space_id IN ({seen}))
+            {about_hidden if hidden else ""}""",
+        {"site": site.site_id, "visible": json_list(visible), **hidden.parameters},
     )
 
 
@@ -537,7 +542,7 @@ def read_findings(tx: Transaction, site_id: str) -> dict[str, StoredFinding]:
 
 
 def columns_of(found: Found) -> dict[str, str | None]:
-    """Return the content of a finding in its stored form."""
+    """Return the columns that store the content of a finding."""
     return {
         "title": found.title,
         "severity": found.severity,
@@ -609,7 +614,7 @@ def update_findings(tx: Transaction, scan_id: str, found: Mapping[str, tuple[Fou
 
 
 def _put_pages(tx: Transaction, rows: Iterable[Mapping[str, object]]) -> None:
-    # The pages of a finding that another scan inserted first are already stored.
+    # Another scan may have inserted the finding first, together with its pages.
     tx.run_many(
         """INSERT INTO site_finding_pages (finding_id, page_id)
            SELECT f.id, :page FROM site_findings f WHERE f.id = :finding

@@ -20,7 +20,8 @@ from octavo.content.changes.editing import edit
 from octavo.content.changes.saving import create_with, edit_live, resolver_maker, retry_on_conflict
 from octavo.content.changes.store import ChangeRow, get_change
 from octavo.content.references.viewing import load_view, source_document
-from octavo.content.revisions.states import State, main_state
+from octavo.content.revisions.restrictions import main_seen_by, shown_state
+from octavo.content.revisions.states import State
 from octavo.core.checks.fixes import replace_text
 from octavo.core.checks.pages import check_page, prose
 from octavo.core.checks.style import StyleRule, StyleRuleError, is_rule
@@ -47,7 +48,7 @@ _MOST_RULES = 500
 
 
 class PackagedRule(Struct, frozen=True):
-    """Rule of a package, as a page of a new style guide."""
+    """Rule of a package, which becomes a page of a new style guide."""
 
     title: str
     why: str
@@ -107,7 +108,7 @@ def read_rules(tx: Transaction, styleguide_id: str | None) -> ReadRules:
     digest = hashlib.sha256()
     space = find_space(tx, styleguide_id) if styleguide_id is not None else None
     if space is not None and space.deleted_at is None:
-        view = load_view(tx, main_state(tx, space.id))
+        view = load_view(tx, shown_state(tx, None, space.id))
         for page in view.every.documents():
             if page.computed or len(rules) >= _MOST_RULES:
                 continue
@@ -123,7 +124,7 @@ def read_rules(tx: Transaction, styleguide_id: str | None) -> ReadRules:
 
 
 def _rule_on(document: Document) -> tuple[str, str | None]:
-    """Return the reason and the source of the rule on a page."""
+    """Return the reason and the source of the rule on a page. The source is None if the page is not a rule."""
     why = next((prose(block) for block in document.nodes if block.type == "paragraph"), "")
     for block in document.nodes:
         if block.type == "code" and block.data.get("syntax") in ("yaml", "yml"):
@@ -226,7 +227,7 @@ def _run_in_space(context: Context, space: SpaceAccess, guide_id: str, run: RunR
 
     def attempt() -> ChangeRow | None:
         with context.db.read() as tx:
-            main = main_state(tx, space.space_id)
+            main = main_seen_by(tx, space)
             changes = _list_fixes(tx, main, read_rules(tx, guide_id).rules)
             if not changes:
                 return None

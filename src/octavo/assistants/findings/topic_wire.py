@@ -20,7 +20,7 @@ from .topics import TopicState
 
 
 class TopicUsage(Struct, rename="camel"):
-    """Use of a topic. ``changeRequests``: whether its findings can become change requests."""
+    """Ways to use a topic. ``changeRequests``: whether its findings can become change requests."""
 
     change_requests: bool
 
@@ -57,7 +57,7 @@ class UpdateSiteTopic(Struct, rename="camel"):
 
 
 class TopicsQuery(Struct):
-    """Query of topics, for the answers to count."""
+    """Query parameters for topics. They select the answers that statistics count."""
 
     start: datetime | None = field(default=None, name="from")
     end: datetime | None = field(default=None, name="to")

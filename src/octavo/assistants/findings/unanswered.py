@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from octavo.assistants.ask.material import MemberMaterial
 from octavo.assistants.ask.retrieving import ENOUGH, retrieve
 from octavo.assistants.questions.store import UnansweredQuestion, list_unanswered
+from octavo.content.revisions.restrictions import hidden_on_sites
 from octavo.core.checks.faults import QUOTE
 from octavo.core.sentences import shorten
 from octavo.kit.clock import iso, now
@@ -23,17 +24,17 @@ from .types import Evidence, Found
 _RECENT_MS = 90 * 24 * 3600 * 1000
 """Milliseconds after which a question that isn't repeated stops being a finding."""
 _MOST = 200
-"""Maximum number of questions that a scan searches for: the most frequent ones."""
+"""Maximum number of questions that a scan searches for. The most frequent ones are used."""
 _OFTEN, _VERY_OFTEN = 3, 10
-"""Times that a question was asked from which its finding is of medium and of high severity."""
+"""Number of times that a question must be asked for its finding to have medium, or high, severity."""
 
 
 def find_unanswered(
-    context: Context, tx: Transaction, site_id: str, space_ids: Sequence[str]
+    context: Context, tx: Transaction, site_id: str, organization_id: str, space_ids: Sequence[str]
 ) -> Iterator[Found]:
     """Yield a finding for each question that was asked without an answer, and that the pages of the site's spaces still
     don't answer."""
-    material = MemberMaterial(context, list(space_ids))
+    material = MemberMaterial(context, list(space_ids), hidden_on_sites(tx, organization_id))
     for question in list_unanswered(tx, site_id, now() - _RECENT_MS, _MOST):
         deadlines.check()
         if not any(passage.covers >= ENOUGH for passage in retrieve(tx, material, question.text)):

@@ -13,7 +13,7 @@ from octavo.assistants.questions.wire import Location
 from octavo.content.changes.differences_wire import ChangedPage
 from octavo.content.changes.wire import ChangeRequest
 from octavo.content.references.viewing import load_view
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import shown_state
 from octavo.core.document.description import DocumentNodes
 from octavo.core.document.json import to_json
 from octavo.core.document.nodes import Block, Document, Leaf, Mark, Text
@@ -129,7 +129,8 @@ Source = Annotated[str, Meta(max_length=200)]
 
 
 class FindingStatsQuery(Struct, rename="camel", kw_only=True):
-    """Query of the counts of findings. ``kind``, ``space``, ``page``, and ``changeRequest``: Octavo extensions."""
+    """Query parameters for the numbers of findings. ``kind``, ``space``, ``page``, and ``changeRequest``:
+    Octavo extensions."""
 
     topic: str | None = None
     question: str | None = None
@@ -161,7 +162,7 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
             question=self.question,
             from_questions="questions" in self.source,
             topic=self.topic,
-            # No finding is based on a connection.
+            # Findings never come from context connections, so a filter for these matches nothing.
             nothing=bool(self.source and "questions" not in self.source),
         )
 
@@ -244,7 +245,7 @@ def present_scan(to: Recipient, organization_id: str, row: ScanRow) -> SiteScan:
 
 
 class _Pages:
-    """Pages of the spaces that findings concern."""
+    """Pages that findings refer to, loaded once per space."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
@@ -256,7 +257,7 @@ class _Pages:
             return None
         if space_id not in self._trees:
             try:
-                self._trees[space_id] = load_view(self._tx, main_state(self._tx, space_id)).every
+                self._trees[space_id] = load_view(self._tx, shown_state(self._tx, None, space_id)).every
             except NotFound:
                 self._trees[space_id] = None
         tree = self._trees[space_id]

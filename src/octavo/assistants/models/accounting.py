@@ -14,12 +14,12 @@ from . import store
 from .provider import TokenUsage
 
 CHARACTERS = 4
-"""Approximate number of characters per token. Used to reserve tokens for a call, and for providers that don't
-count."""
+"""Approximate number of characters per token, to reserve tokens for a call, and for providers that don't report
+usage."""
 
 
 class Account(Struct, frozen=True):
-    """Payer of calls. ``user_id``: the person who makes the call; None for a job."""
+    """The organization whose budget pays for calls. ``user_id``: the person who makes the call; None for a job."""
 
     context: Context
     organization_id: str

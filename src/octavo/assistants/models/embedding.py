@@ -28,7 +28,7 @@ from .provider import ModelFailed, ModelProvider, TokenUsage
 BATCH = 64
 """Maximum number of texts per call."""
 _TEXT = 8000
-"""Number of characters of a text that are used."""
+"""Number of characters of a text that are sent; the rest is ignored."""
 
 Vector: TypeAlias = "array[float]"
 """Vector of length 1, in single precision."""

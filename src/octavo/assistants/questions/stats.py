@@ -108,5 +108,5 @@ def _add(stats: QuestionStats, values: Row, count: int) -> None:
         if value is not None:
             counts[value] = counts.get(value, 0) + count
     if week >= 0:
-        # Answers of other servers can be a moment in the future.
+        # The clock of another server can be slightly ahead, so answers may be in the future.
         stats.weeks[min(week, WEEKS - 1)] += count

@@ -21,10 +21,10 @@ _LEAST = 3
 _MOST = 30
 """Maximum number of topics of a site."""
 _COMMON, _MANY = 0.4, 20
-"""Share of the questions from which a word is too common to be a topic, such as the name of the product, in a site with
-at least this many questions."""
+"""Words that occur in more than this share of the questions are too common to be topics, such as the product
+name. The second number is the minimum number of questions for this rule."""
 _SAMPLE = 50
-"""Questions that are read to find the usual form of a word."""
+"""Number of questions to read to find the most common form of a word."""
 _CHUNK = 500
 
 

@@ -21,7 +21,8 @@ from octavo.content.changes.saving import edit_live
 from octavo.content.revisions.bodies import body_hash, get_body, put_bodies
 from octavo.content.revisions.item_versions import Item, list_items
 from octavo.content.revisions.page_versions import list_pages
-from octavo.content.revisions.states import State, main_state
+from octavo.content.revisions.restrictions import main_seen_by
+from octavo.content.revisions.states import State
 from octavo.core.document.nodes import Document
 from octavo.core.document.page import split_page, with_head
 from octavo.core.document.reader import read
@@ -35,7 +36,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling.deadlines import DeadlineExceeded
 from octavo.kit.work.jobs import LeaseLost, finish, job, renew
 from octavo.kit.work.outbox import emit
-from octavo.organization.access.authorization import space_access
+from octavo.organization.access.authorization import SpaceAccess, space_access
 from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 
@@ -48,7 +49,7 @@ from .store import TranslatedPart, TranslationPartRow, TranslationRow
 from .translating import TextToTranslate, Translator
 
 SECONDS = 4 * 3600.0
-_TELL_EVERY = 0.5
+_PROGRESS_EVERY = 0.5
 
 
 class RunCanceled(Exception):
@@ -56,7 +57,7 @@ class RunCanceled(Exception):
 
 
 class _Source(Struct, frozen=True):
-    """Content of the source: pages, and items (reusable content are translated, others copied)."""
+    """Content of the source. ``items``: reusable content is translated, other items are copied."""
 
     pages: dict[str, Page]
     items: dict[str, Item]
@@ -94,9 +95,8 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
     begun = time.monotonic()
     actor = actor_for_job(row.run_by, row.organization_id)
     with context.db.read() as tx:
-        space_access(tx, actor, Can.VIEW, row.source_id)
+        source = _read_source(tx, space_access(tx, actor, Can.VIEW, row.source_id))
         space = space_access(tx, actor, Can.EDIT, row.space_id)
-        source = _read_source(tx, row.source_id)
         known = store.list_parts(tx, row.id)
         glossary = store.read_glossary(tx, row.organization_id, row.source_language, row.language)
         model = find_model(context, tx, row.organization_id, row.run_by)
@@ -105,7 +105,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
     made.gone = [part_id for part_id in known if part_id not in source.pages and part_id not in source.items]
     untranslated = _count_missing(known, made)
     with context.db.write() as tx:
-        # This run's merge and the next run need them, regardless of the outcome of this run.
+        # Both the merge and the next run need these texts, even if this run fails.
         put_bodies(tx, made.bodies)
     merging: Merging
 
@@ -124,7 +124,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         )
         if not ended:
             raise RunCanceled
-        # Check access at the time of the revision: translating takes a while.
+        # Translating takes a while, so check the access again just before the revision is written.
         space_access(tx, actor, Can.VIEW, row.source_id)
         space_access(tx, actor, Can.EDIT, row.space_id)
         store.put_parts(tx, row.id, merging.parts, made.gone)
@@ -149,8 +149,9 @@ def _notice(untranslated: int, has_model: bool) -> str | None:
     return f"{texts} still in the source language.{why}"
 
 
-def _read_source(tx: Transaction, space_id: str) -> _Source:
-    state = main_state(tx, space_id)
+def _read_source(tx: Transaction, space: SpaceAccess) -> _Source:
+    """Return the content of the source that the person who runs the translation can see."""
+    state = main_seen_by(tx, space)
     pages = {page.id: page for page in list_pages(tx, state)}
     kinds = ("file", "reusable-content", "variable")
     items = {item.id: item for kind in kinds for item in list_items(tx, state, kind)}  # type: ignore[arg-type]
@@ -158,7 +159,7 @@ def _read_source(tx: Transaction, space_id: str) -> _Source:
 
 
 def _hash_part(part: Page | Item, manner: str) -> str:
-    """Return a hash of everything in a page or item except times, and of the style instructions to models."""
+    """Return a hash of a page or item, without its times, and of the style instructions to models."""
     plain = (
         replace(part, created_at=0, updated_at=0) if isinstance(part, Page) else replace(part, created_at=0)
     )
@@ -193,11 +194,11 @@ def _translate(
         or before.missing
         or before.written.outdated
     ]
-    told = 0.0
+    updated_at = 0.0
     for number, part in enumerate(waiting):
         renew()
-        if time.monotonic() - told > _TELL_EVERY:
-            told = time.monotonic()
+        if time.monotonic() - updated_at > _PROGRESS_EVERY:
+            updated_at = time.monotonic()
             with context.db.write() as tx:
                 if not store.set_progress(tx, row.id, run, number, len(waiting)):
                     raise RunCanceled
@@ -248,7 +249,7 @@ def _translate_part(context: Context, part: Page | Item, translator: Translator,
 
 
 def _lines_of(part: Page | Item) -> dict[str, str]:
-    """Return the texts of a page outside its body, by field."""
+    """Return the translatable fields of a page, such as its title, by name."""
     if not isinstance(part, Page):
         return {}
     return {name: line for name in ("title", "link_title", "description") if (line := getattr(part, name))}
@@ -274,8 +275,8 @@ def _body_of(part: Page | Item, text: str | None) -> Document:
 
 
 def _list_texts(document: Document) -> list[TextToTranslate]:
-    """Return the texts of a document, each with a check whether a translation fits. Checking changes the document,
-    so parse it again before writing."""
+    """Return the texts of a document, each with a function that checks whether a translation fits. Checking
+    changes the document, so parse it again before writing."""
     return [TextToTranslate(segment.text, segment.put) for segment in segments(document)]
 
 

@@ -1,4 +1,4 @@
-"""Translations, the memory of texts, and the glossary: rows in, frozen records out."""
+"""Read and write translations, the translation memory, and the glossary in the database."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class TranslationPartRow(Struct, frozen=True):
 
 
 class MemoryRow(Struct, frozen=True):
-    """Text of the memory. ``manner``: the hash of style instructions; see the table."""
+    """Entry of the translation memory. ``manner``: the hash of style instructions; see the table."""
 
     source: str
     target: str
@@ -220,8 +220,8 @@ def delete_translation(tx: Transaction, translation_id: str) -> None:
 
 
 def remove_of_space(tx: Transaction, space_id: str) -> None:
-    """End the translations from and to a space that is deleted or transferred. Translated texts stay, but the space
-    gives no one access to them."""
+    """End the translations from and to a space that is deleted or transferred. The memory keeps their texts,
+    but no one can see them because of access to this space."""
     tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
     rows = tx.all(
         (
@@ -249,7 +249,7 @@ def set_instructions(tx: Transaction, translation_id: str, instructions: str, fo
 
 
 def start_run(tx: Transaction, translation_id: str, by: str) -> str:
-    """Start a run, which waits for its job; a run already in progress ends without any effect."""
+    """Create a pending run, whose job starts later. It replaces a run in progress, which ends without any effect."""
     run = ids.new_id()
     tx.run(
         """UPDATE translations SET status = 'pending', run = :run, run_by = :by, done = 0, total = 0,
@@ -263,7 +263,7 @@ def start_run(tx: Transaction, translation_id: str, by: str) -> str:
 
 
 def begin_run(tx: Transaction, translation_id: str, run: str) -> TranslationRow | None:
-    """Begin the work of a run. Returns None if it ended or doesn't exist."""
+    """Mark a run as running. Returns None if it ended, was replaced, or doesn't exist."""
     begun = tx.run(
         "UPDATE translations SET status = 'running', updated_at = :at WHERE id = :id AND run = :run",
         id=translation_id,

@@ -16,7 +16,7 @@ from octavo.content.references.resolving import NobodyViewer, Resolver, state_re
 from octavo.content.revisions.drafting import Draft
 from octavo.content.revisions.item_versions import Item
 from octavo.content.revisions.keys import KeptKeys
-from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.page_versions import find_last_rule, find_page
 from octavo.content.revisions.states import State, revision_state
 from octavo.content.revisions.store import Changes
 from octavo.core.document.page import read_head, split_page, with_head
@@ -244,9 +244,12 @@ class BatchApplication:
 
     def revert_page(self, change: RevertPage) -> None:
         if change.revision is not None:
-            source = revision_state(self.draft.tx, self.draft.state.space_id, change.revision)
+            state = self.draft.state
+            source = replace(
+                revision_state(self.draft.tx, state.space_id, change.revision), limits=state.limits
+            )
         elif self.started is not None:
-            source = self.started
+            source = replace(self.started, limits=self.draft.state.limits)
         else:
             raise BadRequest("revision: required. Specify the revision to restore the page from.")
         old, page = find_page(self.draft.tx, source, change.page), self.draft.find_page(change.page)
@@ -283,7 +286,11 @@ class BatchApplication:
         taken = any(other.rank == rank and other.id != old.id for other in self.draft.children(parent))
         if moved and taken:
             rank = self.places.rank(old.id, parent, UNSET)
-        restored = replace(old, parent=parent, rank=rank)
+        # Restoring content never changes who can see it.
+        rule = (
+            page.visible_to if page is not None else find_last_rule(self.draft.tx, self.draft.state, old.id)
+        )
+        restored = replace(old, parent=parent, rank=rank, visible_to=rule)
         restored = replace(restored, slug=self.draft.free_slug(restored))
         path = restored.file_path
         if path is not None and (page is None or page.file_path != path) and self.draft.path_taken(path):

@@ -1,8 +1,9 @@
-"""Proof that the caller can see a change request of a space."""
+"""Authorization to see a change request of a space."""
 
 from __future__ import annotations
 
 from octavo.content.revisions.authorization import ReadState, WrittenState
+from octavo.content.revisions.restrictions import seen_by
 from octavo.core.app_urls import change_view
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
@@ -115,7 +116,8 @@ def recheck_permission(tx: Transaction, access: ChangeAccess | SpaceAccess, need
 def enter_change_state(call: Call, needs: Can, space_id: str, change_request_id: str) -> ReadState:
     """Authorize reading the saved content of a change request."""
     space, change = _enter(call, needs, space_id, change_request_id)
-    return ReadState(space, change.state, change_view(change.number), _label(change))
+    with call.db.read() as tx:
+        return ReadState(space, seen_by(tx, space, change.state), change_view(change.number), _label(change))
 
 
 @enters(WrittenState, "spaceId", "changeRequestId")
@@ -126,7 +128,9 @@ def enter_written_state(call: Call, needs: Can, space_id: str, change_request_id
     _save(call, change)
     with call.db.read() as tx:
         change = get_change(tx, change.id)
-    return WrittenState(space, change.state, change_view(change.number), _label(change))
+        return WrittenState(
+            space, seen_by(tx, space, change.state), change_view(change.number), _label(change)
+        )
 
 
 def _label(change: ChangeRow) -> str:

@@ -118,6 +118,6 @@ def _value(entry: Page | Item, field: str) -> object:
     value = getattr(entry, name)
     if not element:
         return value
-    if name in FIELDS and FIELDS[name].is_list:
+    if name in FIELDS and FIELDS[name].is_merged_by_element:
         return by_slug(value).get(element)
     return dict(msgspec.to_builtins(value) or {}).get(element)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from octavo.content.pages.access_wire import GivenPageAccess, read_page_access
 from octavo.content.pages.tag_wire import GivenPageTags, GivenTag, TagSlug, read_given_tags
 from octavo.content.pages.wire import VariableName
 from octavo.core.document.description import DocumentBlocks, DocumentObject
@@ -62,13 +63,13 @@ class GivenLayout(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class CoverFile(Struct, tag_field="kind", tag="file", forbid_unknown_fields=True):
-    """File of the same space."""
+    """Cover image that is a file of the same space."""
 
     file: Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class CoverUrl(Struct, tag_field="kind", tag="url", forbid_unknown_fields=True):
-    """Image at a URL."""
+    """Cover image at a URL."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
 
@@ -101,6 +102,7 @@ _GIVEN: dict[FieldType, Any] = {
     "cover": GivenCover,
     "mapping": GivenVariables,
     "paths": Annotated[list[RedirectPath], Meta(max_length=MAX_PATHS)],
+    "people": GivenPageAccess,
 }
 """Types that edits use for the fields that aren't text."""
 
@@ -117,6 +119,13 @@ def _edited_type(field: Field) -> object:
     return Annotated[str, Meta(**limits)] | None | UnsetType
 
 
+_STORED_LISTS: dict[FieldType, Callable[[Any], tuple[object, ...]]] = {
+    "tags": read_given_tags,
+    "paths": lambda given: read_paths(given)[0],
+    "people": read_page_access,
+}
+
+
 def _stored(type: FieldType, value: object, before: object) -> object:
     """Return a given value in the form in which pages store it. ``before``: the current value of the page."""
     match value, before:
@@ -126,9 +135,9 @@ def _stored(type: FieldType, value: object, before: object) -> object:
         case dict(), dict():
             return {name: one for name, one in (before | value).items() if value.get(name, one) is not None}
         case list(), _:
-            return read_given_tags(value) if type == "tags" else read_paths(value)[0]
+            return _STORED_LISTS[type](value)
         case None, _:
-            return {"layout": LayoutOptions(), "mapping": {}, "tags": (), "paths": ()}.get(type)
+            return {"layout": LayoutOptions(), "mapping": {}, "tags": (), "paths": (), "people": ()}.get(type)
         case _:
             return None if value == "" else value
 

@@ -6,13 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.history import get_revision, state_before
 from octavo.content.revisions.item_versions import find_items
 from octavo.content.revisions.page_versions import find_page, find_pages
+from octavo.content.revisions.restrictions import seen_by
 from octavo.content.revisions.states import (
     Layer,
+    ReaderLimits,
     State,
     TouchedIds,
     list_branch_content,
@@ -25,6 +28,7 @@ from octavo.core.tags import Tag, read_tags
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
+from octavo.organization.access.authorization import SpaceAccess
 
 from .store import ChangeRow
 
@@ -45,12 +49,25 @@ class States(Struct, frozen=True):
     find_touched: Callable[[], TouchedIds]
 
 
-def states_of_change(tx: Transaction, change: ChangeRow, since: str | None = None) -> States:
+def states_of_change(
+    tx: Transaction, space: SpaceAccess, change: ChangeRow, since: str | None = None
+) -> States:
     """Compare a change request with the state of main it is based on, or with one of its earlier revisions.
     Raises BadRequest for any other revision."""
-    if since is None:
-        return States(change.below, change.state, lambda: list_branch_content(tx, change.state.layers[0]))
-    return _states_since(tx, change.state, since)
+    if since is not None:
+        return _seen(tx, space, _states_since(tx, change.state, since))
+    found = States(change.below, change.state, lambda: list_branch_content(tx, change.state.layers[0]))
+    return _seen(tx, space, found)
+
+
+def _seen(tx: Transaction, space: SpaceAccess, states: States) -> States:
+    """Return the states without the pages that the caller can't see in one of them."""
+    hidden = seen_by(tx, space, states.before).hidden | seen_by(tx, space, states.after).hidden
+    if not hidden:
+        return states
+    limits = ReaderLimits(hidden)
+    before, after = replace(states.before, limits=limits), replace(states.after, limits=limits)
+    return States(before, after, states.find_touched)
 
 
 def _states_since(tx: Transaction, after: State, since: str) -> States:
@@ -75,10 +92,16 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
     return States(before, after, find_touched)
 
 
-def states_of_revision(tx: Transaction, space_id: str, revision_id: str, since: str | None = None) -> States:
+def states_of_revision(
+    tx: Transaction, space: SpaceAccess, revision_id: str, since: str | None = None
+) -> States:
     """Compare a revision, including the consecutive saves that it combines, with the previous revision of its
     branch; the first revision of a change request is compared with main. ``since``: the earlier revision of
     its branch to compare with instead. Raises BadRequest for any other revision."""
+    return _seen(tx, space, _states_of_revision(tx, space.space_id, revision_id, since))
+
+
+def _states_of_revision(tx: Transaction, space_id: str, revision_id: str, since: str | None) -> States:
     after = revision_state(tx, space_id, revision_id)
     top, *below = after.layers
     if since is not None:
@@ -101,7 +124,7 @@ def states_of_revision(tx: Transaction, space_id: str, revision_id: str, since: 
 
 def entries_between(tx: Transaction, states: States) -> list[Entry]:
     """Return the differences in display order."""
-    key = (states.before.layers, states.after.layers)
+    key = (states.before.layers, states.after.layers, states.after.hidden)
     found = _differences.of(tx).get(key)
     if found is None:
         touched = states.find_touched()

@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from octavo.content.images.making import is_scaled
 from octavo.content.images.store import find_scaled_images
+from octavo.content.pages.access_wire import present_page_access
 from octavo.content.pages.presenting import present_variants
 from octavo.content.pages.reading import ContentReader
 from octavo.content.pages.tag_wire import present_page_tags
@@ -123,7 +124,7 @@ def _start(entries: list[Entry], page: str | None) -> int:
 
 
 class _Presenter:
-    """Presenter of changes. ``entries``: the entries to present."""
+    """Convert differences between two states to their form in the API. ``entries``: the entries to present."""
 
     def __init__(self, to: Recipient, tx: Transaction, states: States, entries: list[Entry]) -> None:
         self.call, self.tx, self.states = to, tx, states
@@ -183,7 +184,13 @@ class _Presenter:
             return present_layout(value)
         if name == "cover":
             return present_cover(page, value, lambda p, written: cover_ref(self.tx, state, p, written))
-        return present_page_tags(value) if PAGE_FIELDS[name].type == "tags" else value
+        match PAGE_FIELDS[name].type:
+            case "tags":
+                return present_page_tags(value)
+            case "people":
+                return present_page_access(value)
+            case _:
+                return value
 
     def _file(self, change: Change) -> SemanticChange:
         item: Item = change.after or change.before
@@ -197,8 +204,8 @@ class _Presenter:
         if change.kind != "edited":
             return SemanticChange(type=f"file_{change.kind}", file=file)
         attributes = {
-            told: _pair(field.before, field.after)
-            for name, told in _FILE_ATTRIBUTES.items()
+            wire_name: _pair(field.before, field.after)
+            for name, wire_name in _FILE_ATTRIBUTES.items()
             if (field := change.fields.get(name)) is not None
         }
         if "content" in change.fields:
@@ -233,8 +240,8 @@ class _Presenter:
         if change.kind != "edited":
             return SemanticChange(type=f"reusable_content_{change.kind}", reusable_content=content)
         attributes = {
-            told: _pair(field.before, field.after)
-            for name, told in (("name", "title"), ("content", "document"))
+            wire_name: _pair(field.before, field.after)
+            for name, wire_name in (("name", "title"), ("content", "document"))
             if (field := change.fields.get(name)) is not None
         }
         return SemanticChange(type="reusable_content_edited", reusable_content=content, attributes=attributes)

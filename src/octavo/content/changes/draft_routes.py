@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from octavo.content.revisions.page_versions import find_page
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import main_seen_by
 from octavo.errors import NotFound
 from octavo.kit.db.pagination import Listing, PageQuery, Slice, present_slice
 from octavo.kit.http.operation import Area, Call
@@ -33,7 +33,7 @@ def list_changes_of_page(
 ) -> Listing[PageChangeRequest]:
     """List the drafts and open change requests that edit a page of main, newest first."""
     with call.db.read() as tx:
-        if find_page(tx, main_state(tx, space.space_id), page_id) is None:
+        if find_page(tx, main_seen_by(tx, space), page_id) is None:
             raise NotFound(f"There is no page {page_id!r} in this space.")
         found = store.list_changes_of_page(tx, space.space_id, page_id, query.limit, query.page)
         pages = store.count_pages(tx, [change.branch_id for change in found.rows])

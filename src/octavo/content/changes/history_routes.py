@@ -12,6 +12,7 @@ from octavo.content.revisions.history import (
     list_revisions,
     list_revisions_of_page,
 )
+from octavo.content.revisions.restrictions import main_seen_by
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, Slice, present_slice
@@ -53,6 +54,8 @@ def list_page_revisions(
 ) -> Listing[RevisionItem]:
     """List the revisions of main that changed a page: its text, fields, or position. Deleted pages are included."""
     with call.db.read() as tx:
+        if page_id in main_seen_by(tx, space).hidden:
+            raise NotFound(f"This space has never had a page {page_id!r}.")
         found = list_revisions_of_page(tx, space.space_id, page_id, query.limit, query.page)
         if not found.count:
             raise NotFound(f"This space has never had a page {page_id!r}.")
@@ -64,7 +67,7 @@ def _present(
 ) -> Listing[RevisionItem]:
     merged = {row.merged_from: store.get_change(tx, row.merged_from) for row in found.rows if row.merged_from}
     begun = list_beginnings(tx, found.rows)
-    revised = list_revised_pages(tx, found.rows)
+    revised = list_revised_pages(tx, found.rows, main_seen_by(tx, space).hidden)
     shown = present_revisions(call, tx, space.space_id, found.rows, merged, begun, revised)
     return present_slice(Slice(shown, found.count, found.next_token), lambda revision: revision)
 
@@ -76,7 +79,7 @@ def get_revision_changes(
     """Get the changes that a revision made compared with the previous revision, or with the earlier revision
     `since`."""
     with call.db.read() as tx:
-        states = states_of_revision(tx, space.space_id, revision_id, query.since)
+        states = states_of_revision(tx, space, revision_id, query.since)
         merged_from = get_revision(tx, revision_id).merged_from
         merged = present_change(call, tx, store.get_change(tx, merged_from)) if merged_from else UNSET
         return present_differences(call, tx, states, query.limit, query.page, query.only, merged)
@@ -91,7 +94,7 @@ def get_revision_page_changes(
     """Get the blocks of a page that a revision changed, with word differences; with `format=document` also as
     nodes with keys. `since` compares with an earlier revision."""
     with call.db.read() as tx:
-        states = states_of_revision(tx, space.space_id, revision_id, query.since)
+        states = states_of_revision(tx, space, revision_id, query.since)
         return present_page_changes(call, tx, states, page_id, query)
 
 

@@ -66,7 +66,7 @@ def _base(tx: Transaction, head: State, revision_id: str) -> State:
         raise NotFound(f"baseRevision: there is no revision {revision_id!r} in this space.") from None
     if base.layers[0].branch_id not in {layer.branch_id for layer in head.layers}:
         raise BadRequest("baseRevision: this revision belongs to another change request.")
-    return base
+    return replace(base, limits=head.limits)
 
 
 def _outcome(outcome: PageOutcome, changes: Changes) -> PageOutcome:

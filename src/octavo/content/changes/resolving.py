@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from octavo.content.revisions.item_versions import Item, find_items
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.page_versions import find_page, find_pages
+from octavo.content.revisions.restrictions import seen_by
 from octavo.content.revisions.states import State, revision_state
 from octavo.content.revisions.store import Changes
 from octavo.core.document.page import front_keys, with_head
@@ -49,13 +50,13 @@ def resolve_conflict(
         with context.db.read() as tx:
             change = store.get_change(tx, access.change_id)
             require_editable(change)
-            conflicts = change.open_conflicts
+            conflicts, state = change.open_conflicts, seen_by(tx, access.space, change.state)
             wanted = next((conflict for conflict in conflicts if conflict.key == key), None)
-            if wanted is None:
+            if wanted is None or wanted.id in state.hidden:
                 raise NotFound(f"There is no open conflict {key!r} in this change request.")
             others = [conflict for conflict in conflicts if conflict.key != key]
             position = _position(conflicts.index(wanted), store.list_settled(tx, change.id))
-            batch = BatchApplication(tx, change.state, change.below)
+            batch = BatchApplication(tx, state, change.below)
             taken = (
                 EditedValue(read_edited(wanted, choice.value)) if isinstance(choice, EditedValue) else choice
             )
@@ -97,7 +98,7 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             require_editable(change)
             all_settled = store.list_settled(tx, change.id)
             settled = next((one for one in all_settled if one.were_open[0].key == key), None)
-            if settled is None:
+            if settled is None or settled.were_open[0].id in seen_by(tx, access.space, change.state).hidden:
                 raise NotFound(f"There is no resolved conflict {key!r} in this change request.")
             before = revision_state(tx, change.space_id, settled.revision_before)
             after = revision_state(tx, change.space_id, settled.revision)

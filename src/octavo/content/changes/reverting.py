@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from octavo.content.references.index import list_changes_between
 from octavo.content.revisions.drafting import same_version
 from octavo.content.revisions.history import get_revision
 from octavo.content.revisions.item_versions import find_items
-from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.page_versions import find_last_rule, find_pages
 from octavo.content.revisions.revising import new_revision
 from octavo.content.revisions.states import State, main_state, revision_state
 from octavo.content.revisions.store import Changes
@@ -32,6 +34,7 @@ def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
         with context.db.read() as tx:
             main, done = main_state(tx, space.space_id), _reverted_state(tx, space, revision_id)
             merged = merge_reverted(tx, sides_of_reverting(tx, done, main), done, main)
+            _keep_rules(tx, main, merged.changes)
             subject = _subject(tx, revision_id)
         return create_with(
             context, space, main, merged, subject=subject, type="rollback", parents=[revision_id]
@@ -71,9 +74,17 @@ def _to_restore(tx: Transaction, space: SpaceAccess, revision_id: str) -> tuple[
         {id: page for id, page in found.pages.items() if not same_version(page, now[0].get(id))},
         {id: item for id, item in found.items.items() if not same_version(item, now[1].get(id))},
     )
+    _keep_rules(tx, main, changes)
     if not changes:
         raise Conflict("Main already has the content of this revision.")
     return main, changes
+
+
+def _keep_rules(tx: Transaction, main: State, changes: Changes) -> None:
+    """Keep who can see the pages that are restored."""
+    for id, page in changes.pages.items():
+        if page is not None:
+            changes.pages[id] = replace(page, visible_to=find_last_rule(tx, main, id))
 
 
 def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:

@@ -6,6 +6,7 @@ from msgspec import UNSET
 
 from octavo.content.revisions.item_versions import find_items
 from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.restrictions import seen_by
 from octavo.content.revisions.states import main_state
 from octavo.core.merge import EditedValue, MergeConflict
 from octavo.errors import BadRequest
@@ -41,6 +42,7 @@ from .copying import copy_material
 from .differences import states_of_change
 from .differences_presenting import present_differences, present_page_changes
 from .differences_wire import ChangesQuery, PageChangesQuery, SemanticChanges, TextChanges
+from .pending import try_to_save_pending
 from .store import ChangeFilter
 from .templates import routes as template_routes
 from .templates.catalog import get_material
@@ -178,6 +180,9 @@ def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeReq
     description = document_text(body.description) if body.description is not UNSET else UNSET
     given = {"subject": body.subject, "description": description, "status": body.status}
     fields: dict[str, object] = {name: value for name, value in given.items() if value is not UNSET}
+    if body.status == "archived":
+        # An archived change request can't be saved.
+        try_to_save_pending(call.context, change.change_id)
     with call.db.write() as tx:
         if body.links is not UNSET:
             fields["links"] = links_text(store.lock_change(tx, change.change_id), body.links)
@@ -234,7 +239,7 @@ def get_changes(call: Call, change: WrittenChange, query: ChangesQuery) -> Seman
     earlier revisions (`since`)."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        states = states_of_change(tx, row, query.since)
+        states = states_of_change(tx, change.space, row, query.since)
         return present_differences(call, tx, states, query.limit, query.page, query.only)
 
 
@@ -250,7 +255,9 @@ def get_page_changes(call: Call, change: WrittenChange, page_id: str, query: Pag
     """Get the blocks of a page that a change request changes, with word differences."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        return present_page_changes(call, tx, states_of_change(tx, row, query.since), page_id, query)
+        return present_page_changes(
+            call, tx, states_of_change(tx, change.space, row, query.since), page_id, query
+        )
 
 
 # --- conflicts ----------------------------------------------------------------------------------------
@@ -277,9 +284,11 @@ def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> L
             conflict = one.were_open[0]
             settled[conflict.key] = one
             found.insert(one.position, conflict)
+        state = seen_by(tx, change.space, row.state)
+        found = [conflict for conflict in found if conflict.id not in state.hidden]
         start = _start(query.page, found)
         shown = found[start : start + query.limit]
-        pages = find_pages(tx, row.state, [c.id for c in shown if c.target == "page"])
+        pages = find_pages(tx, state, [c.id for c in shown if c.target == "page"])
         items = find_items(tx, row.state, [c.id for c in shown if c.target != "page"])
         titles = {id: page.title for id, page in pages.items()} | {i: item.name for i, item in items.items()}
         here = {conflict.key: settled[conflict.key] for conflict in shown if conflict.key in settled}

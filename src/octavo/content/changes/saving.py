@@ -9,13 +9,16 @@ from __future__ import annotations
 import itertools
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from msgspec import UNSET, Struct
 
+from octavo.content.pages.access_wire import PageAccess, TeamPageAccess, UserPageAccess
+from octavo.content.pages.reading import is_synced
 from octavo.content.references.resolving import MemberViewer, Resolver, state_resolver
 from octavo.content.revisions.history import find_continued_saves
+from octavo.content.revisions.restrictions import main_seen_by, seen_by
 from octavo.content.revisions.revising import changed_pages, first_revision, new_revision, write_unchanged
 from octavo.content.revisions.states import State, main_state
 from octavo.content.revisions.store import BranchMoved, open_branch
@@ -27,7 +30,9 @@ from octavo.kit.db.database import TURN_SECONDS, RetryTransaction, Transaction, 
 from octavo.kit.http.operation import Actor
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import SpaceAccess
-from octavo.organization.access.roles import Can
+from octavo.organization.access.members import require_members
+from octavo.organization.access.roles import SPACE, Can, at_least
+from octavo.organization.access.teams import require_teams
 
 from . import store
 from .applying import EditedContent
@@ -211,6 +216,7 @@ def edit_change(
     conflict. ``refuse_conflicts``: whether to write nothing in that case.
     """
     _require_open(context, access)
+    _require_rule_rights(context, access.space, changes)
     _require_sizes(context, changes)
     uploads = store_uploads(context, access.space, changes)
 
@@ -261,7 +267,7 @@ def revise_change(
         with context.db.read() as tx:
             change = store.get_change(tx, access.change_id)
             require_editable(change)
-            edited = make(tx, change.state, change.below)
+            edited = make(tx, seen_by(tx, access.space, change.state), change.below)
             if edited.conflicts and refuse_conflicts:
                 return EditedChange(change.state, edited, change.revision, refused=True)
             conflicts = list_still_open(tx, change.state, change.open_conflicts, edited) + edited.conflicts
@@ -277,7 +283,8 @@ def revise_change(
 def _continued_save(
     tx: Transaction, head: State, by: store.Author, base_revision: str | None
 ) -> tuple[str, int] | None:
-    """Return the first of the consecutive saves that an edit of the head continues, for ``commit``."""
+    """Return the previous revision and the start of the consecutive saves that an edit of the head continues,
+    for ``commit``. None if it starts a new series of saves."""
     if base_revision != head.revision_id:
         return None
     since = find_continued_saves(tx, head, *by)
@@ -340,6 +347,29 @@ def write_edit(
     return made
 
 
+def _require_rule_rights(context: Context, space: SpaceAccess, changes: Iterable[ContentChange]) -> None:
+    """Raise Forbidden if a caller who is no administrator of the space changes who can see a page, and Conflict if
+    the space is synced with Git."""
+    for index, change in enumerate(changes):
+        given = getattr(change, "visible_to", UNSET)
+        if given is UNSET:
+            continue
+        place = f"changes[{index}].visibleTo"
+        if not at_least(space.role, SPACE[Can.ADMIN]):
+            raise Forbidden(f"{place}: only administrators of the space can change who sees a page.")
+        with context.db.read() as tx:
+            if is_synced(tx, space.space_id):
+                raise Conflict(f"{place}: pages of a space that is synced with Git can't be restricted.")
+            _require_known(tx, space.organization_id, given or (), place)
+
+
+def _require_known(tx: Transaction, organization_id: str, given: Iterable[PageAccess], place: str) -> None:
+    """Raise NotFound unless all people and teams belong to the organization."""
+    require_teams(tx, organization_id, [one.team for one in given if isinstance(one, TeamPageAccess)], place)
+    users = [one.user for one in given if isinstance(one, UserPageAccess)]
+    require_members(tx, organization_id, users, place)
+
+
 def edit_main(
     context: Context,
     space: SpaceAccess,
@@ -355,6 +385,7 @@ def edit_main(
     its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
     """
     require_live(space)
+    _require_rule_rights(context, space, changes)
     _require_sizes(context, changes)
     uploads = store_uploads(context, space, changes)
 
@@ -381,7 +412,7 @@ def edit_live(
 
     def attempt() -> EditedChange:
         with context.db.read() as tx:
-            main = main_state(tx, space.space_id)
+            main = main_seen_by(tx, space)
             edited = make(tx, main, None)
             since = _continued_save(tx, main, store.Author(space.user_id, space.agent), base_revision)
         if edited.conflicts and refuse_conflicts:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from octavo.content.references.resolving import page_owner
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.restrictions import seen_by
 from octavo.content.revisions.states import State, revision_state
 from octavo.core.document.json import nodes_from_json, nodes_to_json
 from octavo.errors import BadRequest, Conflict, NotFound, OctavoError
@@ -56,7 +57,7 @@ def try_suggestion(
     with context.db.read() as tx:
         change = store.get_change(tx, access.change_id)
         require_editable(change)
-        state = change.state
+        state = seen_by(tx, access.space, change.state)
         page = find_page(tx, state, page_id)
         if page is None:
             raise NotFound(f"page: there is no page {page_id!r} in this change request.")

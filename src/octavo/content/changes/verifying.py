@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from octavo.content.revisions.page_versions import find_page
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import main_seen_by
 from octavo.errors import Forbidden, NotFound, PreconditionFailed
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -59,7 +59,7 @@ def verify_page(context: Context, space: SpaceAccess, page_id: str) -> Verified:
 
 
 def _require_page(tx: Transaction, space: SpaceAccess, page_id: str) -> None:
-    page = find_page(tx, main_state(tx, space.space_id), page_id)
+    page = find_page(tx, main_seen_by(tx, space), page_id)
     if page is None or page.kind != "document" or page.computed:
         raise NotFound(f"There is no page {page_id!r} that can be verified.")
 
@@ -69,7 +69,7 @@ def _draft(context: Context, space: SpaceAccess, update: UpdatePage) -> ChangeRo
 
     def attempt() -> ChangeRow:
         with context.db.read() as tx:
-            main = main_state(tx, space.space_id)
+            main = main_seen_by(tx, space)
             page = find_page(tx, main, update.page)
             edited = edit(meaning(tx, main), tx, main, [update])
         merged = MergedContent(edited.changes, edited.bodies, edited.keys, edited.conflicts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from octavo.content.revisions.restrictions import seen_by
 from octavo.content.revisions.states import Layer, list_last_changes, revision_state
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import now
@@ -18,13 +19,13 @@ TAGS = "tags"
 
 
 def list_marks(
-    tx: Transaction, change: ChangeRow, user_id: str, limit: int, page: str | None
+    tx: Transaction, access: ChangeAccess, change: ChangeRow, limit: int, page: str | None
 ) -> Slice[SeenRow]:
-    """List the valid marks of a person, by object."""
-    changed = _changed(tx, change)
+    """List the valid marks of the caller, ordered by the id of the marked page or item."""
+    changed = _changed(tx, access, change)
     good = [
         row
-        for row in list_seen(tx, change.id, user_id)
+        for row in list_seen(tx, change.id, access.user_id)
         if row.object_id in changed and changed[row.object_id] <= row.sequence
     ]
     return slice_items(good, limit, page, lambda row: row.object_id)
@@ -35,7 +36,7 @@ def make_mark(
 ) -> SeenRow:
     """Mark a page or item as viewed by the caller in a revision of the change request. Raises NotFound,
     BadRequest."""
-    if object_id not in _changed(tx, change):
+    if object_id not in _changed(tx, access, change):
         raise NotFound(f"This change request doesn't change {object_id!r}.")
     try:
         seen = revision_state(tx, change.space_id, revision_id).layers[0]
@@ -46,10 +47,12 @@ def make_mark(
     return SeenRow(change.id, access.user_id, object_id, seen.sequence, now())
 
 
-def _changed(tx: Transaction, change: ChangeRow) -> dict[str, int]:
-    """Return the ids of everything that a change request changes, with the branch sequence of the last change."""
+def _changed(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> dict[str, int]:
+    """Return the id of everything that a change request changes and the caller can see, with the sequence of the
+    branch at the last change."""
     found = list_last_changes(tx, Layer(change.branch_id, change.sequence))
-    changed = {id: sequence for id, (_, sequence) in found.items()}
+    hidden = seen_by(tx, access.space, change.state).hidden
+    changed = {id: sequence for id, (_, sequence) in found.items() if id not in hidden}
     for name, target in ((VARIABLES, "variable"), (TAGS, "source")):
         if together := [sequence for kind, sequence in found.values() if kind == target]:
             changed[name] = max(together)

@@ -1,9 +1,12 @@
-"""Proof that the caller can take part in the discussion of a space or of a change request."""
+"""Authorization to take part in the discussion of a space or of a change request."""
 
 from __future__ import annotations
 
 from octavo.content.changes.authorization import enter_change
-from octavo.content.changes.store import ChangeRow
+from octavo.content.changes.store import ChangeRow, get_change
+from octavo.content.revisions.restrictions import main_seen_by, seen_by
+from octavo.content.revisions.states import ReaderLimits
+from octavo.errors import Forbidden
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Call, enters
 from octavo.organization.access.authorization import InSpace, enter_space, space_access
@@ -13,9 +16,22 @@ from octavo.organization.access.roles import SPACE, Can, at_least
 
 class Discussion(InSpace, frozen=True):
     """Discussion with its caller. ``change_id``: the id of the change request; None for the discussion of the
-    space itself."""
+    space itself. ``limits``: the limits of the caller on restricted pages, if there are any."""
 
     change_id: str | None = None
+    limits: ReaderLimits | None = None
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """Return the pages that the caller can't see, whose comments they can't see either."""
+        return self.limits.hidden if self.limits is not None else frozenset()
+
+    def require_may_comment(self, page_id: str | None) -> None:
+        """Raise Forbidden if a restriction doesn't allow the caller to comment on a page."""
+        if self.limits is not None and page_id in self.limits.silent:
+            raise Forbidden(
+                "You can't comment on this page. Ask an administrator of the space for access to it."
+            )
 
     @property
     def id(self) -> str:
@@ -23,7 +39,7 @@ class Discussion(InSpace, frozen=True):
 
     @property
     def path(self) -> str:
-        """Path of its comments in the API, below /v1."""
+        """Return the path of the discussion's comments in the API, below /v1."""
         change = f"/change-requests/{self.change_id}" if self.change_id else ""
         return f"/spaces/{self.space_id}{change}/comments"
 
@@ -43,15 +59,20 @@ class Discussion(InSpace, frozen=True):
 
 @enters(Discussion, "spaceId")
 def enter_space_discussion(call: Call, needs: Can, space_id: str) -> Discussion:
-    return Discussion(enter_space(call, needs, space_id))
+    space = enter_space(call, needs, space_id)
+    with call.db.read() as tx:
+        return Discussion(space, None, main_seen_by(tx, space).limits)
 
 
 @enters(Discussion, "spaceId", "changeRequestId")
 def enter_change_discussion(call: Call, needs: Can, space_id: str, change_request_id: str) -> Discussion:
     change = enter_change(call, needs, space_id, change_request_id)
-    return Discussion(change.space, change.change_id)
+    with call.db.read() as tx:
+        state = seen_by(tx, change.space, get_change(tx, change.change_id).state)
+    return Discussion(change.space, change.change_id, state.limits)
 
 
 def discussion_of(tx: Transaction, actor: Actor, change: ChangeRow) -> Discussion:
     """Return the discussion of a change request. Raises NotFound if the actor cannot see its space."""
-    return Discussion(space_access(tx, actor, Can.VIEW, change.space_id), change.id)
+    space = space_access(tx, actor, Can.VIEW, change.space_id)
+    return Discussion(space, change.id, seen_by(tx, space, change.state).limits)

@@ -50,6 +50,7 @@ def post(
     suggested = read_suggestion(context, discussion, about, suggestion) if suggestion is not None else None
     with context.db.read() as tx:
         anchor = make_anchor(tx, discussion, about)
+        discussion.require_may_comment(anchor.page_id)
         mentions = resolve_mentions(tx, discussion.space, parsed.document, Mentions())
     if suggested is not None:
         anchor = replace(anchor, revision=suggested.revision)
@@ -95,17 +96,17 @@ def read_review(tx: Transaction, discussion: Discussion, given: Mapping[str, obj
 
 
 def post_review(
-    tx: Transaction, discussion: Discussion, change: ChangeRow, review_id: str, said: ReviewBody
+    tx: Transaction, discussion: Discussion, change: ChangeRow, review_id: str, body: ReviewBody
 ) -> None:
     """Post the body of a review as a comment on its change request."""
-    _post(tx, discussion, said.body, Anchor(change.revision), said.mentions, review_id)
+    _post(tx, discussion, body.body, Anchor(change.revision), body.mentions, review_id)
 
 
 def reply(context: Context, discussion: Discussion, comment_id: str, said: BodyInput) -> str:
     """Post a reply and return its id."""
     parsed = parse(said)
     with context.db.read() as tx:
-        store.get_comment(tx, discussion, comment_id)
+        discussion.require_may_comment(store.get_comment(tx, discussion, comment_id).page_id)
         mentions = resolve_mentions(tx, discussion.space, parsed.document, Mentions())
     body = source_of(parsed)
     with context.db.write() as tx:

@@ -1,4 +1,4 @@
-"""Comments, replies, and reactions: rows in, frozen records out. A reply is a comment with a parent."""
+"""Read and write comments, replies, and reactions in the database. A reply is a comment with a parent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from octavo.content.changes.suggesting import AcceptedSuggestion, Nodes, Suggest
 from octavo.errors import NotFound
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Transaction, json_list
 from octavo.kit.db.pagination import Order, Slice, list_page
 
 from .authorization import Discussion
@@ -81,12 +81,22 @@ def find_comment(
 ) -> CommentRow | None:
     row = tx.one(
         f"""SELECT {_COMMENT} FROM comments c WHERE c.id = :id AND c.place_id = :discussion
-            AND c.parent_id {_is(parent_id)}{tx.for_update if lock else ""}""",
+            AND c.parent_id {_is(parent_id)}{_seen(tx, discussion)}{tx.for_update if lock else ""}""",
+        hidden=json_list(discussion.hidden),
         id=comment_id,
         discussion=discussion.id,
         parent=parent_id or "",
     )
     return CommentRow(*row) if row else None
+
+
+def _seen(tx: Transaction, discussion: Discussion) -> str:
+    """Return the condition for comments on pages that the caller can see, with the parameter ``hidden``."""
+    if not discussion.hidden:
+        return ""
+    hidden = tx.among("hidden")
+    return f""" AND (c.page_id IS NULL OR NOT c.page_id {hidden}) AND NOT EXISTS (
+      SELECT 1 FROM comments p WHERE p.id = c.parent_id AND p.page_id {hidden})"""
 
 
 def _is(parent_id: str | None) -> str:
@@ -110,8 +120,8 @@ def list_comments(
     tx: Transaction, discussion: Discussion, wanted: CommentFilter, order: Order, limit: int, page: str | None
 ) -> Slice[CommentRow]:
     """List comments by the time they were posted."""
-    where = "c.place_id = :discussion AND c.parent_id IS NULL" + _STATUS[wanted.status]
-    parameters: dict[str, Any] = {"discussion": discussion.id}
+    where = f"c.place_id = :discussion AND c.parent_id IS NULL{_seen(tx, discussion)}{_STATUS[wanted.status]}"
+    parameters: dict[str, Any] = {"discussion": discussion.id, "hidden": json_list(discussion.hidden)}
     if wanted.page_id is not None:
         where += " AND c.page_id = :page"
         parameters["page"] = wanted.page_id
@@ -176,7 +186,7 @@ def list_repliers(tx: Transaction, comment_ids: list[str]) -> list[Replier]:
 
 
 _COMMENTERS = """FROM members m WHERE m.organization_id = :organization AND EXISTS (
-  SELECT 1 FROM comments c WHERE c.place_id = :discussion AND c.posted_by = m.user_id)"""
+  SELECT 1 FROM comments c WHERE c.place_id = :discussion AND c.posted_by = m.user_id{seen})"""
 
 
 def list_commenters(tx: Transaction, discussion: Discussion, limit: int, page: str | None) -> Slice[str]:
@@ -186,11 +196,12 @@ def list_commenters(tx: Transaction, discussion: Discussion, limit: int, page: s
         limit,
         page,
         "m.user_id",
-        _COMMENTERS,
+        _COMMENTERS.format(seen=_seen(tx, discussion)),
         lambda row: row[0],
         by="m.user_id",
         organization=discussion.space.organization_id,
         discussion=discussion.id,
+        hidden=json_list(discussion.hidden),
     )
 
 

@@ -16,7 +16,8 @@ from octavo.content.changes.store import get_change
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.node_positions import enqueue_notes
 from octavo.content.revisions.page_versions import find_page, find_pages
-from octavo.content.revisions.states import State, main_state
+from octavo.content.revisions.restrictions import main_seen_by, seen_by
+from octavo.content.revisions.states import State
 from octavo.core.document.nodes import Block, Fragment, walk
 from octavo.core.pages import Page
 from octavo.errors import NotFound, require_found
@@ -64,11 +65,11 @@ class TargetLocation(Struct, frozen=True):
 
 
 def discussed_state(tx: Transaction, discussion: Discussion) -> State:
-    """Return the content state that comments of a discussion refer to."""
+    """Return the content state that comments of a discussion refer to, as the caller sees it."""
     if discussion.change_id is None:
-        return main_state(tx, discussion.space_id)
+        return main_seen_by(tx, discussion.space)
     change = get_change(tx, discussion.change_id)
-    return change.main if change.status == "merged" else change.state
+    return seen_by(tx, discussion.space, change.main if change.status == "merged" else change.state)
 
 
 def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor:
@@ -131,7 +132,7 @@ def _locate(tx: Transaction, state: State, pages: dict[str, Page], comment: Comm
 
 def _nodes_of(tx: Transaction, state: State, page: Page) -> Nodes:
     # The nodes of a page in a revision never change.
-    key = (state.revision_id, page.id)
+    key = (state.key, page.id)
     found = _nodes.of(tx).get(key)
     if found is None:
         found = _read_nodes(tx, page)

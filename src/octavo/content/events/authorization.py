@@ -1,10 +1,11 @@
-"""Proof that the caller can follow a space or one of its change requests."""
+"""Authorization to follow a space or one of its change requests."""
 
 from __future__ import annotations
 
 from octavo.content.changes.authorization import enter_change
 from octavo.content.changes.store import get_change
-from octavo.content.revisions.states import State, main_state
+from octavo.content.revisions.restrictions import main_seen_by, seen_by
+from octavo.content.revisions.states import State
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Call, enters
 from octavo.organization.access.authorization import InSpace, enter_space
@@ -19,9 +20,9 @@ class FollowedPlace(InSpace, frozen=True):
 
     def state(self, tx: Transaction) -> State:
         """Return the content state that is shown in this place."""
-        return (
-            main_state(tx, self.space_id) if self.change_id is None else get_change(tx, self.change_id).state
-        )
+        if self.change_id is None:
+            return main_seen_by(tx, self.space)
+        return seen_by(tx, self.space, get_change(tx, self.change_id).state)
 
 
 @enters(FollowedPlace, "spaceId")

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 
 from octavo.content.live.authorization import followed_page
 from octavo.content.live.broadcasting import of_live_page
+from octavo.content.revisions.restrictions import main_seen_by, shown_state
 from octavo.errors import BadRequest
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, Slice, present_slice
-from octavo.kit.http.operation import Area, Call, Follow
+from octavo.kit.http.operation import Actor, Area, Call, Follow
 from octavo.kit.work.hub import HubMessage, Topic
 from octavo.kit.work.outbox import OutboxPosition, read_position
 from octavo.organization.access.authorization import SignedIn, SpaceAccess, find_space_access, space_access
@@ -83,7 +84,19 @@ def stream_events(call: Call, followed: FollowedPlace, query: EventsQuery) -> Fo
         topics = [of_space(followed.space_id)]
     else:
         topics = [of_change(followed.change_id), of_main(followed.space_id)]
-    return _follow(call, topics, query, (followed.space.organization_id, followed.user_id))
+    owner = (followed.space.organization_id, followed.user_id)
+    return _follow(
+        call, topics, query, owner, may_know=lambda tx, message: _sees_page(tx, call.actor, message)
+    )
+
+
+def _sees_page(tx: Transaction, actor: Actor, message: HubMessage) -> bool:
+    """Return whether the actor can see the page that a message is about, if it is about one."""
+    space_id, page_id = getattr(message.data, "space_id", None), getattr(message.data, "page_id", None)
+    if not space_id or not page_id or page_id not in shown_state(tx, None, space_id).hidden:
+        return True
+    space = find_space_access(tx, actor, Can.VIEW, space_id)
+    return space is not None and page_id not in main_seen_by(tx, space).hidden
 
 
 @operation(
@@ -108,7 +121,9 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
             return [space_access(tx, call.actor, Can.VIEW, space_id) for space_id in query.space]
 
     def may_know(tx: Transaction, message: HubMessage) -> bool:
-        return not message.about or find_space_access(tx, call.actor, Can.VIEW, message.about) is not None
+        if message.about and find_space_access(tx, call.actor, Can.VIEW, message.about) is None:
+            return False
+        return _sees_page(tx, call.actor, message)
 
     entered = enter()
     topics = [of_person(caller.user_id), *map(of_space, query.space)]
@@ -128,7 +143,8 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
 def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> Listing[Presence]:
     """List the people who are viewing or editing a space including its change requests, or one change request."""
     with call.db.read() as tx:
-        found = list_here(tx, followed.space_id, followed.change_id, query.limit, query.page, now())
+        hidden = followed.state(tx).hidden
+        found = list_here(tx, followed.space_id, followed.change_id, hidden, query.limit, query.page, now())
         shown = _present(call, tx, found.rows)
     return present_slice(Slice(shown, found.count, found.next_token), lambda one: one)
 

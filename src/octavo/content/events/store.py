@@ -1,4 +1,4 @@
-"""Presence: rows in, frozen records out."""
+"""Read and write presence in the database."""
 
 from __future__ import annotations
 
@@ -74,12 +74,20 @@ def list_present(
 
 
 def list_here(
-    tx: Transaction, space_id: str, change_id: str | None, limit: int, page: str | None, moment: int
+    tx: Transaction,
+    space_id: str,
+    change_id: str | None,
+    hidden: frozenset[str],
+    limit: int,
+    page: str | None,
+    moment: int,
 ) -> Slice[PresenceRow]:
     """List the people present in a space including its change requests, or in one change request, ordered by
-    person and client."""
+    person and client. ``hidden``: the pages whose visitors are left out."""
     place, id = ("space_id", space_id) if change_id is None else ("change_request_id", change_id)
     source = f"{_PRESENCE} WHERE p.{place} = :id AND p.said_at > :since"
+    if hidden:
+        source += f" AND (p.page_id IS NULL OR NOT p.page_id {tx.among('hidden')})"
     return list_page(
         tx,
         limit,
@@ -91,6 +99,7 @@ def list_here(
         key_types=(str, str),
         id=id,
         since=moment - LIFETIME,
+        hidden=json_list(hidden),
     )
 
 

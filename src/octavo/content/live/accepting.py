@@ -61,8 +61,10 @@ MOST_BYTES_OF_ONE = 2 * 1024 * 1024
 _POSTS, _STEPS = 1_500, 13_000
 """Maximum numbers of requests and steps of a person per minute."""
 _BATCHES_AT_ONCE = 1_000
-MOST_CLIENTS = 40
-"""Clients that can edit a page at the same time."""
+MOST_WRITERS = 40
+"""People who can edit a page at the same time."""
+MOST_CLIENTS = 10
+"""Clients in which a person can edit a page at the same time."""
 _PRESENT = 60_000
 """Time in milliseconds since its last batch during which a client counts as present."""
 EPOCH_LIFETIME = 7 * 86_400_000
@@ -114,15 +116,15 @@ class _Turn:
         self.context, self.tx = context, tx
         self.pages: dict[PageKey, LivePage] = {}
         self._branches: dict[tuple[str, str | None], LiveBranch] = {}
-        self._checked: set[tuple[Any, str]] = set()
+        self._checked: set[tuple[Any, str, str]] = set()
 
-    def enter(self, access: LiveAccess) -> LiveBranch:
-        """Return the locked branch, if the caller can still edit it. Raises the errors of the same
-        request."""
+    def enter(self, access: LiveAccess, page_id: str) -> LiveBranch:
+        """Return the locked branch after checking that the caller can still edit the page. Raises the errors of
+        ``require_writable``."""
         branch = self.lock(access.space_id, access.change_id)
-        checked = (access.actor, branch.id)
+        checked = (access.actor, branch.id, page_id)
         if checked not in self._checked:
-            require_writable(self.tx, access, branch)
+            require_writable(self.tx, access, branch, page_id)
             self._checked.add(checked)
         return branch
 
@@ -180,7 +182,7 @@ def _gone() -> NoLongerStored:
 
 
 class Accepting:
-    """Batches and carets that this process accepts."""
+    """Accepts batches of steps and carets from editors, limits their rate, and commits batches in groups."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -215,7 +217,7 @@ class Accepting:
         self._posts.check(access.user_id)
 
         def place(turn: _Turn) -> None:
-            branch = turn.enter(access)
+            branch = turn.enter(access, page_id)
             key = PageKey(branch.id, page_id)
             if store.lock_live(turn.tx, key) is not None:
                 _put_caret(turn.tx, key, access, caret)
@@ -250,17 +252,14 @@ def _encode(steps: list[StepJson]) -> str:
 
 def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, encoded: str) -> Accepted:
     tx = turn.tx
-    branch = turn.enter(access)
+    branch = turn.enter(access, page_id)
     key = PageKey(branch.id, page_id)
     row, page = turn.page(branch, key, given.epoch, given.version)
     last = store.find_last_batch(tx, key, given.client)
     if last is not None and last[1] != access.user_id:
         raise Forbidden("client: this id is already in use. Choose another id.")
-    if last is None and store.count_clients(tx, key, now() - _PRESENT) >= MOST_CLIENTS:
-        raise TooManyRequests(
-            f"At most {MOST_CLIENTS} clients can edit a page at the same time. Try again in a minute.",
-            **{"retry-after": str(_PRESENT // 1000)},
-        )
+    if last is None:
+        _require_place(tx, key, access.user_id)
     if row.held_until > now():
         raise TemporarilyUnavailable("This change request is being merged. Try again in a moment.")
     missed = (
@@ -304,6 +303,21 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
         caret = CaretInput(given.client, page.version, given.caret.anchor, given.caret.head)
         _put_caret(tx, key, access, caret)
     return Accepted(page.version, [*missed, page.tail[-1]])
+
+
+def _require_place(tx: Transaction, key: PageKey, user_id: str) -> None:
+    """Raise TooManyRequests if a page can't be edited in one more client of a person."""
+    writers = store.find_writers(tx, key, now() - _PRESENT)
+    if user_id not in writers and len(writers) >= MOST_WRITERS:
+        problem = f"At most {MOST_WRITERS} people can edit a page at the same time. Try again in a minute."
+    elif writers.get(user_id, 0) >= MOST_CLIENTS:
+        problem = (
+            f"You are editing this page in {MOST_CLIENTS} tabs or apps, which is the limit. Close one, and try"
+            " again in a minute."
+        )
+    else:
+        return
+    raise TooManyRequests(problem, **{"retry-after": str(_PRESENT // 1000)})
 
 
 def _tidy(turn: _Turn, key: PageKey) -> bool:

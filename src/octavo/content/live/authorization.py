@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from octavo.content.changes.authorization import enter_change
 from octavo.content.changes.store import Author, get_change
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import main_seen_by, require_editable_page, seen_by
+from octavo.content.revisions.states import State
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Call, enters
@@ -43,7 +44,14 @@ def followed_page(tx: Transaction, actor: Actor, name: str) -> PageKey:
     try:
         change = get_change(tx, id)
     except NotFound:
-        space_access(tx, actor, Can.EDIT, id)
-        return PageKey(main_state(tx, id).layers[0].branch_id, page_id)
-    space_access(tx, actor, Can.EDIT, change.space_id)
+        state = main_seen_by(tx, space_access(tx, actor, Can.EDIT, id))
+        _require_editable(state, page_id)
+        return PageKey(state.layers[0].branch_id, page_id)
+    _require_editable(seen_by(tx, space_access(tx, actor, Can.EDIT, change.space_id), change.state), page_id)
     return PageKey(change.branch_id, page_id)
+
+
+def _require_editable(state: State, page_id: str) -> None:
+    if page_id in state.hidden:
+        raise NotFound(f"This content has no page {page_id!r}.")
+    require_editable_page(state, page_id, None)

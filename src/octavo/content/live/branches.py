@@ -7,6 +7,7 @@ from msgspec import Struct
 from octavo.content.changes.saving import require_editable, require_live
 from octavo.content.changes.store import ChangeRow, get_change, lock_change
 from octavo.content.revisions import states
+from octavo.content.revisions.restrictions import require_editable_page, seen_by
 from octavo.content.revisions.states import State, main_state
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
@@ -72,10 +73,18 @@ def get_branch(tx: Transaction, branch_id: str) -> LiveBranch:
     return find_branch(tx, *row)
 
 
-def require_writable(tx: Transaction, access: LiveAccess, branch: LiveBranch) -> None:
-    """Check again that the caller can edit a branch. Raises Conflict, Forbidden, or NotFound."""
+def require_writable(tx: Transaction, access: LiveAccess, branch: LiveBranch, page_id: str) -> None:
+    """Check again that the caller can edit a page of a branch. Raises Conflict, Forbidden, or NotFound."""
     space = space_access(tx, access.actor, Can.EDIT, access.space_id)
     if branch.change is None:
         require_live(space)
     else:
         require_editable(branch.change)
+    require_visible(tx, access, branch, page_id)
+    require_editable_page(seen_by(tx, space, branch.state), page_id, None)
+
+
+def require_visible(tx: Transaction, access: LiveAccess, branch: LiveBranch, page_id: str) -> None:
+    """Raise NotFound if a restriction hides a page from the caller."""
+    if page_id in seen_by(tx, access.space, branch.state).hidden:
+        raise NotFound(f"This content has no page {page_id!r}.")

@@ -20,7 +20,7 @@ from octavo.organization.access.roles import Can
 from . import store
 from .accepting import MOST_BYTES_OF_ONE, Accepted, Behind, accepting, new_epoch
 from .authorization import LiveAccess
-from .branches import LiveBranch, find_branch, require_writable
+from .branches import LiveBranch, find_branch, require_visible, require_writable
 from .commands import CaretInput, StepsInput
 from .documents import batches_after, editable_page, load_page, unwritten_page
 from .saving import save_page
@@ -49,9 +49,9 @@ MOST_SET_ASIDE = 200
 """Maximum number of texts that a person can set aside on a page."""
 
 
-def _branch(tx: Transaction, access: LiveAccess) -> LiveBranch:
+def _branch(tx: Transaction, access: LiveAccess, page_id: str) -> LiveBranch:
     branch = find_branch(tx, access.space_id, access.change_id)
-    require_writable(tx, access, branch)
+    require_writable(tx, access, branch, page_id)
     return branch
 
 
@@ -60,7 +60,7 @@ def _branch(tx: Transaction, access: LiveAccess) -> LiveBranch:
 def get_live_page(call: Call, access: LiveAccess, page_id: str) -> LiveDocument:
     """Get a page in the form used for live editing: a ProseMirror document at a version."""
     with call.db.read() as tx:
-        branch = _branch(tx, access)
+        branch = _branch(tx, access, page_id)
         key = PageKey(branch.id, page_id)
         page = editable_page(tx, branch.state, page_id)
         live = store.find_live(tx, key)
@@ -89,7 +89,7 @@ def get_live_page(call: Call, access: LiveAccess, page_id: str) -> LiveDocument:
 def list_live_steps(call: Call, access: LiveAccess, page_id: str, query: StepsQuery) -> BatchesAfter:
     """List the steps of a page after a version, in batches. If the last batch ends before `version`, there are more."""
     with call.db.read() as tx:
-        branch = _branch(tx, access)
+        branch = _branch(tx, access, page_id)
         key = PageKey(branch.id, page_id)
         editable_page(tx, branch.state, page_id)
         live = store.find_live(tx, key)
@@ -109,6 +109,7 @@ def list_live_steps(call: Call, access: LiveAccess, page_id: str, query: StepsQu
 def _known_page(tx: Transaction, access: LiveAccess, page_id: str) -> PageKey:
     """Return a page of a branch, or a deleted page that was edited live there. Raises NotFound."""
     branch = find_branch(tx, access.space_id, access.change_id)
+    require_visible(tx, access, branch, page_id)
     key = PageKey(branch.id, page_id)
     if store.find_live(tx, key) is None:
         get_page(tx, branch.state, page_id)
@@ -189,7 +190,7 @@ def save_live_page(call: Call, access: LiveAccess, page_id: str) -> SavedLive:
     """Save a page as a revision of the change request now. Pages are also saved automatically a few seconds
     after the last step."""
     with call.db.read() as tx:
-        branch = _branch(tx, access)
+        branch = _branch(tx, access, page_id)
         editable_page(tx, branch.state, page_id)
     saved = save_page(call.context, PageKey(branch.id, page_id))
     if saved is None:

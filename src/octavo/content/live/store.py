@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from octavo.content.changes.store import Author
 from octavo.content.revisions.packing import pack, unpack
+from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Live, Transaction, json_list
 from octavo.kit.db.pagination import Slice, list_page
@@ -285,15 +286,21 @@ def find_last_batch(tx: Transaction, key: PageKey, client: str) -> tuple[int, st
     return (row[0], row[1]) if row else None
 
 
-def count_clients(tx: Transaction, key: PageKey, since: int) -> int:
-    """Return the number of clients that have added a batch since a time."""
-    count: int = tx.value(
-        f"""SELECT count(DISTINCT client) FROM page_steps
-            WHERE {_PAGE} AND created_at >= :since AND user_id IS NOT NULL""",
+def renew_epochs(tx: Transaction) -> None:
+    """Start a new epoch for each page. Clients may have later steps of the old ones, from before a backup was
+    restored."""
+    tx.run("UPDATE page_live SET epoch = :epoch", epoch=ids.new_id())
+
+
+def find_writers(tx: Transaction, key: PageKey, since: int) -> dict[str, int]:
+    """Return the number of clients of each person who has added a batch since a time."""
+    clients = tx.all(
+        f"""SELECT user_id, count(DISTINCT client) FROM page_steps
+            WHERE {_PAGE} AND created_at >= :since AND user_id IS NOT NULL GROUP BY user_id""",
         since=since,
         **_key(key),
     )
-    return count
+    return dict(clients)
 
 
 def insert_batch(tx: Transaction, key: PageKey, batch: BatchRow) -> None:
@@ -370,8 +377,9 @@ def remove_old(tx: Transaction, before: int, most: int) -> int:
 
 
 def remove_finished(tx: Transaction, before: int) -> None:
-    """Delete the live pages of merged change requests, and the saved ones of main, that were last edited
-    before a time. A page stays while its epoch could begin again at the latest revision."""
+    """Delete the live pages of merged change requests, and the saved ones of main, that were last edited before
+    a time. A page of main stays if its epoch starts at the latest revision, because the same epoch could start
+    again."""
     tx.run(
         """DELETE FROM page_live WHERE touched_at < :before AND (
              branch_id IN (SELECT branch_id FROM change_requests WHERE status = 'merged')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from octavo.content.revisions.restrictions import main_seen_by
 from octavo.core.app_urls import AppAddresses
 from octavo.errors import BadRequest, TooManyRequests, Unavailable
 from octavo.kit.clock import now
@@ -80,18 +81,15 @@ def mail_digest(context: Context, user: str) -> None:
     rest. Without a mail server, notifications appear only in the app."""
     with context.db.read() as tx:
         waiting = store.list_for_digest(tx, user)
-        seen = {
-            row.space_id for row in {row.space_id: row for row in waiting}.values() if _can_still_see(tx, row)
-        }
-        rows = [row for row in waiting if row.state == "unread" and row.space_id in seen]
+        rows = [row for row in waiting if row.state == "unread" and _can_still_see(tx, row)]
         shown = rows[:_DIGEST_LIMIT]
         address = _address(tx, user) if context.settings.smtp_url else None
         found = presenting.load_subjects(tx, shown)
-        said = [_text(context, tx, found, row) for row in shown]
+        entries = [_text(context, tx, found, row) for row in shown]
     if rows and address is not None:
         if more := len(rows) - len(shown):
-            said.append(f"And {more} more: {AppAddresses(context.settings.url).inbox}")
-        _send(context, user, None, address, "Your daily notifications", "\n\n".join(said))
+            entries.append(f"And {more} more: {AppAddresses(context.settings.url).inbox}")
+        _send(context, user, None, address, "Your daily notifications", "\n\n".join(entries))
     with context.db.write() as tx:
         store.clear_digest(tx, waiting)
         jobs.finish(tx)
@@ -100,7 +98,8 @@ def mail_digest(context: Context, user: str) -> None:
 def _can_still_see(tx: Transaction, row: NotificationRow) -> bool:
     organization = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=row.space_id)
     actor = actor_for_job(row.user_id, organization or "")
-    return find_space_access(tx, actor, Can.VIEW, row.space_id) is not None
+    space = find_space_access(tx, actor, Can.VIEW, row.space_id)
+    return space is not None and row.page_id not in main_seen_by(tx, space).hidden
 
 
 def _address(tx: Transaction, user_id: str) -> str | None:

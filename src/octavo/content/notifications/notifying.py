@@ -8,6 +8,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from octavo.content.revisions.restrictions import hidden_from_person
 from octavo.core.json_types import JsonObject
 from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
@@ -43,26 +44,28 @@ def enqueue_notifications(tx: Transaction, event: Event) -> None:
 def notify_people(context: Context, event: JsonObject, after: str | None = None) -> None:
     """Notify the recipients of an event in batches ordered by user id; each batch is a separate job.
     ``after``: the last user id of the previous batch."""
-    told = Event(**event)
+    occurred = Event(**event)
     with context.db.read() as tx:
-        concern = read_concern(tx, told)
+        concern = read_concern(tx, occurred)
         if concern is None:
             return
-        people = _next_people(tx, told, concern, after or "")
-        reasons = _reasons(tx, told, concern, people)
+        people = _next_people(tx, occurred, concern, after or "")
+        reasons = _reasons(tx, occurred, concern, people)
     with context.db.write() as tx:
         notify(
             context,
             tx,
-            told.organization_id or "",
-            told.space_id or "",
+            occurred.organization_id or "",
+            occurred.space_id or "",
             concern.note,
             reasons,
-            of=told.type,
-            **told.payload,
+            of=occurred.type,
+            **occurred.payload,
         )
         if len(people) == BATCH:
-            jobs.enqueue(tx, "notifyPeople", organization=told.organization_id, event=event, after=people[-1])
+            jobs.enqueue(
+                tx, "notifyPeople", organization=occurred.organization_id, event=event, after=people[-1]
+            )
         jobs.finish(tx)
 
 
@@ -103,7 +106,7 @@ def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) ->
 
 def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str]) -> dict[str, Reason]:
     """Return the people to notify and the reason for each, except the person who caused the event, people who
-    muted the space or page, and people who can't see the space."""
+    muted the space or page, and people who can't see the space or any of the pages."""
     reasons: dict[str, Reason] = {}
     for user_id in people:
         reason = concern.direct.get(user_id, concern.watched)
@@ -114,16 +117,23 @@ def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str])
         user_id: reason
         for user_id, reason in reasons.items()
         if (passes_mute(reason) or not _is_muted(levels.get(user_id, [])))
-        and role_of_person(tx, event.organization_id or "", "space", event.space_id or "", user_id)
-        is not None
+        and _can_see(tx, event, concern, user_id)
     }
 
 
-def _is_muted(said: list[store.WatchRow]) -> bool:
+def _can_see(tx: Transaction, event: Event, concern: Concern, user_id: str) -> bool:
+    space_id = event.space_id or ""
+    role = role_of_person(tx, event.organization_id or "", "space", space_id, user_id)
+    if role is None:
+        return False
+    return not concern.pages or bool(set(concern.pages) - hidden_from_person(tx, space_id, user_id, role))
+
+
+def _is_muted(watches: list[store.WatchRow]) -> bool:
     """Return whether a person muted the event. Settings for pages take precedence over those for the space.
     If any affected page is watched, the event is not muted."""
-    of_pages = [row.level for row in said if row.page_id]
-    levels = of_pages or [row.level for row in said]
+    of_pages = [row.level for row in watches if row.page_id]
+    levels = of_pages or [row.level for row in watches]
     return bool(levels) and "watching" not in levels
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from octavo.content.revisions.page_versions import get_page
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import main_seen_by
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import now, parse_iso
 from octavo.kit.db.database import Transaction
@@ -47,16 +47,18 @@ def _visible(
     counts: list[SpaceCounts],
     organization: str | None = None,
     space: str | None = None,
-) -> list[SpaceCounts]:
-    """Return the counts of the spaces that the caller can see now."""
-    seen = []
+) -> tuple[list[SpaceCounts], store.Pages]:
+    """Return the counts of the spaces that the caller can see now, and the pages there that they can't see."""
+    seen, hidden = [], store.Pages()
     for one in counts:
         if space is not None and one.space_id != space:
             continue
         access = find_space_access(tx, caller.actor, Can.VIEW, one.space_id)
         if access is not None and organization in (None, access.organization_id):
-            seen.append(one)
-    return seen
+            pages = {(one.space_id, page) for page in main_seen_by(tx, access).hidden}
+            seen.append(store.count_visible(tx, caller.user_id, one.space_id, pages) if pages else one)
+            hidden |= pages
+    return seen, hidden
 
 
 def _totals(seen: list[SpaceCounts]) -> NotificationCounts:
@@ -71,11 +73,11 @@ def list_notifications(call: Call, caller: SignedIn, query: NotificationsQuery) 
     omitted."""
     with call.db.read() as tx:
         counts = store.list_counts(tx, caller.user_id)
-        seen = _visible(tx, caller, counts, query.organization, query.space)
+        seen, hidden = _visible(tx, caller, counts, query.organization, query.space)
         total = getattr(_totals(seen), query.status)
         spaces = [one.space_id for one in seen]
         found = store.list_notifications(
-            tx, caller.user_id, query.status, spaces, total, query.limit, query.page
+            tx, caller.user_id, query.status, spaces, hidden, total, query.limit, query.page
         )
         shown = presenting.present(call, tx, found.rows)
     return present_slice(Slice(shown, found.count, found.next_token), lambda one: one)
@@ -85,7 +87,7 @@ def list_notifications(call: Call, caller: SignedIn, query: NotificationsQuery) 
 def count_notifications(call: Call, caller: SignedIn) -> NotificationCounts:
     """Count the caller's notifications, for example for a badge on the inbox."""
     with call.db.read() as tx:
-        return _totals(_visible(tx, caller, store.list_counts(tx, caller.user_id)))
+        return _totals(_visible(tx, caller, store.list_counts(tx, caller.user_id))[0])
 
 
 @operation("getOwnNotification", "GET", f"{_OWN}/{{notificationId}}", needs=Can.SIGN_IN, errors=(404,))
@@ -99,7 +101,8 @@ def _get(
     tx: Transaction, caller: SignedIn, notification_id: str, *, lock: bool = False
 ) -> store.NotificationRow:
     row = store.find_notification(tx, caller.user_id, notification_id, lock=lock)
-    if row is None or find_space_access(tx, caller.actor, Can.VIEW, row.space_id) is None:
+    space = find_space_access(tx, caller.actor, Can.VIEW, row.space_id) if row is not None else None
+    if row is None or space is None or row.page_id in main_seen_by(tx, space).hidden:
         raise NotFound(f"You have no notification {notification_id!r}.")
     return row
 
@@ -122,7 +125,7 @@ def update_notifications(call: Call, caller: SignedIn, body: UpdateNotifications
     """Mark many notifications as read or done: the given notifications, or everything in the inbox."""
     until = _until(body)
     with call.db.read() as tx:
-        spaces = [one.space_id for one in _visible(tx, caller, store.list_counts(tx, caller.user_id))]
+        spaces = [one.space_id for one in _visible(tx, caller, store.list_counts(tx, caller.user_id))[0]]
     only = body.notifications or None
     updated = 0
     while True:
@@ -149,12 +152,13 @@ def _until(body: UpdateNotifications) -> int:
 def list_watches(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Watch]:
     """List the spaces and pages that the caller watches or has muted and can see."""
     with call.db.read() as tx:
-        spaces = [
-            space_id
+        spaces = {
+            space_id: space
             for space_id in store.list_watched_spaces(tx, caller.user_id)
-            if find_space_access(tx, caller.actor, Can.VIEW, space_id) is not None
-        ]
-        found = store.list_watches(tx, caller.user_id, spaces, query.limit, query.page)
+            if (space := find_space_access(tx, caller.actor, Can.VIEW, space_id)) is not None
+        }
+        hidden = {(id, page) for id, space in spaces.items() for page in main_seen_by(tx, space).hidden}
+        found = store.list_watches(tx, caller.user_id, list(spaces), hidden, query.limit, query.page)
     return present_slice(found, _present)
 
 
@@ -196,7 +200,7 @@ def get_page_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
 def set_page_watch(call: Call, space: SpaceAccess, page_id: str, body: SetWatch) -> Watch:
     """Watch or mute a page. This takes precedence over the watch of its space."""
     with call.db.write() as tx:
-        page = get_page(tx, main_state(tx, space.space_id), page_id)
+        page = get_page(tx, main_seen_by(tx, space), page_id)
         return _present(store.put_watch(tx, space.user_id, space.space_id, page.id, body.level))
 
 

@@ -1,4 +1,4 @@
-"""Notifications with their counts, watches, and settings: rows in, frozen records out."""
+"""Read and write notifications with their counts, watches, and settings in the database."""
 
 from __future__ import annotations
 
@@ -183,15 +183,53 @@ def list_counts(tx: Transaction, user_id: str) -> list[SpaceCounts]:
     return [SpaceCounts(*row) for row in rows]
 
 
+Pages = set[tuple[str, str]]
+"""Pages, each after its space."""
+
+
+def _outside(tx: Transaction, hidden: Pages) -> str:
+    """Return the condition for rows ``n`` that aren't about a hidden page, with the parameter ``hidden``."""
+    if not hidden:
+        return ""
+    pages = tx.given("hidden", "space_id", "page_id")
+    return f""" AND (n.page_id IS NULL
+        OR (n.space_id, n.page_id) NOT IN (SELECT g.space_id, g.page_id FROM {pages} AS g))"""
+
+
+def _given(hidden: Pages) -> str:
+    return msgspec.json.encode(sorted(hidden)).decode()
+
+
+def count_visible(tx: Transaction, user_id: str, space_id: str, hidden: Pages) -> SpaceCounts:
+    """Return the number of a person's notifications in a space, without those about hidden pages."""
+    rows = tx.all(
+        f"""SELECT n.state, count(*) FROM notifications n
+            WHERE n.user_id = :user AND n.space_id = :space{_outside(tx, hidden)} GROUP BY n.state""",
+        user=user_id,
+        space=space_id,
+        hidden=_given(hidden),
+    )
+    counts = {row[0]: row[1] for row in rows}
+    return SpaceCounts(space_id, *(counts.get(state, 0) for state in ("unread", "read", "done")))
+
+
 _WHERE = {"inbox": "n.state <> 'done'", "unread": "n.state = 'unread'", "done": "n.state = 'done'"}
 
 
 def list_notifications(
-    tx: Transaction, user_id: str, status: str, spaces: list[str], count: int, limit: int, page: str | None
+    tx: Transaction,
+    user_id: str,
+    status: str,
+    spaces: list[str],
+    hidden: Pages,
+    count: int,
+    limit: int,
+    page: str | None,
 ) -> Slice[NotificationRow]:
-    """List notifications of these spaces, latest first. ``count``: the total number of notifications."""
+    """List notifications of these spaces except those about hidden pages, latest first. ``count``: the total number
+    of notifications."""
     source = f"""FROM notifications n
-        WHERE n.user_id = :user AND {_WHERE[status]} AND n.space_id {tx.among("spaces")}"""
+        WHERE n.user_id = :user AND {_WHERE[status]} AND n.space_id {tx.among("spaces")}{_outside(tx, hidden)}"""
     return list_page(
         tx,
         limit,
@@ -205,6 +243,7 @@ def list_notifications(
         count=count,
         user=user_id,
         spaces=json_list(spaces),
+        hidden=_given(hidden),
     )
 
 
@@ -282,7 +321,7 @@ def clear_digest(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
 
 
 class WatchRow(Struct, frozen=True):
-    """Watch of a space or page. ``page_id``: the id of the page; empty for the space."""
+    """Setting of a person to watch or mute a space or page. ``page_id``: the id of the page; empty for the space."""
 
     user_id: str
     space_id: str
@@ -336,10 +375,10 @@ def list_watched_spaces(tx: Transaction, user_id: str) -> list[str]:
 
 
 def list_watches(
-    tx: Transaction, user_id: str, spaces: list[str], limit: int, page: str | None
+    tx: Transaction, user_id: str, spaces: list[str], hidden: Pages, limit: int, page: str | None
 ) -> Slice[WatchRow]:
-    """List the watches of a person in these spaces."""
-    source = f"FROM watches WHERE user_id = :user AND space_id {tx.among('spaces')}"
+    """List the watches of a person in these spaces, except those of hidden pages."""
+    source = f"""FROM watches n WHERE n.user_id = :user AND n.space_id {tx.among("spaces")}{_outside(tx, hidden)}"""
     return list_page(
         tx,
         limit,
@@ -351,6 +390,7 @@ def list_watches(
         key_types=(str, str),
         user=user_id,
         spaces=json_list(spaces),
+        hidden=_given(hidden),
     )
 
 
@@ -396,8 +436,8 @@ def list_channels(tx: Transaction, user_ids: Iterable[str]) -> dict[str, dict[Re
         f"SELECT user_id, channels FROM notification_settings WHERE user_id {tx.among('users')}",
         users=json_list(wanted),
     )
-    said = {user_id: msgspec.json.decode(channels, type=_CHANNELS) for user_id, channels in rows}
-    return {user_id: {**DEFAULTS, **said.get(user_id, {})} for user_id in wanted}
+    chosen = {user_id: msgspec.json.decode(channels, type=_CHANNELS) for user_id, channels in rows}
+    return {user_id: {**DEFAULTS, **chosen.get(user_id, {})} for user_id in wanted}
 
 
 def set_channels(tx: Transaction, user_id: str, channels: dict[Reason, Channel]) -> None:

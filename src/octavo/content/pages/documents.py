@@ -33,7 +33,7 @@ from octavo.kit.db.database import Transaction
 
 _json_cache: OwnCache[bytes] = OwnCache("documents as JSON", 16)
 _asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that documents depend on", 2)
-"""Other spaces in which the references of a document were looked up."""
+"""Cache of the other spaces in which the references of a document were looked up."""
 
 Evaluated = Literal["true", "false", "deterministic-only"]
 
@@ -64,7 +64,7 @@ def document_json(
 ) -> Raw:
     """Return the encoded document as presented by the API. ``evaluated``: whether to replace expressions by
     values."""
-    key = (state.revision_id, owner, body, evaluated)
+    key = (state.key, owner, body, evaluated)
     asked = _asked.of(tx).get(key)
     if asked is not None and (kept := _json_cache.of(tx).get((*key, resolver.revisions(asked)))) is not None:
         return Raw(kept)

@@ -12,7 +12,8 @@ from octavo.content.references.listing import LinkIndex, Overlay, ReferenceTarge
 from octavo.content.revisions.item_versions import find_item, get_item
 from octavo.content.revisions.keys import find_kept_keys
 from octavo.content.revisions.page_versions import find_page, get_page
-from octavo.content.revisions.states import State, main_state
+from octavo.content.revisions.restrictions import main_seen_by
+from octavo.content.revisions.states import State
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, Next, PageQuery, present_slice
@@ -227,7 +228,10 @@ class Links:
     def _state_of(self, space_id: str) -> State:
         if space_id == self._access.space_id:
             return self._state
-        return self._cached(("base", space_id), lambda: main_state(self._tx, space_id))
+        return self._cached(("base", space_id), lambda: self._main_of(space_id))
+
+    def _main_of(self, space_id: str) -> State:
+        return main_seen_by(self._tx, space_access(self._tx, self._access.actor, Can.VIEW, space_id))
 
     def _reader(self, space_id: str) -> ContentReader:
         view = self._view if space_id == self._access.space_id else ""

@@ -116,6 +116,11 @@ def register_git_names(find: FindGit) -> None:
     _find_git[:] = [find]
 
 
+def is_synced(tx: Transaction, space_id: str) -> bool:
+    """Return whether a space is synced with Git."""
+    return any(find(tx, space_id) is not None for find in _find_git)
+
+
 _COMPUTED = ContentQuery()
 _PLAIN = ContentQuery(computed=False)
 _SHORT = 32 * 1024
@@ -124,7 +129,7 @@ _pages: OwnCache[bytes] = OwnCache("pages as JSON", 16)
 
 
 def _encoded(tree: bytes) -> list[RevisionPage]:
-    """Embed JSON that is already encoded."""
+    """Wrap a page tree that is already encoded as JSON, so that the response contains it unchanged."""
     return cast(list[RevisionPage], Raw(tree))
 
 
@@ -179,7 +184,7 @@ class ContentReader:
             return Pages(_encoded(encode_tree(self._app, tagged, None, "", self._cover, oids)))
         fingerprint = self._expand().fingerprint if query.computed else b""
         stamp = self._stamp(query.metadata)
-        key = (self._state.revision_id, "tree", self._app, fingerprint, stamp)
+        key = (self._state.key, "tree", self._app, fingerprint, stamp)
         kept = _pages.of(self._tx).get(key)
         if kept is None:
             pages = list_pages(self._tx, self._state)
@@ -274,7 +279,7 @@ class ContentReader:
         # Revisions are immutable, so pages without computed content can be cached.
         stamp = self._stamp(query.metadata)
         key = (
-            *(self._state.revision_id, page_id, query.format, query.evaluated, query.pages),
+            *(self._state.key, page_id, query.format, query.evaluated, query.pages),
             *(self._app, stamp),
         )
         kept = _pages.of(self._tx).get(key)

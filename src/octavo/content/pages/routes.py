@@ -13,18 +13,19 @@ from octavo.content.references.lookup import Owner
 from octavo.content.revisions.authorization import ReadState, VisitedState, WrittenState
 from octavo.content.revisions.computing import NotFetchedYet, Requester, compute_document, compute_revision
 from octavo.content.revisions.item_versions import get_document as find_document
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import main_seen_by, seen_by
 from octavo.core.document.description import DocumentNodes
 from octavo.core.document.json import DocumentError, from_json, to_json
 from octavo.core.document.reader import read
 from octavo.core.document.writing import write
-from octavo.errors import BadRequest
+from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.access.roles import Can
 
+from .access_wire import PageAccessOverview, present_access_overview
 from .documents import document_json
 from .links import Links
 from .reading import ContentReader
@@ -273,13 +274,23 @@ def get_reusable_document(
         return reader.reusable_document(reusable_content_id, query)
 
 
+# --- access -------------------------------------------------------------------------------------------
+
+
+@operation("getPageAccess", "GET", _MAIN + "/page/{pageId}/access", needs=Can.VIEW, errors=(404,))
+def get_page_access(call: Call, space: SpaceAccess, page_id: str) -> PageAccessOverview:
+    """Get who can see a page of main. To change it, set `visibleTo` of the page."""
+    with call.db.read() as tx:
+        return present_access_overview(tx, space, page_id)
+
+
 # --- references ---------------------------------------------------------------------------------------
 
 
 @contextmanager
 def _links(call: Call, space: SpaceAccess) -> Iterator[Links]:
     with call.db.read() as tx:
-        yield Links(call, tx, space, main_state(tx, space.space_id))
+        yield Links(call, tx, space, main_seen_by(tx, space))
 
 
 @operation("listSpaceLinks", "GET", "/spaces/{spaceId}/links", needs=Can.VIEW, errors=(404,))
@@ -342,9 +353,11 @@ def get_document(call: Call, space: SpaceAccess, document_id: str, query: Schema
     """Get a document of the space by the ID in its page or reusable content."""
     with call.db.read() as tx:
         found = find_document(tx, space.space_id, document_id)
-        resolver = ContentReader(call, tx, found.state).resolver
+        state = seen_by(tx, space, found.state)
+        if found.owner_id in state.hidden:
+            raise NotFound(f"This space has no document {document_id!r}.")
         owner = Owner(found.owner_id, found.owner_kind, found.file_path)
-        return document_json(tx, found.state, resolver, owner, document_id)
+        return document_json(tx, state, ContentReader(call, tx, state).resolver, owner, document_id)
 
 
 # --- computed -----------------------------------------------------------------------------------------
@@ -358,7 +371,8 @@ def _asker(space: SpaceAccess) -> Requester:
 
 
 def _compute(call: Call, compute: Callable[[Transaction], T]) -> T:
-    """Return the result of ``compute``. If it depends on external sources, fetch them first."""
+    """Return the result of ``compute``. If it needs external data that has not been fetched yet, fetch the data
+    and try again."""
     try:
         with call.db.read() as tx:
             return compute(tx)
@@ -417,4 +431,4 @@ def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) 
     asker = _asker(space)
     found, _ = _compute(call, lambda tx: compute_revision(tx, asker, body.source, body.seed))
     with call.db.read() as tx:
-        return ContentReader(call, tx, main_state(tx, space.space_id)).computed(found)
+        return ContentReader(call, tx, main_seen_by(tx, space)).computed(found)

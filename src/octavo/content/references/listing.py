@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from octavo.content.revisions.restrictions import hidden_from
 from octavo.kit.db.database import Transaction, json_list
 from octavo.kit.db.pagination import PageQuery, Slice, decode_token, list_page, slice_rows
 from octavo.organization.access.authorization import SpaceAccess
@@ -144,12 +146,15 @@ class LinkIndex:
             "seen": json_list(self._list_visible_ids()),
         }
         self._sees = f"{tx.given('seen', 'id')} AS v"
+        pages = hidden_from(tx, access.organization)
+        self._restricted = {(space, page) for space in pages.spaces for page in pages.of(space)}
+        self._parameters["restricted"] = msgspec.json.encode(sorted(self._restricted)).decode()
         hidden = _IS_HIDDEN.format(seen=self._sees)
         self._shown = _SHOWN.format(hidden=hidden, seen=self._sees)
         self._is_hidden = hidden
         # References outside the texts of a change request are those of main, so each part can use an index.
         self._parts = [
-            f"SELECT {', '.join(COLUMNS)}, '' AS since FROM content_references r WHERE {IS_CURRENT}"
+            f"SELECT {self._columns()}, '' AS since FROM content_references r WHERE {IS_CURRENT}{self._open()}"
         ]
         if over is not None:
             self._apply_overlay(over)
@@ -172,11 +177,49 @@ class LinkIndex:
             found += [row[0] for row in rows]
         return found
 
+    def _is_restricted(self, space: str, page: str) -> str:
+        """Return the condition for a page that a restriction hides from the caller."""
+        listed = (
+            f"SELECT g.space_id, g.page_id FROM {self._tx.given('restricted', 'space_id', 'page_id')} AS g"
+        )
+        return f"({space}, {page}) IN ({listed})"
+
+    def _open(self) -> str:
+        """Return the condition for references on pages that no restriction hides from the caller."""
+        return f" AND NOT {self._is_restricted('r.space_id', 'r.owner_id')}" if self._restricted else ""
+
+    def _columns(self) -> str:
+        """Return the columns of references. Those to hidden pages look like broken ones, each with its own target."""
+        if not self._restricted:
+            return ", ".join(COLUMNS)
+        hidden = self._is_restricted("r.target_space", "r.target")
+        instead = {
+            "status": "'broken'",
+            "target_key": "'hidden ' || r.owner_id || ' ' || r.place",
+            **dict.fromkeys(("target_space", "target", "anchor"), "NULL"),
+        }
+        return ", ".join(
+            f"CASE WHEN {hidden} THEN {instead[name]} ELSE r.{name} END AS {name}"
+            if name in instead
+            else f"r.{name}"
+            for name in COLUMNS
+        )
+
+    def _as_seen(self, row: Row) -> Row | None:
+        """Return a row of the change request as the caller sees it; None for one on a hidden page."""
+        if (row.space_id, row.owner_id) in self._restricted:
+            return None
+        if (row.target_space, row.target) not in self._restricted:
+            return row
+        key = f"hidden {row.owner_id} {row.place}"
+        return replace(row, status="broken", target_key=key, target_space=None, target=None, anchor=None)
+
     def _apply_overlay(self, over: Overlay) -> None:
         gone = [" ".join(map(str, at)) for at in over.delta.old]
         new = [
             [*map(_text, msgspec.structs.astuple(row)), "1" if row.at in over.broken else ""]
-            for row in over.delta.new
+            for new in over.delta.new
+            if (row := self._as_seen(new)) is not None
         ]
         self._parameters |= {
             "gone": json_list(gone),
@@ -209,7 +252,8 @@ class LinkIndex:
 
         def own(rows: Iterable[Row]) -> list[Row]:
             space = self._access.space_id
-            return [row for row in rows if row.space_id == space and owner in (None, row.owner_id)]
+            seen = (self._as_seen(row) for row in rows)
+            return [row for row in seen if row and row.space_id == space and owner in (None, row.owner_id)]
 
         new = own(self._over.delta.new)
         return own(self._over.delta.old.values()), new, [row for row in new if row.at in self._over.broken]
@@ -219,13 +263,13 @@ class LinkIndex:
         space = self._access.space_id
         changed = Counter(target_of_row(row) for row in new)
         changed.subtract(target_of_row(row) for row in gone)
-        kept = read_totals(self._tx, space) if owner is None else None
+        kept = read_totals(self._tx, space) if owner is None and not self._restricted else None
         if kept is not None:
             targets = read_targets(self._tx, space, (key for key, _ in changed))
-        elif owner is None:
-            targets = count_targets(self._tx, space)
         else:
-            targets = count_targets(self._tx, space, "r.owner_id = :owner", owner=owner)
+            where, given = ("1 = 1", {}) if owner is None else ("r.owner_id = :owner", {"owner": owner})
+            given = {**given, "restricted": self._parameters["restricted"]}
+            targets = count_targets(self._tx, space, f"{where}{self._open()}", self._columns(), **given)
         before = total_of(targets)
         targets.update(changed)
         return (before if kept is None else kept).without(before).plus(total_of(targets))
@@ -354,7 +398,7 @@ def _usages(rows: Iterable[tuple[object, ...]]) -> list[ReferenceTarget]:
 
 
 def _usage(places: Sequence[tuple[Any, ...]]) -> ReferenceTarget:
-    """Return the usage for the rows of one target, in order."""
+    """Return the target and the places of one usage. ``places``: the rows that refer to the target, in order."""
     key, status, relation, kind, space, target, anchor, written, *_ = places[0]
     known = None if key.startswith("hidden ") else target
     spots = tuple(Spot(*row[8:]) for row in places)

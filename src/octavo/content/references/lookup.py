@@ -109,7 +109,7 @@ class StateFiles:
         self._tx = tx
         self._draft = Draft(tx, state, changes)
         self.space_id = state.space_id
-        self.revision_id = state.revision_id
+        self.revision_id = state.key
         self.asked: set[Question] = set()
         self._known: dict[str, str | None] = {}
         self._anchors: dict[str, tuple[Anchors, set[Question]]] = {}

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from octavo.content.revisions.states import shown_state
+from octavo.content.revisions.restrictions import shown_state
 from octavo.core.links import app_hosts
 from octavo.core.pages import Page
 from octavo.kit.db.cache import OwnCache
@@ -77,7 +77,7 @@ def is_named_for(tx: Transaction, visitor: Visitor, url: str, kind: NamedKind, t
     slug. ``url``: the URL of this server."""
     for space_id in sorted(visitor.spaces):
         view = load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
-        key = (view.state.revision_id, view.computed, _encoded(visitor.claims), kind, target)
+        key = (view.state.key, view.computed, _encoded(visitor.claims), kind, target)
         found = _found.of(tx).get(key)
         if found is None:
             found = _find_in_pages(tx, view, visitor, url, kind, target)
@@ -108,7 +108,7 @@ def documents_for(tx: Transaction, view: SpaceView, visitor: SiteVisitor, url: s
 
 
 def _is_made_of(page: Page, wanted: Mapping[str, object]) -> bool:
-    """Return whether a page is computed from this target."""
+    """Return whether a page is computed from the target ``wanted``."""
     given = (page.computed or {}).get("dependencies")
     dependencies = given.values() if isinstance(given, dict) else ()
     return any(isinstance(one, dict) and one.get("ref") == wanted for one in dependencies)

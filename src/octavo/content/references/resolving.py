@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from octavo.content.revisions.restrictions import main_seen_by
 from octavo.content.revisions.states import State, main_state
 from octavo.core import links
 from octavo.core.document.nodes import Document
@@ -22,7 +23,7 @@ from octavo.core.pages import Page
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
-from octavo.organization.access.authorization import find_space_access
+from octavo.organization.access.authorization import SpaceAccess, find_space_access
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import get_space
 
@@ -86,12 +87,16 @@ class MemberViewer:
         self._space_id = space_id
 
     def sees(self, space_id: str) -> bool:
-        access = find_space_access(self._tx, self._actor, Can.VIEW, space_id)
-        own = get_space(self._tx, self._space_id).organization_id
-        return access is not None and access.organization_id == own
+        return self._access(space_id) is not None
 
     def files(self, space_id: str) -> SpaceFiles | None:
-        return _main_files(self._tx, space_id) if self.sees(space_id) else None
+        access = self._access(space_id)
+        return StateFiles(self._tx, main_seen_by(self._tx, access)) if access is not None else None
+
+    def _access(self, space_id: str) -> SpaceAccess | None:
+        access = find_space_access(self._tx, self._actor, Can.VIEW, space_id)
+        own = get_space(self._tx, self._space_id).organization_id
+        return access if access is not None and access.organization_id == own else None
 
 
 class NobodyViewer:

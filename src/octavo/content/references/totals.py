@@ -151,16 +151,18 @@ def read_targets(tx: Transaction, space_id: str, keys: Iterable[str]) -> Counter
 
 
 def count_targets(
-    tx: Transaction, space_id: str, where: str = "1 = 1", **parameters: object
+    tx: Transaction, space_id: str, where: str = "1 = 1", columns: str = "r.*", **parameters: object
 ) -> Counter[Target]:
-    """Count the rows ``r`` of a space's main by target, limited to those matching ``where``. Reads every row."""
+    """Count the rows ``r`` of a space's main by target, limited to those matching ``where``. Reads every row.
+    ``columns``: SQL of the columns of the rows."""
     # Count in the database: a page may have a hundred thousand references to one target, and writers are
     # waiting. Count in two steps, because otherwise it would scan all targets of a space to group those of
     # one page.
     rows = tx.all(
         f"""WITH found AS MATERIALIZED (
-              SELECT r.target_key, r.status, r.target_space, r.kind, r.target FROM content_references r
-              WHERE r.space_id = :space AND {IS_CURRENT} AND {where})
+              SELECT target_key, status, target_space, kind, target FROM (
+                SELECT {columns} FROM content_references r
+              WHERE r.space_id = :space AND {IS_CURRENT} AND {where}) AS r)
             SELECT target_key, status, target_space, kind, target, count(*) FROM found
             GROUP BY target_key, status, target_space, kind, target""",
         space=space_id,

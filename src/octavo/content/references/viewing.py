@@ -23,7 +23,8 @@ from octavo.content.revisions.item_versions import (
     list_variables,
 )
 from octavo.content.revisions.page_versions import find_pages, list_pages
-from octavo.content.revisions.states import State, list_changed, shown_state
+from octavo.content.revisions.restrictions import shown_state
+from octavo.content.revisions.states import State, list_changed
 from octavo.content.revisions.tags import list_tags
 from octavo.core.document.anchors import Anchors, DocumentPlace, anchors, list_places
 from octavo.core.document.evaluating import close_conditions
@@ -222,7 +223,7 @@ def load_view(
     loaded = _load_for_nobody(tx, state)
     if visitor == NOBODY and home is None:
         return loaded
-    key = (state.revision_id, loaded.computed, msgspec.json.encode(visitor, order="sorted"), home)
+    key = (state.key, loaded.computed, msgspec.json.encode(visitor, order="sorted"), home)
     seen = _views.of(tx).get(key)
     if seen is None:
         seen = loaded.seen_by(visitor) if visitor != NOBODY else loaded
@@ -234,15 +235,15 @@ def load_view(
 
 def _load_for_nobody(tx: Transaction, state: State) -> SpaceView:
     # A state without computed pages depends only on its revision, so it is cached by revision.
-    loaded = _views.of(tx).get((state.revision_id, b""))
+    loaded = _views.of(tx).get((state.key, b""))
     if loaded is None:
         expansion = expand(tx, state, None)
-        loaded = _views.of(tx).get((state.revision_id, expansion.fingerprint))
+        loaded = _views.of(tx).get((state.key, expansion.fingerprint))
         if loaded is None:
             loaded = _load_next(tx, state, expansion) or _load(tx, state, expansion)
             size = _VIEW_BYTES + _PAGE_BYTES * (len(loaded.every) + len(loaded.items))
-            _views.of(tx).put((state.revision_id, expansion.fingerprint), loaded, size)
-            if not expansion.fingerprint and len(state.layers) == 1:
+            _views.of(tx).put((state.key, expansion.fingerprint), loaded, size)
+            if not expansion.fingerprint and len(state.layers) == 1 and not state.hidden:
                 # The view is also cached by branch, because it shares nearly everything with the previous and
                 # next revisions.
                 _views.of(tx).put(
@@ -263,7 +264,7 @@ def _load(tx: Transaction, state: State, expansion: Expansion) -> SpaceView:
 def _load_next(tx: Transaction, state: State, expansion: Expansion) -> SpaceView | None:
     """Return the view derived from the view of an earlier revision and the changes since. Return None if none
     is cached, if too much changed, or if pages are computed."""
-    if expansion.fingerprint or len(state.layers) > 1:
+    if expansion.fingerprint or len(state.layers) > 1 or state.hidden:
         return None
     layer = state.layers[0]
     before = _views.of(tx).get(layer.branch_id)
@@ -288,7 +289,7 @@ class ViewFiles:
 
     def __init__(self, tx: Transaction, view: SpaceView, *, withheld: bool) -> None:
         self.space_id = view.state.space_id
-        self.revision_id = f"{view.state.revision_id}{view.computed.hex()}"
+        self.revision_id = f"{view.state.key}{view.computed.hex()}"
         self._tx = tx
         self._view = view
         self._tree = view.every if withheld else view.tree

@@ -1,4 +1,4 @@
-"""Proof that a caller can read a state of a space's content: main, a revision, or a change request."""
+"""Authorization to read a state of a space's content: main, a revision, or a change request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from octavo.organization.access.authorization import (
 )
 from octavo.organization.access.roles import Can
 
-from .states import State, main_state, revision_state, shown_state
+from .restrictions import published, seen_by, shown_state
+from .states import State, main_state, revision_state
 
 OLD_REVISIONS = HOUR
 """Time in milliseconds for which visitors of a site can read a revision after it was replaced."""
@@ -47,7 +48,7 @@ class VisitedState(VisitedSpace, frozen=True):
 def enter_main(call: Call, needs: Can, space_id: str) -> WrittenState:
     space = enter_space(call, needs, space_id)
     with call.db.read() as tx:
-        return WrittenState(space, main_state(tx, space_id))
+        return WrittenState(space, seen_by(tx, space, main_state(tx, space_id)))
 
 
 @enters(VisitedState, "spaceId", visitors=True)
@@ -62,14 +63,14 @@ def visit_main(call: Call, needs: Can, space_id: str) -> VisitedState:
 def enter_revision(call: Call, needs: Can, space_id: str, revision_id: str) -> WrittenState:
     space = enter_space(call, needs, space_id)
     with call.db.read() as tx:
-        return WrittenState(space, revision_state(tx, space_id, revision_id))
+        return WrittenState(space, seen_by(tx, space, revision_state(tx, space_id, revision_id)))
 
 
 @enters(VisitedState, "spaceId", "revisionId", visitors=True)
 def visit_revision(call: Call, needs: Can, space_id: str, revision_id: str) -> VisitedState:
     visitor = visit_space(call, needs, space_id).visitor
     with call.db.read() as tx:
-        state = revision_state(tx, space_id, revision_id)
+        state = published(tx, revision_state(tx, space_id, revision_id))
         _require_shown(tx, state, visitor)
         return VisitedState(visitor, space_id, state)
 

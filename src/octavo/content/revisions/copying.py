@@ -15,7 +15,9 @@ from octavo.organization.spaces.store import get_space
 from . import staging
 from .states import FOREVER, Layer, main_state
 
-_PAGE = "page_id, parent_id, rank, slug, kind, title, body, file_path, fields, created_at, updated_at"
+_PAGE = (
+    "page_id, parent_id, rank, slug, kind, title, body, file_path, fields, restricted, created_at, updated_at"
+)
 _ITEM = "item_id, kind, name, path, content, size, fields, created_at"
 _TABLES = (("page_versions", "page_id", _PAGE), ("item_versions", "item_id", _ITEM))
 _HELD = "branch_id = :source AND from_seq <= :sequence AND to_seq > :sequence"

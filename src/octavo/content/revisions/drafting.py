@@ -26,6 +26,7 @@ from .page_versions import (
     list_by_slug,
     list_children,
 )
+from .restrictions import require_editable_page
 from .states import State
 from .store import Changes
 
@@ -56,6 +57,10 @@ class Draft:
     # --- pages ------------------------------------------------------------------------------------------
 
     def find_page(self, page_id: str) -> Page | None:
+        """Return a page that the reader of the state can see."""
+        return self._find_any(page_id) if page_id not in self.state.hidden else None
+
+    def _find_any(self, page_id: str) -> Page | None:
         return self._pages[page_id] if page_id in self._pages else self.page_before(page_id)
 
     def get_page(self, page_id: str, what: str = "page") -> Page:
@@ -67,14 +72,14 @@ class Draft:
     def page_before(self, page_id: str) -> Page | None:
         """Return the page as it was before the draft."""
         if page_id not in self._pages_below:
-            self._pages_below[page_id] = find_page(self.tx, self.state, page_id)
+            self._pages_below[page_id] = find_page(self.tx, self.state.whole, page_id)
         return self._pages_below[page_id]
 
     def children(self, parent: str | None) -> list[Page]:
         """Return the subpages of a page in order; ``put_page`` keeps the result up to date."""
         known = self._children.get(parent)
         if known is None:
-            below = list_children(self.tx, self.state, [parent])
+            below = list_children(self.tx, self.state.whole, [parent])
             known = [page for page in below if page.id not in self._pages]
             known += [page for page in self._pages.values() if page is not None and page.parent == parent]
             known.sort(key=_place)
@@ -88,7 +93,7 @@ class Draft:
 
     def list_by_slug(self, parent: str | None, slug: str) -> list[Page]:
         """Return the children of a page with this slug."""
-        below = list_by_slug(self.tx, self.state, parent, slug)
+        below = list_by_slug(self.tx, self.state.whole, parent, slug)
         found = [page for page in below if page.id not in self._pages]
         return found + [page for id in self._by_slug.get((parent, slug), ()) if (page := self._pages[id])]
 
@@ -101,8 +106,10 @@ class Draft:
         return free_name(page.slug, lambda slug: self.slug_taken(page, slug))
 
     def put_page(self, page_id: str, page: Page | None) -> None:
-        """Set a page; None deletes it."""
-        old = self.find_page(page_id)
+        """Set a page; None deletes it. Raises Forbidden if its restrictions don't allow that."""
+        old = self._find_any(page_id)
+        if old is None or page is None or replace(old, rank=page.rank) != page:
+            require_editable_page(self.state, page_id, page)
         if old is not None:
             if page_id in self._pages:
                 self._by_slug[old.parent, old.slug].remove(page_id)
@@ -159,7 +166,7 @@ class Draft:
     def find_page_by_file(self, path: str) -> Page | None:
         """Return the page whose file has this path; if there are several, the one with the lowest ID."""
         found = [page for id in self._by_file.get(path, ()) if (page := self._pages[id])]
-        below = find_page_by_file(self.tx, self.state, path)
+        below = find_page_by_file(self.tx, self.state.whole, path)
         if below is not None and below.id not in self._pages:
             found.append(below)
         return min(found, key=lambda page: page.id, default=None)
@@ -219,7 +226,7 @@ class Draft:
 
     @property
     def changes(self) -> Changes:
-        """Return the changes that differ from the state."""
+        """Return the changes, without entries that are the same in the state."""
         return Changes(
             {id: page for id, page in self._pages.items() if not same_version(page, self.page_before(id))},
             {id: item for id, item in self._items.items() if not same_version(item, self.item_before(id))},

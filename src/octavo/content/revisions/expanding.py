@@ -129,7 +129,7 @@ def expand(tx: Transaction, state: State, actor: Actor | None) -> Expansion:
     if not sources:
         return NOTHING_COMPUTED
     asker = requester_at(tx, state.space_id, actor)
-    fingerprint = blake2b(state.revision_id.encode(), digest_size=32)
+    fingerprint = blake2b(state.key.encode(), digest_size=32)
     found: list[_Found] = []
     left = MAX_PAGES
     for page in sources:

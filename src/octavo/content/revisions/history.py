@@ -95,8 +95,8 @@ _OF_PAGE = """touched(sequence) AS (
     SELECT DISTINCT (SELECT min(r.sequence) FROM revisions r
                       WHERE r.branch_id = :branch AND r.sequence >= t.sequence AND {last})
       FROM touched t)"""
-"""Sequences of the revisions of main in which a page changed; of consecutive saves, the last. The cost
-depends on the history of the page, not on that of the space."""
+"""SQL for the sequences of the revisions of main in which a page changed. Of consecutive saves, only the last
+counts. The cost depends on the history of the page, not on that of the space."""
 
 
 def list_revisions_of_page(
@@ -116,7 +116,7 @@ _REVISION = """r.id, r.branch_id, r.sequence, r.base_sequence, r.parents, r.type
                r.git, r.merged_from, r.conflicts, r.agent, r.saves_since"""
 _IS_LAST = """NOT EXISTS (SELECT 1 FROM revisions n WHERE n.branch_id = r.branch_id AND n.sequence = r.sequence + 1
                 AND n.saves_since IS NOT NULL)"""
-"""Condition for the last of consecutive saves, which follow each other without a gap."""
+"""SQL condition for the last of consecutive saves, which follow each other without a gap."""
 
 
 def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
@@ -164,9 +164,11 @@ _NAMED = 5_000
 """Maximum number of changed pages that are read to describe a list of revisions; only large imports change more."""
 
 
-def list_revised_pages(tx: Transaction, revisions: Sequence[RevisionRow]) -> dict[str, RevisedPages]:
-    """Return the pages that each of these revisions of one branch and the consecutive saves before it changed, by
-    the ID of the revision; revisions that changed none are left out."""
+def list_revised_pages(
+    tx: Transaction, revisions: Sequence[RevisionRow], hidden: frozenset[str]
+) -> dict[str, RevisedPages]:
+    """Return the pages, except hidden ones, that each of these revisions of one branch and the consecutive saves
+    before it changed, by the ID of the revision; revisions that changed none are left out."""
     if not revisions:
         return {}
     rows = tx.all(
@@ -183,7 +185,7 @@ def list_revised_pages(tx: Transaction, revisions: Sequence[RevisionRow]) -> dic
     for one in revisions:
         start = bisect_right(rows, one.before, key=itemgetter(0))
         end = bisect_right(rows, one.sequence, key=itemgetter(0))
-        titles = {page_id: title for _, page_id, title in rows[start:end]}
+        titles = {page_id: title for _, page_id, title in rows[start:end] if page_id not in hidden}
         if titles:
             found[one.id] = RevisedPages(len(titles), min(titles.values()))
     return found

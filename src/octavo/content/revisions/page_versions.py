@@ -13,6 +13,7 @@ from octavo.core.page_fields import FIELDS, Cover, LayoutOptions
 from octavo.core.pages import Page
 from octavo.errors import require_found
 from octavo.kit.db.database import Row, Transaction, json_list
+from octavo.organization.access.page_rules import Rule
 
 from .states import FOREVER, VALID, State, count_rows, find_rows
 
@@ -73,6 +74,8 @@ def list_tagged_pages(tx: Transaction, state: State) -> list[Page]:
 
 
 def find_page(tx: Transaction, state: State, page_id: str) -> Page | None:
+    if page_id in state.hidden:
+        return None
     for layer in state.layers:
         row = tx.one(
             f"SELECT {_PAGE} FROM page_versions p WHERE {VALID} AND p.page_id = :page",
@@ -87,7 +90,8 @@ def find_page(tx: Transaction, state: State, page_id: str) -> Page | None:
 
 def find_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, Page]:
     """Return the pages with these IDs that exist in the state, by ID."""
-    rows = find_rows(tx, state, "page_versions", "page_id", _PAGE, page_ids)
+    wanted = (id for id in page_ids if id not in state.hidden)
+    rows = find_rows(tx, state, "page_versions", "page_id", _PAGE, wanted)
     return {id: _page(row) for id, row in rows.items() if row is not None}
 
 
@@ -127,7 +131,7 @@ def _pages_where(tx: Transaction, state: State, where: str, **parameters: object
             top_seq=top.sequence,
             **parameters,
         )
-    return [_page(row) for row in kept]
+    return [_page(row) for row in kept if row[0] not in state.hidden]
 
 
 def list_children(tx: Transaction, state: State, parents: Iterable[str | None]) -> list[Page]:
@@ -154,6 +158,67 @@ def _select_from_layers(state: State, select: str, where: str) -> tuple[list[str
     return selects, parameters
 
 
+def _not_hidden(tx: Transaction, state: State) -> str:
+    """Return the condition for pages that the reader of the state can see, with the parameter ``hidden``."""
+    return f" AND NOT p.page_id {tx.among('hidden')}" if state.hidden else ""
+
+
+def list_restricted(tx: Transaction, state: State) -> dict[str, Rule]:
+    """Return the rules of the pages that have one, by page."""
+    return {page.id: page.visible_to for page in _pages_where(tx, state, "p.restricted = 1")}
+
+
+def find_last_rule(tx: Transaction, state: State, page_id: str) -> Rule:
+    """Return the rule of the last version of a page in a state, even if it is deleted there."""
+    for layer in state.layers:
+        row = tx.one(
+            """SELECT p.fields FROM page_versions p WHERE p.branch_id = :branch AND p.page_id = :page
+               AND p.from_seq <= :seq AND p.deleted = 0 ORDER BY p.from_seq DESC LIMIT 1""",
+            branch=layer.branch_id,
+            page=page_id,
+            seq=layer.sequence,
+        )
+        if row is not None:
+            return tuple(_decode_fields(row[0]).get("visible_to", ()))
+    return ()
+
+
+def list_deleted_restricted(tx: Transaction, main: State) -> dict[str, Rule]:
+    """Return the rules that pages had when they were deleted in main, by page."""
+    (layer,) = main.layers
+    rows = tx.all(
+        """SELECT p.page_id, p.fields FROM page_versions p
+           WHERE p.branch_id = :branch AND p.restricted = 1 AND +p.to_seq <= :seq AND NOT EXISTS (
+             SELECT 1 FROM page_versions n WHERE n.page_id = p.page_id AND n.branch_id = :branch
+               AND n.from_seq >= p.to_seq AND n.from_seq <= :seq)""",
+        branch=layer.branch_id,
+        seq=layer.sequence,
+    )
+    return {id: tuple(_decode_fields(fields)["visible_to"]) for id, fields in rows}
+
+
+def list_restricted_spaces(tx: Transaction, organization_id: str) -> list[str]:
+    """Return the spaces of an organization in whose main a page is restricted."""
+    # In this order, only restricted pages are read, of which there are few.
+    rows = tx.all(
+        """SELECT DISTINCT s.id FROM page_versions p CROSS JOIN branches b CROSS JOIN spaces s
+           WHERE p.restricted = 1 AND +p.to_seq = :forever AND b.id = p.branch_id
+             AND s.id = b.space_id AND s.main_branch = b.id AND s.organization_id = :org""",
+        forever=FOREVER,
+        org=organization_id,
+    )
+    return [row[0] for row in rows]
+
+
+def list_child_ids(tx: Transaction, state: State, parents: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the subpages of these pages, each with its parent, in no order."""
+    below = f"p.parent_id {tx.among('parents')} AND p.deleted = 0"
+    selects, layers = _select_from_layers(state, "SELECT p.page_id, p.parent_id FROM page_versions p", below)
+    return [
+        (row[0], row[1]) for row in tx.all(" UNION ALL ".join(selects), parents=json_list(parents), **layers)
+    ]
+
+
 def slice_children(
     tx: Transaction,
     state: State,
@@ -165,7 +230,10 @@ def slice_children(
 ) -> list[Page]:
     """Return up to ``limit`` children of a page (None: the top level) in order, starting at the index ``at``.
     ``after``: the rank and ID of the child from which to count."""
-    among = "p.parent_id = :parent AND p.deleted = 0"
+    among, hidden = (
+        f"p.parent_id = :parent AND p.deleted = 0{_not_hidden(tx, state)}",
+        json_list(state.hidden),
+    )
     if after is not None:
         among += " AND (p.rank, p.page_id) > (:after_rank, :after_id)"
     after_rank, after_id = after or ("", "")
@@ -177,6 +245,7 @@ def slice_children(
         after_id=after_id,
         limit=limit,
         at=at,
+        hidden=hidden,
         **layers,
     )
     found = find_pages(tx, state, (row[1] for row in rows))
@@ -186,20 +255,21 @@ def slice_children(
 def count_children(tx: Transaction, state: State, parent: str | None, before: Page | None = None) -> int:
     """Return the number of children of a page (None: the top level), or the number of children before one of
     them."""
-    where, key = "p.parent_id = :parent", {}
+    where, key = f"p.parent_id = :parent{_not_hidden(tx, state)}", {"hidden": json_list(state.hidden)}
     if before is not None:
         where += " AND (p.rank, p.page_id) < (:rank, :id)"
-        key = {"rank": before.rank, "id": before.id}
+        key |= {"rank": before.rank, "id": before.id}
     return count_rows(tx, state, "page_versions", "page_id", where, parent=parent or "", **key)
 
 
 def find_parents(tx: Transaction, state: State, page_ids: Iterable[str]) -> set[str]:
     """Return the pages with these IDs that have subpages."""
-    below = "p.parent_id = w.id AND p.deleted = 0"
+    below = f"p.parent_id = w.id AND p.deleted = 0{_not_hidden(tx, state)}"
     selects, layers = _select_from_layers(state, "SELECT 1 FROM page_versions p", below)
     any_below = " OR ".join(f"EXISTS ({select})" for select in selects)
     wanted = tx.given("ids", "id")
-    rows = tx.all(f"SELECT w.id FROM {wanted} AS w WHERE {any_below}", ids=json_list(page_ids), **layers)
+    given = {"ids": json_list(page_ids), "hidden": json_list(state.hidden)}
+    rows = tx.all(f"SELECT w.id FROM {wanted} AS w WHERE {any_below}", **given, **layers)
     return {row[0] for row in rows}
 
 
@@ -232,7 +302,7 @@ def list_pages(tx: Transaction, state: State) -> list[Page]:
         )
         for layer in state.layers
     )
-    pages = [_page(row) for row in rows.values() if not row[-1]]
+    pages = [_page(row) for row in rows.values() if not row[-1] and row[0] not in state.hidden]
     pages.sort(key=lambda page: (page.parent or "", page.rank, page.id))
     return pages
 
@@ -305,7 +375,8 @@ def trace_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[
 
 
 def count_pages(tx: Transaction, state: State) -> int:
-    return count_rows(tx, state, "page_versions", "page_id", "1 = 1")
+    hidden = json_list(state.hidden)
+    return count_rows(tx, state, "page_versions", "page_id", f"1 = 1{_not_hidden(tx, state)}", hidden=hidden)
 
 
 def page_row(branch: str, sequence: int, page_id: str, page: Page | None, moment: int) -> dict[str, object]:
@@ -320,6 +391,7 @@ def page_row(branch: str, sequence: int, page_id: str, page: Page | None, moment
         "rank": shown.rank,
         "slug": shown.slug,
         "kind": shown.kind,
+        "restricted": int(bool(shown.visible_to)),
         "title": shown.title,
         "body": shown.body,
         "file_path": shown.file_path,

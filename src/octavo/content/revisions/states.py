@@ -10,12 +10,12 @@ is being written (``staging.py``) or that a process failed to finish.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from hashlib import blake2b
 
 from msgspec import Struct
 
 from octavo.errors import NotFound
-from octavo.kit.db.database import Row, Transaction
-from octavo.kit.http.operation import Drafted
+from octavo.kit.db.database import Row, Transaction, json_list
 
 FOREVER = 2**62
 """``to_seq`` of rows that are still valid."""
@@ -26,12 +26,48 @@ class Layer(Struct, frozen=True):
     sequence: int
 
 
+class ReaderLimits(Struct, frozen=True):
+    """Limits of a person in a state with restricted pages. ``hidden``: the pages that they can't see.
+    ``read_only``: the pages that they can see but not edit; ``silent``: those that they can't comment on either.
+    ``key``: a key of the hidden pages, for caches."""
+
+    hidden: frozenset[str]
+    read_only: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()
+    key: str = ""
+
+    @staticmethod
+    def of(
+        hidden: frozenset[str],
+        read_only: frozenset[str] = frozenset(),
+        silent: frozenset[str] = frozenset(),
+    ) -> ReaderLimits:
+        digest = blake2b(json_list(sorted(hidden)).encode(), digest_size=16)
+        return ReaderLimits(hidden, read_only, silent, digest.hexdigest() if hidden else "")
+
+
 class State(Struct, frozen=True):
-    """State of a space's content."""
+    """Revision of a space, with the layers of branches that its content is read from. ``limits``: the limits of the
+    person who reads it; None for the whole state. Functions that read pages don't return hidden ones."""
 
     space_id: str
     revision_id: str
     layers: tuple[Layer, ...]
+    limits: ReaderLimits | None = None
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        return self.limits.hidden if self.limits is not None else frozenset()
+
+    @property
+    def whole(self) -> State:
+        """Return the state without limits, for checks that depend on all pages."""
+        return State(self.space_id, self.revision_id, self.layers)
+
+    @property
+    def key(self) -> str:
+        """Return a key for caches of what its readers see."""
+        return f"{self.revision_id}-{self.limits.key}" if self.limits is not None else self.revision_id
 
 
 def main_state(tx: Transaction, space_id: str) -> State:
@@ -70,14 +106,6 @@ def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
     return State(space_id, revision_id, tuple(layers))
 
 
-def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
-    """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is
-    viewing."""
-    if drafted is not None and drafted.space_id == space_id:
-        return revision_state(tx, space_id, drafted.revision_id)
-    return main_state(tx, space_id)
-
-
 def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
     """Return the head of a branch of this space. Raises NotFound."""
     revision = tx.value(
@@ -91,7 +119,7 @@ def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
 
 
 class TouchedIds(Struct, frozen=True):
-    """IDs of pages and items."""
+    """IDs of the pages and items that a branch created, changed or deleted."""
 
     pages: frozenset[str]
     items: frozenset[str]

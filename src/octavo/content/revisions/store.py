@@ -116,9 +116,9 @@ def insert_rows(tx: Transaction, branch_id: str, sequence: int, changes: Changes
     moment = now()
     tx.run_many(
         """INSERT INTO page_versions (branch_id, page_id, from_seq, to_seq, deleted, parent_id, rank, slug, kind, title,
-                                      body, file_path, fields, created_at, updated_at)
+                                      body, file_path, fields, restricted, created_at, updated_at)
            VALUES (:branch, :id, :seq, :forever, :deleted, :parent, :rank, :slug, :kind, :title,
-                   :body, :file_path, :fields, :created_at, :updated_at)""",
+                   :body, :file_path, :fields, :restricted, :created_at, :updated_at)""",
         (
             page_row(branch_id, sequence, page_id, page, moment)
             for page_id, page in changes.pages.items()
@@ -220,4 +220,4 @@ def commit(
     if over is None:
         advance_main(tx, branch, revision_id)
     layers = (Layer(branch, sequence), over) if over else (Layer(branch, sequence),)
-    return State(state.space_id, revision_id, layers)
+    return State(state.space_id, revision_id, layers, state.limits)

@@ -56,8 +56,8 @@ def begin_version(tx: Transaction, space_id: str, branch_id: str, replaced: tupl
     """
     if not lock_branch(tx, branch_id):
         raise BranchMoved
-    # Beyond all existing rows, including those of crashed processes, which must not become active with this
-    # revision.
+    # The sequence must be higher than those of all existing rows, including rows of crashed processes, which
+    # must not become active with this revision.
     highest = tx.value(
         """SELECT max(used.sequence) FROM (
              SELECT sequence FROM branches WHERE id = :branch

@@ -1,6 +1,8 @@
-"""Indexing in background jobs of long texts, so that people who edit them don't wait, and of derived pages.
-Derived pages are computed pages and pages with blocks that show an API operation. They change without a
-revision, so they are indexed again after related revisions and whenever their sources may have changed."""
+"""Index long texts and derived pages in background jobs. People who edit a long text then don't wait for the index.
+
+Derived pages are computed pages and pages with blocks that show an API operation. They change without a revision, so
+they are indexed again after related revisions and whenever their sources may have changed.
+"""
 
 from __future__ import annotations
 
@@ -205,7 +207,7 @@ def _index_derived(
         written = find_pages(tx, main_state(tx, space_id), [id for id in page_ids if id in drawn])
         return {id for id in page_ids if there.get(id) == known.get(id) and written.get(id) == drawn.get(id)}
 
-    held: set[str] = set()
+    unchanged_ids: set[str] = set()
     for found in batches(texts, BATCH):
         deadlines.check()
         with context.db.write() as tx:
@@ -223,7 +225,7 @@ def _index_derived(
                     ],
                     computed=computed,
                 )
-        held |= mine
+        unchanged_ids |= mine
     if same:
         with context.db.write() as tx:
             if not lock_branch(tx, branch_id):
@@ -231,8 +233,8 @@ def _index_derived(
             mine = unchanged(tx, list(same))
             versions = current_versions(tx, space_id, list(mine))
             store.update_source_hashes(tx, space_id, {id: same[id] for id in mine}, versions)
-        held |= mine
-    return len(held) == len(batch)
+        unchanged_ids |= mine
+    return len(unchanged_ids) == len(batch)
 
 
 class _MainReader:

@@ -9,13 +9,14 @@ from msgspec import UNSET
 
 from octavo.content.revisions.expanding import expand
 from octavo.content.revisions.page_versions import list_tagged_pages, trace_pages
+from octavo.content.revisions.restrictions import hidden_from
 from octavo.content.revisions.states import State, list_branch_content, main_state
 from octavo.core.pages import Page
 from octavo.core.tags import has_tag
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Next, Slice, decode_token, slice_rows
 from octavo.kit.http.operation import Recipient
-from octavo.organization.access.authorization import OrgAccess
+from octavo.organization.access.authorization import OrgAccess, SpaceAccess
 from octavo.organization.spaces.store import get_titles, list_visible_space_ids
 
 from .drafts import SearchedDraft, draft_of
@@ -51,12 +52,13 @@ def visible_spaces(tx: Transaction, org: OrgAccess) -> Sequence[str] | Organizat
 
 
 def search_space(
-    tx: Transaction, to: Recipient, space_id: str, query: SearchQuery, tag: str | None = None
+    tx: Transaction, to: Recipient, space: SpaceAccess, query: SearchQuery, tag: str | None = None
 ) -> SearchListing[SearchPage]:
     """Search the pages of a space, best matches first. ``tag``: the tag to filter by."""
     start, end = _result_range(query)
-    found = search_pages(tx, [space_id], query.query, end, sees=sees_tagged(tx, tag))
-    if tag is not None:
+    sees = sees_as(tx, space.organization, tag)
+    found = search_pages(tx, [space.space_id], query.query, end, sees=sees)
+    if sees is not sees_everything:
         found = _without_estimate(found, len(found.hits))
     rows = _slice(found.hits[start:end], start, query, found)
     pages = _present_pages(to, tx, dict(zip(rows.rows, range(start + 1, end + 1), strict=False)))
@@ -69,7 +71,7 @@ def search_draft(
     """Search the pages that a change request edits, best matches first."""
     start, end = _result_range(query)
     draft = draft_of(tx, state)
-    edited = list_branch_content(tx, state.layers[0]).pages
+    edited = list_branch_content(tx, state.layers[0]).pages - state.hidden
     if draft is None or not edited:
         return SearchListing([], 0)
     found = search_pages(
@@ -132,14 +134,19 @@ def _without_estimate(found: Results, count: int) -> Results:
     return found if found.is_exact else Results(found.hits, count, False)
 
 
-def sees_tagged(tx: Transaction, tag: str | None) -> Sees:
-    """Return a function that returns whether a match is on a page with a tag; without a tag, it accepts
-    everything."""
-    if tag is None:
+def sees_as(tx: Transaction, org: OrgAccess, tag: str | None = None) -> Sees:
+    """Return a function that returns whether a match is on a page that the caller can see, and that has the tag, if
+    one is given."""
+    hidden = hidden_from(tx, org)
+    if tag is None and not hidden:
         return sees_everything
     tagged: dict[str, frozenset[str]] = {}
 
     def sees(found: SectionMatch) -> bool:
+        if found.page_id in hidden.of(found.space_id):
+            return False
+        if tag is None:
+            return True
         if found.space_id not in tagged:
             pages = list_tagged_pages(tx, main_state(tx, found.space_id))
             tagged[found.space_id] = frozenset(page.id for page in pages if has_tag(page, tag))

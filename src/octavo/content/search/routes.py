@@ -34,7 +34,7 @@ def search_space(call: Call, space: SpaceAccess, query: TaggedSearchQuery) -> Se
 
     def search() -> SearchListing[SearchPage]:
         with call.db.read() as tx:
-            return presenting.search_space(tx, call, space.space_id, query, query.tag)
+            return presenting.search_space(tx, call, space, query, query.tag)
 
     found: SearchListing[SearchPage] = call.context.answers.get(_key(call, space.space_id, query), search)
     return found
@@ -60,7 +60,8 @@ def search_organization(call: Call, org: OrgAccess, query: TaggedSearchQuery) ->
     def search() -> SearchListing[SearchSpace]:
         with call.db.read() as tx:
             spaces = presenting.visible_spaces(tx, org)
-            return presenting.search_spaces(tx, call, spaces, query, presenting.sees_tagged(tx, query.tag))
+            sees = presenting.sees_as(tx, org, query.tag)
+            return presenting.search_spaces(tx, call, spaces, query, sees)
 
     found: SearchListing[SearchSpace] = call.context.answers.get(
         _key(call, org.organization_id, query), search

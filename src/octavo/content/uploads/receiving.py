@@ -102,16 +102,16 @@ def open_upload(
 def _require_within_limit(tx: Transaction, upload: UploadRow, share: UploadLimit) -> None:
     """Raise TooManyRequests when a limit is exceeded. Uploads are kept for a day, so the existing rows are
     those of one day."""
-    held = store.measure_uploads(tx, upload.user_id)
-    if held.waiting >= MAX_WAITING:
+    usage = store.measure_uploads(tx, upload.user_id)
+    if usage.waiting >= MAX_WAITING:
         raise TooManyRequests(
             f"You have {MAX_WAITING} unused upload URLs. Use them, or wait until they expire."
         )
-    if held.files >= share.files:
+    if usage.files >= share.files:
         raise TooManyRequests(
             f"file: you can upload at most {share.files} files per day. Try again tomorrow."
         )
-    if held.size + upload.size > share.size:
+    if usage.size + upload.size > share.size:
         raise TooManyRequests(
             f"file.size: you can upload at most {format_size(share.size)} per day. Try again tomorrow."
         )

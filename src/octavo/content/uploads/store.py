@@ -1,4 +1,4 @@
-"""Uploads: rows in, frozen records out."""
+"""Read and write uploads in the database."""
 
 from __future__ import annotations
 

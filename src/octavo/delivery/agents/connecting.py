@@ -120,8 +120,8 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
         None,
     )
     store.insert_code(tx, secret, code)
-    told = {"agent": client.name, "scopes": scopes}
-    audit(tx, org.actor, "agent.allowed", org.organization_id, ("user", org.user_id), after=told)
+    details = {"agent": client.name, "scopes": scopes}
+    audit(tx, org.actor, "agent.allowed", org.organization_id, ("user", org.user_id), after=details)
     given = {"code": secret, "iss": issuer}
     if body.state is not UNSET:
         given["state"] = body.state
@@ -164,8 +164,8 @@ def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier
     granted = msgspec.json.decode(found.scopes, type=list[str])
     access, refresh = _secrets(granted)
     store.insert_agent(tx, agent_id, found, access, now() + ACCESS_LASTS, refresh)
-    told = {"agent": found.name, "for": found.user_id}
-    audit(tx, None, "agent.connected", found.organization_id, ("agent", agent_id), after=told)
+    details = {"agent": found.name, "for": found.user_id}
+    audit(tx, None, "agent.connected", found.organization_id, ("agent", agent_id), after=details)
     return Grant(access, refresh, ACCESS_LASTS // 1000, granted)
 
 

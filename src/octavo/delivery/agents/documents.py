@@ -142,7 +142,7 @@ def _read(client_id: str, answer: Fetched) -> _Document:
 
 
 def _until(answer: Fetched) -> int:
-    said = answer.headers.get("cache-control", "")
-    age = _MAX_AGE.search(said)
+    caching = answer.headers.get("cache-control", "")
+    age = _MAX_AGE.search(caching)
     lasts = int(age[1]) * 1000 if age is not None else _USUAL
-    return now() + (_SHORTEST if _FRESH.search(said) else min(max(lasts, _SHORTEST), _LONGEST))
+    return now() + (_SHORTEST if _FRESH.search(caching) else min(max(lasts, _SHORTEST), _LONGEST))

@@ -1,4 +1,4 @@
-"""Clients, connected agents, and their activity: rows in, frozen records out."""
+"""Read and write clients, connected agents, and their activity in the database."""
 
 from __future__ import annotations
 

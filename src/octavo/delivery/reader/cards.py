@@ -235,7 +235,7 @@ class Cards:
 
 
 def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> JsonObject:
-    """Return the card as its template reads it, with truncated lines."""
+    """Return the data of a card for its template, with truncated lines."""
     title = _truncate(_replace_missing(card.title, fonts), _TITLE)
     language = card.language.lower().replace("_", "-").partition("-")[0]
     return {

@@ -59,7 +59,7 @@ def _references(tree: PageTree) -> list[_Shown]:
     found = _shown.get(tree)
     if found is None:
         by_seed: dict[str, _Shown] = {}
-        for page in tree:
+        for page in tree.computed():
             if page.hidden or page.computed is None:
                 continue
             listed, model = list_operations(page), model_of(page)
@@ -85,9 +85,9 @@ def find_authentication(tree: PageTree, spec: str) -> str | None:
     """Return the id of the space's authentication page for the API of a specification."""
     found = _authentication.get(tree)
     if found is None:
-        told = ((authentication_of(page), page.id) for page in tree if not page.hidden)
+        pages = ((authentication_of(page), page.id) for page in tree.computed() if not page.hidden)
         # If several pages qualify, use the first.
-        found = _authentication[tree] = {name: id for name, id in reversed([*told]) if name is not None}
+        found = _authentication[tree] = {name: id for name, id in reversed([*pages]) if name is not None}
     return found.get(spec)
 
 
@@ -100,9 +100,7 @@ def count_operations(tree: PageTree, page: Page) -> int:
     found = _counts.get(tree)
     if found is None:
         found = {}
-        for each in tree:
-            if each.computed is None:
-                continue
+        for each in tree.computed():
             if method_of(each) is None:
                 found[each.id] = found.get(each.id, 0) + len(list_operations(each))
             elif each.parent is not None:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from octavo.content.references.viewing import SiteVisitor, SpaceView, load_view
-from octavo.content.revisions.states import shown_state
+from octavo.content.revisions.restrictions import shown_state
 from octavo.core.hosts import host_name
 from octavo.errors import NotFound
 from octavo.kit.context import Context
@@ -265,7 +265,7 @@ def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: st
     base = f"{visit.base}{quote(visit.outline.base(shown))}"
     state = shown_state(tx, visit.admission.drafted, shown.space_id)
     view = load_view(tx, state, visit.admission.claims, shown.page_id)
-    visit.dependencies.depend_on_space(shown.space_id, view.state.revision_id)
+    visit.dependencies.depend_on_space(shown.space_id, view.state.key)
     visit.dependencies.depend_on_more(bool(view.computed))
     return SpaceVisit(visit, shown, variants, base, rest, view)
 

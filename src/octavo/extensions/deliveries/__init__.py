@@ -1,3 +1,3 @@
-"""Events on their way to their recipients, and the outcome of each."""
+"""Deliver events to their recipients, and store the outcome of each delivery."""
 
 from . import tables as tables

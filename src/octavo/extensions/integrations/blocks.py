@@ -18,7 +18,7 @@ from msgspec import UNSET
 from octavo.content.references.mentions import documents_for, find_pages_with
 from octavo.content.references.viewing import SpaceView, load_view, visitor_of_token
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.states import shown_state
+from octavo.content.revisions.restrictions import shown_state
 from octavo.core.document.html_context import CodeBlock
 from octavo.core.json_types import JsonObject
 from octavo.core.pages import Page
@@ -74,11 +74,11 @@ def find_unfurling(
     if address is None:
         return None
     fitting = (
-        (said, row, block)
+        (match, row, block)
         for row in rows
         for block in row.manifest.blocks or ()
         for pattern in block.url_unfurl or ()
-        if (said := fits(pattern, address)) is not None
+        if (match := fits(pattern, address)) is not None
     )
     found = max(fitting, key=lambda each: each[0], default=None)
     return found and (found[1], found[2])
@@ -89,7 +89,7 @@ _UNFURL = "@link.unfurl"
 
 
 _outputs: OwnCache[tuple[int, Rendered]] = OwnCache("rendered integration blocks", 4)
-"""Values are kept with the time, in milliseconds, until which they are valid."""
+"""Cache of rendered blocks, each with the time in milliseconds until which it is valid."""
 
 
 def render_for_visitor(context: Context, integration: VisitedIntegration, given: RenderRequest) -> Reply:
@@ -144,7 +144,7 @@ def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id
     """Return the blocks of an integration, and the URLs it embeds, on the pages of a space that the visitor
     can see."""
     view = load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
-    key = (view.state.revision_id, view.computed, _encoded(visitor.claims), name)
+    key = (view.state.key, view.computed, _encoded(visitor.claims), name)
     shown = _shown.of(tx).get(key)
     if shown is None:
         documents = documents_for(tx, view, visitor_of_token(tx, visitor), url)

@@ -293,7 +293,7 @@ def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, Compute
 
 
 def _ask_all(context: Context, questions: Iterable[_Question]) -> tuple[bool, bool]:
-    """Request the answers that are missing or outdated. Return whether there was an answer, and whether a
+    """Request the answers that are missing or outdated. Return whether any answer was stored, and whether any
     request failed."""
     changed = failed = False
     seen: set[str] = set()
@@ -307,8 +307,8 @@ def _ask_all(context: Context, questions: Iterable[_Question]) -> tuple[bool, bo
         try:
             answer = question.ask(context)
         except OctavoError as error:
-            told = {"space": question.space_id, "problem": error.message}
-            log.warning("computing content failed", extra=told)
+            details = {"space": question.space_id, "problem": error.message}
+            log.warning("computing content failed", extra=details)
             failed = True
             continue
         with context.db.write() as tx:

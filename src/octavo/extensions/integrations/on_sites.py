@@ -1,5 +1,4 @@
-"""Services of integrations for visitors of the sites they are installed on: signing visitors in, and scripts
-for pages."""
+"""Sign visitors in to sites through integrations, and provide the scripts that integrations add to pages."""
 
 from __future__ import annotations
 

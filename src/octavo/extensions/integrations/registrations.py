@@ -1,4 +1,4 @@
-"""Follow spaces that are transferred, and give sites the scripts of integrations."""
+"""Remove installations from spaces that are transferred, and provide sites with the scripts of integrations."""
 
 from __future__ import annotations
 

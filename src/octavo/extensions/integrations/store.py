@@ -1,4 +1,4 @@
-"""Integrations and installations: rows in, frozen records out."""
+"""Read and write integrations and installations in the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks: rows in, frozen records out."""
+"""Read and write webhooks in the database."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from octavo.core.problems import Problem
 from octavo.kit.context import Context
 from octavo.kit.net.fetch import Fetcher
 
-from .credentials import credential_of
+from .app_access import usable_credential
 from .providers import CommitStatus, send_status
 from .store import SyncRow
 from .urls import read_remote
@@ -37,6 +37,6 @@ def report_status(
         Fetcher(context.settings.allow_private_fetch),
         read_remote(row.remote, local=True),
         row.provider,
-        credential_of(context.sealer, row),
+        lambda: usable_credential(context, row),
         status,
     )

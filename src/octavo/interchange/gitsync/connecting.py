@@ -16,6 +16,8 @@ from msgspec import structs
 from octavo.content.changes.authorization import ChangeAccess
 from octavo.content.changes.saving import require_editable
 from octavo.content.changes.store import get_change
+from octavo.content.revisions.page_versions import list_restricted
+from octavo.content.revisions.states import main_state
 from octavo.errors import BadRequest, Conflict, Forbidden, NotFound
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -26,6 +28,8 @@ from octavo.organization.access.authorization import find_kept_space_access
 from octavo.organization.access.roles import Can
 
 from . import store
+from .app_access import keep_repository
+from .apps import AppRepository
 from .authorization import SyncAccess
 from .commit_authors import DEFAULT_MESSAGE
 from .credentials import Credential, credential_of, make_key, open_text, seal_credential, seal_text
@@ -87,14 +91,23 @@ def provider_of(remote: Remote) -> store.Provider:
 
 
 def connect(
-    tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedSync
+    tx: Transaction,
+    context: Context,
+    at: SyncAccess,
+    wanted: RequestedSync,
+    through_app: AppRepository | None = None,
 ) -> tuple[Connected, str]:
-    """Create a sync and return its row and its webhook secret. Raises BadRequest, and Conflict if it is
-    already synced or the folder is already synced."""
+    """Create a sync and return its row and its webhook secret. ``through_app``: the repository at the provider if it is
+    connected through an app. Raises BadRequest, and Conflict if it is already synced or the folder is already
+    synced."""
     row, hook = new_row(tx, context, at, wanted)
+    if isinstance(row, SyncRow) and list_restricted(tx, main_state(tx, row.space_id)):
+        raise Conflict("This space has restricted pages, which can't be synced with Git.")
     if store.find(tx, at.rows, at.id) is not None:
         raise Conflict(f"This {at.kind} is already synced. Disconnect it first.")
     store.insert(tx, row)
+    if through_app is not None:
+        keep_repository(tx, at.id, through_app)
     audit(tx, at.actor, "git.connected", at.organization_id, at.target, after=_told(row))
     # A key has to be added to the provider's settings first.
     if row.credential != "ssh-key":
@@ -254,6 +267,8 @@ def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[
     # The sync continues with the permissions of the person who changes it.
     store.set_fields(tx, row, **fields, user_id=at.user_id, next_at=now() + 1000)
     after = get(tx, at)
+    if "credential" in settings and after.credential != "app":
+        store.forget_app(tx, at.id)
     if isinstance(after, ProjectRow):
         share_settings(tx, context, after)
     if settings.get("forget_host_key"):
@@ -302,8 +317,8 @@ _PLAIN = {
 
 
 def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns to change. ``settings``: the fields of a body that changes a sync, including the
-    ``credential`` to store, or None. Raises BadRequest."""
+    """Return the columns to change. ``settings``: the fields of a body that changes a sync, with the ``credential``
+    to store (which can be None). Raises BadRequest."""
     of, id = type(row), row.owner_id
     fields: dict[str, Any] = {column: settings[name] for name, column in _PLAIN.items() if name in settings}
     if "credential" in settings:

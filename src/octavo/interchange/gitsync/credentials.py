@@ -20,12 +20,14 @@ _COLUMNS: dict[tuple[type[Connected], str], SealedColumn] = {
     for of in (SyncRow, ProjectRow)
     for name in ("secret", "hook_secret", "signing_secret")
 }
-Kind = Literal["token", "password", "ssh-key"]
+Kind = Literal["token", "password", "ssh-key", "app", "oauth"]
 _USERS = {"bitbucket.org": "x-token-auth"}
 
 
 class Credential(Struct, frozen=True, omit_defaults=True):
-    """Credential for a repository. ``secret``: the token, the password, or the private key in OpenSSH format."""
+    """Credential for a repository. ``secret``: the token, the password, or the private key in OpenSSH format. The kind
+    `app` is stored for access through an app: its secret is the ID of the installation that has the tokens. The kind
+    `oauth` is never stored: a token of a person at GitLab."""
 
     kind: Kind
     secret: str

@@ -9,8 +9,9 @@ from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SignedIn
 from octavo.organization.access.roles import Can
 
+from . import app_access, installations, repository_listing
 from . import installation_wire as wire
-from . import installations, repository_listing
+from .apps import github_app, gitlab_app
 from .authorization import SyncAccess, sync_access
 from .repository_listing import ProviderAccount
 from .requesting import SYNCS_SITE
@@ -34,8 +35,9 @@ _GITLAB_ONE = _GITLAB + "/{projectId}"
     errors=(404, 409),
 )
 def install(call: Call, caller: SignedIn, body: wire.InstallGitSync) -> wire.GitInstallation:
-    """Begin to connect a space or a site with GitHub or GitLab. Requires the role `create` or higher there.
-    Then update the installation with an access token, a repository, and a branch."""
+    """Begin to connect a space, a site, or a collection with GitHub or GitLab. Requires the role `create` or higher
+    there. Then sign in at the provider, or update the installation with an access token, and choose a repository and a
+    branch."""
     with call.db.write() as tx:
         target = body.target
         if isinstance(target, wire.SpaceInstallationTarget):
@@ -44,6 +46,8 @@ def install(call: Call, caller: SignedIn, body: wire.InstallGitSync) -> wire.Git
                 site = sync_access(tx, caller.actor, Can.VIEW, "site", target.site_id)
                 if site.organization_id != at.organization_id:
                     raise NotFound(f"siteId: there is no site {target.site_id!r} in this organization.")
+        elif isinstance(target, wire.CollectionInstallationTarget):
+            at = sync_access(tx, caller.actor, Can.ADMIN, "collection", target.collection_id)
         else:
             at = sync_access(tx, caller.actor, Can.ADMIN, "site", target.site_id)
         found = installations.install(tx, at, body.provider)
@@ -86,6 +90,51 @@ def uninstall(call: Call, at: SyncAccess) -> bool:
     """Delete a Git installation. The content and the repository remain unchanged."""
     with call.db.write() as tx:
         return installations.uninstall(tx, at)
+
+
+@operation("listGitProviderApps", "GET", "/git/providers", needs=Can.SIGN_IN)
+def list_apps(call: Call, caller: SignedIn) -> wire.GitProviderApps:
+    """List the Git providers and whether this server has an app there."""
+    settings = call.context.settings
+    return wire.GitProviderApps(
+        [
+            wire.GitProviderApp("github", settings.github_url, github_app(call.context) is not None),
+            wire.GitProviderApp("gitlab", settings.gitlab_url, gitlab_app(call.context) is not None),
+        ]
+    )
+
+
+@operation(
+    "beginGitAuthorization",
+    "POST",
+    _ONE + "/authorization",
+    needs=Can.ADMIN,
+    status=201,
+    errors=(404, 409, 503),
+)
+def begin_authorization(call: Call, at: SyncAccess) -> wire.GitAuthorizationLinks:
+    """Create the URLs at which the caller signs in at GitHub or GitLab, so that a repository can be connected through
+    the server's app. The provider redirects the browser back with a `state` and a `code`."""
+    with call.db.read() as tx:
+        found = installations.get_installation(tx, at)
+    return wire.present_links(app_access.begin(call.context, at, found.provider))
+
+
+@operation(
+    "finishGitAuthorization",
+    "POST",
+    "/git/authorizations",
+    needs=Can.SIGN_IN,
+    errors=(400, 404, 409, 503),
+)
+def finish_authorization(
+    call: Call, caller: SignedIn, body: wire.FinishGitAuthorization
+) -> wire.GitAuthorization:
+    """Complete a sign-in at GitHub or GitLab. Only the person who began it can complete it, once."""
+    at = app_access.finish(call.context, caller.actor, body.state, body.code)
+    with call.db.read() as tx:
+        found = installations.get_installation(tx, at)
+    return wire.GitAuthorization(wire.present_installation(call, found), at.organization_id)
 
 
 def _account(call: Call, at: SyncAccess, provider: str) -> ProviderAccount:

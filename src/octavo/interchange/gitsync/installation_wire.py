@@ -13,6 +13,7 @@ from octavo.kit.http.operation import Recipient
 from octavo.kit.texts import pattern
 from octavo.kit.urls import HttpUrl
 
+from .app_access import AuthorizationLinks
 from .installations import GitConnection, ListedProvider, RequestedInstallation, repository_id_of
 from .repository_listing import ORIGINS, ListedFile, ListedRepository, read_origin
 from .store import Connected, Provider, SyncRow
@@ -56,7 +57,7 @@ class CollectionInstallationTarget(Struct, rename="camel", tag_field="type", tag
 
 class InstallGitSync(Struct, kw_only=True):
     provider: ListedProvider
-    target: SpaceInstallationTarget | SiteInstallationTarget
+    target: SpaceInstallationTarget | SiteInstallationTarget | CollectionInstallationTarget
 
 
 _NAMES = {
@@ -103,6 +104,37 @@ class UpdateGitInstallation(Struct, rename="camel", kw_only=True):
     child_installation_project_directories: dict[str, str] | UnsetType = UNSET
 
 
+class GitProviderApp(Struct):
+    """App of this server at a Git provider. ``url``: the server of the provider. ``configured``: whether the server
+    administrator registered an app there; otherwise, only access tokens can be used."""
+
+    provider: ListedProvider
+    url: str
+    configured: bool
+
+
+class GitProviderApps(Struct):
+    """Git providers, and whether this server has an app at each of them."""
+
+    items: list[GitProviderApp]
+
+
+class GitAuthorizationLinks(Struct, rename="camel"):
+    """URLs at the provider for a browser, valid for 30 minutes. ``url``: the page where the caller signs in.
+    ``installUrl``: the page where they choose the repositories of the GitHub App."""
+
+    url: str
+    install_url: str | UnsetType = UNSET
+
+
+class FinishGitAuthorization(Struct):
+    """Parameters with which the provider redirected the browser. ``code``: omitted if the caller only chose
+    repositories."""
+
+    state: Annotated[str, Meta(min_length=1, max_length=200)]
+    code: Annotated[str, Meta(max_length=1000)] = ""
+
+
 class GitInstallationUrls(Struct):
     location: str
 
@@ -142,7 +174,9 @@ class GitRepositoryRef(Struct, rename="camel", kw_only=True):
 
 class GitInstallation(Struct, rename="camel", kw_only=True):
     """Connection with a Git provider. ``status``: `unauthenticated` without an access token, `pending` without a
-    repository, otherwise `active`. ``parentInstallationId``: the site or collection that a space is synced with."""
+    repository, otherwise `active`. ``access``: whether the caller signed in at the provider's app, or specified an
+    access token; an extension of Octavo. ``parentInstallationId``: the site or collection that a space is synced
+    with."""
 
     id: str
     target: SpaceInstallationTarget | SiteInstallationTarget | CollectionInstallationTarget
@@ -153,6 +187,7 @@ class GitInstallation(Struct, rename="camel", kw_only=True):
     created_by: str
     updated_at: str
     urls: GitInstallationUrls
+    access: Literal["app", "token"] | UnsetType = UNSET
     object: Literal["git-sync-installation"] = "git-sync-installation"
     parent_installation_id: str | UnsetType = UNSET
     project_directory: str | UnsetType = UNSET
@@ -161,6 +196,13 @@ class GitInstallation(Struct, rename="camel", kw_only=True):
     priority: Literal["git", "gitbook"] | UnsetType = UNSET
     repository_connection: GitRepositoryConnection | UnsetType = UNSET
     repository_ref: GitRepositoryRef | UnsetType = UNSET
+
+
+class GitAuthorization(Struct):
+    """Installation that the caller signed in for, and its organization."""
+
+    installation: GitInstallation
+    organization: str
 
 
 class GitInstallations(Struct):
@@ -283,10 +325,14 @@ def present_installation(to: Recipient, found: GitConnection) -> GitInstallation
             shown.parent_installation_id = row.project
         shown.created_at, shown.updated_at = iso(row.created_at), iso(row.updated_at)
         shown.repository_connection, shown.repository_ref = _present_repository(row), _present_branch(row)
+        if row.credential in ("app", "token"):
+            shown.access = row.credential  # type: ignore[assignment]
         return shown
     draft = found.draft
     assert draft is not None, "an installation has a row"
     shown.status = "unauthenticated" if draft.secret is None else "pending"
+    if draft.secret is not None:
+        shown.access = "app" if draft.authorized_by is not None else "token"
     shown.project_directory = draft.folder
     shown.commit_message_template = draft.message or UNSET
     shown.preview_external_branches = bool(draft.pulls)
@@ -332,6 +378,10 @@ def _present_branch(row: Connected) -> GitRepositoryRef:
         latest_imported_commit_id=row.commit_id or UNSET,
         updated_at=iso(row.updated_at),
     )
+
+
+def present_links(links: AuthorizationLinks) -> GitAuthorizationLinks:
+    return GitAuthorizationLinks(links.url, links.install_url or UNSET)
 
 
 def present_repository(found: ListedRepository) -> GitRepository:

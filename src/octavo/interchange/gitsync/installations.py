@@ -19,30 +19,26 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.net.fetch import Fetcher
-from octavo.kit.secrets.sealing import sealed_column
 from octavo.organization.access.auditing import audit
 
-from . import connecting, store
+from . import app_access, connecting, store
+from .app_access import APP, DRAFT_SECRET, usable_credential
+from .apps import AppRepository, app_at, missing_app
 from .authorization import SyncAccess
-from .credentials import Credential, credential_of
-from .repository_listing import ORIGINS, ProviderAccount, find_file, find_repository_path
+from .credentials import Credential
+from .repository_listing import ORIGINS, ProviderAccount, Reach, find_file, find_repository_path
 from .store import Connected, DraftRow
 from .types import RepositoryFolder, RequestedSync
 from .urls import read_branch, read_folder, read_remote
 
 ListedProvider = Literal["github", "gitlab"]
-_SECRET = sealed_column("git_installations", "secret", "id")
 _FIRST: dict[str, store.First] = {"git": "import", "gitbook": "export"}
-_REGISTER = {
-    "github": "https://github.com/settings/apps",
-    "gitlab": "https://gitlab.com/-/user_settings/applications",
-}
 
 
 class RequestedInstallation(Struct, frozen=True):
     """Requested settings of an installation. ``repository``: the path of the repository at its provider.
     ``repository_id``: its number there. ``settings``: the settings of a sync, by their names. None: not
-    specified."""
+    specified. ``through_app``: the repository that the caller can use through an app, once it is connected."""
 
     repository: str | None
     repository_id: int | None
@@ -52,6 +48,7 @@ class RequestedInstallation(Struct, frozen=True):
     origin: str | None
     priority: Literal["git", "gitbook"] | None
     settings: Mapping[str, Any]
+    through_app: AppRepository | None = None
 
 
 class GitConnection(Struct, frozen=True):
@@ -92,6 +89,7 @@ def install(tx: Transaction, at: SyncAccess, provider: ListedProvider) -> GitCon
         organization_id=at.organization_id,
         space_id=at.id if at.kind == "space" else None,
         site_id=at.id if at.kind == "site" else None,
+        collection_id=at.id if at.kind == "collection" else None,
         provider=provider,
         instance_url=None,
         secret=None,
@@ -172,10 +170,11 @@ def _update_draft(
         origin = None if wanted.origin == ORIGINS[draft.provider] else wanted.origin
         if origin != draft.instance_url:
             # A token is never sent to a server that it was not given for.
-            values |= {"instance_url": origin, "secret": None}
+            values |= {"instance_url": origin, "secret": None, "authorized_by": None}
     if wanted.token is not None:
+        values["authorized_by"] = None
         text = msgspec.json.encode(Credential("token", wanted.token)).decode()
-        values["secret"] = _SECRET.seal(context.sealer, text, at.id)
+        values["secret"] = DRAFT_SECRET.seal(context.sealer, text, at.id)
     if wanted.repository is not None:
         values |= {"repository": wanted.repository, "repository_id": wanted.repository_id}
     if wanted.branch is not None:
@@ -200,46 +199,64 @@ def _update_draft(
             "priority: choose the side that the first sync starts from: `git` imports the repository, `gitbook`"
             " exports the content"
         )
-    account = account_of(context, GitConnection(at, None, draft), draft.provider)
+    through_app = wanted.through_app if draft.authorized_by is not None else None
+    if draft.authorized_by is not None and through_app is None:
+        raise Conflict("The installation was changed by another request. Try again.")
+    credential = Credential("app", at.id) if through_app is not None else _stored_token(context, draft)
     settings: dict[str, Any] = {"provider": draft.provider, "pull_requests": bool(draft.pulls)}
     if draft.message is not None:
         settings["commit_message"] = draft.message
     where = RepositoryFolder(
-        f"{account.origin}/{draft.repository}.git", draft.branch, draft.folder, account.credential
+        f"{_origin_of(draft)}/{draft.repository}.git", draft.branch, draft.folder, credential
     )
-    connecting.connect(tx, context, at, RequestedSync(where, _FIRST[wanted.priority], settings))
-    store.put_draft(tx, structs.replace(draft, secret=None))
+    requested = RequestedSync(where, _FIRST[wanted.priority], settings)
+    if through_app is not None:
+        store.put_draft(tx, draft)
+    connecting.connect(tx, context, at, requested, through_app)
+    if through_app is None:
+        store.put_draft(tx, structs.replace(draft, secret=None))
 
 
 def _fetcher(context: Context) -> Fetcher:
     return Fetcher(context.settings.allow_private_fetch)
 
 
+def _origin_of(draft: DraftRow) -> str:
+    return draft.instance_url or ORIGINS[draft.provider]
+
+
+def _stored_token(context: Context, draft: DraftRow) -> Credential | None:
+    if draft.secret is None:
+        return None
+    return msgspec.json.decode(DRAFT_SECRET.open(context.sealer, draft.secret, draft.id), type=Credential)
+
+
 def account_of(context: Context, installation: GitConnection, provider: str) -> ProviderAccount:
     """Return the access to a provider. Raises Conflict for an installation of another provider, or without an access
-    token."""
+    token, and if another person signed in at the provider."""
     if installation.provider != provider:
         raise Conflict(f"This installation is for {installation.provider}, not for {provider}.")
-    if installation.sync is not None:
-        credential = credential_of(context.sealer, installation.sync)
-        remote = read_remote(installation.sync.remote, local=True)
+    sync, draft = installation.sync, installation.draft
+    credential: Credential | None
+    if sync is not None and (sync.credential != "app" or provider == "github"):
+        credential = usable_credential(context, sync)
+        remote = read_remote(sync.remote, local=True)
         origin = remote.url.removesuffix(remote.path)
+        reach: Reach = "repository" if sync.credential == "app" else "token"
+    elif draft is None:
+        raise Conflict("This space is synced as part of its collection or site. Use that installation.")
     else:
-        draft = installation.draft
-        assert draft is not None, "an installation has a row"
-        sealed = draft.secret
-        credential = (
-            msgspec.json.decode(_SECRET.open(context.sealer, sealed, draft.id), type=Credential)
-            if sealed is not None
-            else None
-        )
-        origin = draft.instance_url or ORIGINS[provider]
+        origin, reach = _origin_of(draft), "token"
+        if draft.authorized_by is not None:
+            credential, reach = app_access.credential_of_person(context, installation.at, draft), "app"
+        else:
+            credential = _stored_token(context, draft)
     if credential is None or credential.kind == "ssh-key":
-        raise Conflict(
-            "This installation has no access token. Set `providerConfiguration.accessToken`. Connecting without one"
-            f" needs an app registered at {_REGISTER[provider]}, which this server doesn't have."
-        )
-    return ProviderAccount(provider, origin, credential, _fetcher(context))
+        way = "Set `providerConfiguration.accessToken`, or sign in at the provider in the Git sync settings."
+        if app_at(context, provider) is None:
+            way = missing_app(context, provider)
+        raise Conflict(f"This installation has no access token. {way}")
+    return ProviderAccount(provider, origin, credential, _fetcher(context), reach)
 
 
 def prepare_update(
@@ -253,14 +270,15 @@ def prepare_update(
         return wanted
     number, repository = wanted.repository_id, wanted.repository or draft.repository
     needs_structure = installation.at.kind == "site" and wanted.priority == "git"
-    if number is None and (repository is None or not needs_structure):
+    through_app = draft.authorized_by is not None and wanted.token is None
+    if number is None and (repository is None or not needs_structure) and not through_app:
         return wanted
     if wanted.token is not None:
-        origin = wanted.origin or draft.instance_url or ORIGINS[draft.provider]
+        origin = wanted.origin or _origin_of(draft)
         account = ProviderAccount(
             draft.provider, origin, Credential("token", wanted.token), _fetcher(context)
         )
-    elif wanted.origin not in (None, draft.instance_url or ORIGINS[draft.provider]):
+    elif wanted.origin not in (None, _origin_of(draft)):
         raise BadRequest("providerConfiguration.accessToken: required with another server")
     else:
         account = account_of(context, installation, draft.provider)
@@ -277,6 +295,11 @@ def prepare_update(
                 f"The repository has no file {folder}{DOCS_PATH}, which describes the structure of the site. Add it,"
                 " or set `priority` to `gitbook` to export it."
             ) from None
+    if through_app and repository is not None and branch is not None:
+        remote = read_remote(f"{_origin_of(draft)}/{repository}.git", local=False)
+        asked = RepositoryFolder(remote.url, branch, "", APP)
+        _, found = app_access.resolve(context, installation.at, asked, remote)
+        wanted = structs.replace(wanted, through_app=found, repository_id=number or (found and found.id))
     return wanted
 
 

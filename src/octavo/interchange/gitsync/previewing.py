@@ -51,10 +51,11 @@ class _FetchedRepository(Struct):
 @contextmanager
 def _fetch_repository(context: Context, where: RepositoryFolder) -> Iterator[_FetchedRepository]:
     """Fetch a repository. Raises BadRequest if it can't be read, and Unavailable if it takes too long."""
-    is_there = where.credential is not None and where.credential.kind != "ssh-key"
+    given = where.credential
+    credential = given if given is not None and given.kind != "ssh-key" else None
     connection = RemoteConnection(
         where.remote,
-        where.credential if is_there else None,
+        lambda: credential,
         Fetcher(context.settings.allow_private_fetch),
         local=context.settings.allow_file_remotes,
         host_key=None,
@@ -112,13 +113,14 @@ def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differe
 
 
 def _names(copy: Repository, oid: str) -> set[str]:
-    """Return the names of a file: the name in Git, and for a pointer also the name in Git LFS."""
+    """Return the hashes that identify the content of a file: its Git object id and, for a pointer, the id in Git
+    LFS."""
     pointer = read_pointer(copy.read(oid)) if copy.size(oid) <= MOST_POINTER else None
     return {oid} if pointer is None else {oid, pointer.oid}
 
 
 def _ours(context: Context, space_id: str) -> dict[str, set[str]]:
-    """Return the names in Git and Git LFS for each file of the space, by path."""
+    """Return the hashes of each file of the space as in ``_names``, by path."""
     with context.db.read() as tx:
         writing = write_all(tx, main_state(tx, space_id), lambda digest: get_body(tx, digest))
     made = {body_hash(text): text for text in writing.bodies}

@@ -4,6 +4,7 @@ the same way."""
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from typing import Any, Literal
 from urllib.parse import quote, unquote
 
@@ -70,7 +71,10 @@ def repository_api(remote: Remote, provider: str, credential: Credential) -> tup
         headers["authorization"] = _authorization(credential, "Bearer")
         return f"{base}/repos/{owner}/{name}", headers
     if provider == "gitlab":
-        headers["private-token"] = credential.secret
+        if credential.kind == "oauth":
+            headers["authorization"] = _authorization(credential, "Bearer")
+        else:
+            headers["private-token"] = credential.secret
         return f"{origin}/api/v4/projects/{quote('/'.join(parts), safe='')}", headers
     if provider == "gitea":
         headers["authorization"] = _authorization(credential, "token")
@@ -104,11 +108,16 @@ def status_request(
 
 
 def send_status(
-    fetcher: Fetcher, remote: Remote, provider: str, credential: Credential | None, status: CommitStatus
+    fetcher: Fetcher,
+    remote: Remote,
+    provider: str,
+    find_credential: Callable[[], Credential | None],
+    status: CommitStatus,
 ) -> list[Problem]:
     """Report a status to the provider. Return a problem on failure, because a failed report must not fail a
     sync."""
     try:
+        credential = find_credential()
         if credential is None:
             raise BadRequest("the access token is missing; add one in the sync settings")
         request = status_request(remote, provider, credential, status)

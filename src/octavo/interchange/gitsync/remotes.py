@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class RemoteBranches:
-    """Branches that a remote announced: ids by name, and the name of the default branch."""
+    """Branches that a remote announced: their commits by name, and the name of the default branch."""
 
     def __init__(self, refs: dict[bytes, bytes], symrefs: dict[bytes, bytes] | None = None) -> None:
         prefix = b"refs/heads/"
@@ -66,13 +66,20 @@ class RemoteBranches:
 
 
 class RemoteConnection:
-    """Remote that is accessed with a credential. ``seen_host_key``: the key that an SSH server showed."""
+    """Remote that is accessed with a credential. ``find_credential``: the function that returns the current credential,
+    or raises Stopped. ``seen_host_key``: the key that an SSH server showed."""
 
     def __init__(
-        self, url: str, credential: Credential | None, fetcher: Fetcher, *, local: bool, host_key: str | None
+        self,
+        url: str,
+        find_credential: Callable[[], Credential | None],
+        fetcher: Fetcher,
+        *,
+        local: bool,
+        host_key: str | None,
     ) -> None:
         self.remote: Remote = read_remote(url, local=local)
-        self.credential, self.fetcher = credential, fetcher
+        self.find_credential, self.fetcher = find_credential, fetcher
         self._host_key = host_key
         self.seen_host_key: str | None = None
         self._meter: Any = None
@@ -212,7 +219,7 @@ class RemoteConnection:
         from .ssh import Vendor
 
         known = self._host_key or self.seen_host_key
-        vendor = Vendor(self.credential, self._address, known, most)
+        vendor = Vendor(self.find_credential(), self._address, known, most)
         try:
             with deadlines.ended_by(vendor.close):
                 yield vendor
@@ -237,7 +244,7 @@ class RemoteConnection:
                 )
         else:
             self._meter = pool = GuardedPool(self._http_address, MOST_SAID)
-            credential = self.credential
+            credential = self.find_credential()
             try:
                 with deadlines.ended_by(pool.cut):
                     yield Urllib3HttpGitClient(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeVar
+from itertools import islice
+from typing import Literal, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -25,6 +26,11 @@ _PAGES = 10
 """Maximum number of requests for one list."""
 
 
+Reach = Literal["token", "app", "repository"]
+"""What a credential can see: everything that its person can see, only repositories in which the server's app is
+installed, or only one repository."""
+
+
 class ProviderAccount(Struct, frozen=True):
     """Access to a provider. ``origin``: scheme and host of its server."""
 
@@ -32,6 +38,7 @@ class ProviderAccount(Struct, frozen=True):
     origin: str
     credential: Credential
     fetcher: Fetcher
+    reach: Reach = "token"
 
 
 class ListedRepository(Struct, frozen=True):
@@ -80,6 +87,18 @@ class _GitHubRepository(Struct):
     default_branch: str | None = None
 
 
+class _GitHubRepositories(Struct):
+    repositories: list[_GitHubRepository]
+
+
+class _GitHubInstallation(Struct):
+    id: int
+
+
+class _GitHubInstallations(Struct):
+    installations: list[_GitHubInstallation]
+
+
 class _GitLabProject(Struct):
     id: int
     path_with_namespace: str
@@ -109,12 +128,29 @@ def list_repositories(account: ProviderAccount) -> list[ListedRepository]:
     if account.provider == "github":
         return [
             ListedRepository(found.id, found.full_name, found.default_branch)
-            for found in _each(account, "/user/repos", _GitHubRepository, sort="full_name")
+            for found in islice(_each_at_github(account), _PAGE * _PAGES)
         ]
     return [
         ListedRepository(found.id, found.path_with_namespace, found.default_branch)
         for found in _each(account, "/projects", _GitLabProject, membership="true", simple="true")
     ]
+
+
+def _each_at_github(account: ProviderAccount) -> Iterator[_GitHubRepository]:
+    if account.reach == "token":
+        yield from _each(account, "/user/repos", _GitHubRepository, sort="full_name")
+        return
+    places = ["/installation/repositories"]
+    if account.reach == "app":
+        installed = _ask(account, "/user/installations", {"per_page": str(_PAGE)}, _GitHubInstallations)
+        places = [f"/user/installations/{found.id}/repositories" for found in installed.installations]
+    for place in places:
+        for page in range(1, _PAGES + 1):
+            query = {"per_page": str(_PAGE), "page": str(page)}
+            found = _ask(account, place, query, _GitHubRepositories).repositories
+            yield from found
+            if len(found) < _PAGE:
+                break
 
 
 def list_branch_names(account: ProviderAccount, repository: str) -> list[str]:

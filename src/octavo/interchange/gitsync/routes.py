@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import structs
+
 from octavo.content.changes.authorization import ChangeAccess
 from octavo.content.changes.store import list_numbers
 from octavo.errors import BadRequest
@@ -17,10 +19,11 @@ from octavo.kit.http.operation import PUBLIC, Actor, Area, Call, RawBody
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.wire import GitSyncState
 
-from . import connecting, installation_routes, store, webhooks, wire
+from . import app_access, connecting, installation_routes, store, webhooks, wire
 from .authorization import SyncAccess
 from .requesting import SYNCS, SYNCS_SITE, SYNCS_SPACES
 from .store import Connected, ProjectRow, SyncRow
+from .types import RepositoryFolder
 
 operation = Area("gitsync").operation
 
@@ -49,6 +52,11 @@ def _around(tx: Transaction, row: Connected, actor: Actor) -> wire.SyncContext:
     assert isinstance(row, SyncRow), "a sync belongs to a space or to a project"
     project = store.find(tx, ProjectRow, row.project) if row.project is not None else None
     return wire.SyncContext(ahead=store.count_ahead(tx, row.space_id), project=project)
+
+
+def _previewed(call: Call, at: SyncAccess, where: RepositoryFolder) -> RepositoryFolder:
+    remote = connecting.allowed_remote(call.context, where.remote)
+    return app_access.resolve_preview(call.context, at, where, remote)
 
 
 @operation(
@@ -119,7 +127,8 @@ def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPr
     # Git is imported here because it is slow to load.
     from .previewing import preview
 
-    return wire.present_differences(preview(call.context, at.id, wire.named_folder(body)))
+    where = _previewed(call, at, wire.named_folder(body))
+    return wire.present_differences(preview(call.context, at.id, where))
 
 
 @operation(
@@ -141,7 +150,10 @@ def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.G
     without writing anything."""
     from .previewing import preview_project as look
 
-    return wire.present_look(look(call.context, at, wire.read_sync_request(body)))
+    wanted = wire.read_sync_request(body)
+    return wire.present_look(
+        look(call.context, at, structs.replace(wanted, where=_previewed(call, at, wanted.where)))
+    )
 
 
 @operation("connectGitSync", "POST", f"{_SPACE}/sync", errors=(400, 404, 409), **_SECRET, yields=SYNCS)
@@ -164,8 +176,12 @@ def connect(
     site with `docs.yaml`, and each of its spaces with the directory named there. Credentials are stored encrypted and
     never shown again. Only this response contains the secret that signs webhooks. With an SSH key, the first sync
     waits until you request it, because you have to add the key at the Git provider first."""
+    wanted = wire.read_sync_request(body)
+    remote = connecting.allowed_remote(call.context, body.remote)
+    where, through_app = app_access.resolve(call.context, at, wanted.where, remote)
+    wanted = structs.replace(wanted, where=where)
     with call.db.write() as tx:
-        row, secret = connecting.connect(tx, call.context, at, wire.read_sync_request(body))
+        row, secret = connecting.connect(tx, call.context, at, wanted, through_app)
     call.response_headers["location"] = call.url(f"{wire.path_of(row)}/git/sync")
     return wire.present_with_secret(call, row, wire.SyncContext(), secret)
 
@@ -318,3 +334,10 @@ def receive_collection_hook(call: Call, collection_id: str, body: RawBody) -> No
 def receive_site_hook(call: Call, site_id: str, body: RawBody) -> None:
     """Receive a push webhook for a site. Sign it like the webhook of a space."""
     webhooks.receive(call.context, ProjectRow, site_id, call.headers, body.data)
+
+
+@operation("receiveGitHubAppHook", "POST", "/git/github/hook", **_HOOK, in_maintenance=True)
+def receive_app_hook(call: Call, body: RawBody) -> None:
+    """Receive a webhook of the server's GitHub App about a push, a pull request, or a changed installation. Responds
+    with 400 if the signature is missing and 404 if it is wrong."""
+    webhooks.receive_from_app(call.context, call.headers, body.data)

@@ -23,8 +23,8 @@ from octavo.kit.work.jobs import LeaseLost
 from octavo.kit.work.outbox import emit
 
 from . import store
+from .app_access import credential_source
 from .commit_authors import CommitPerson
-from .credentials import credential_of
 from .failures import DECIDED, Reason, Stopped
 from .remotes import RemoteConnection
 from .repository import CommitText, Repository, RepositoryBusy, open_copy
@@ -45,7 +45,7 @@ class SyncRun(Generic[R]):
         self.head: str | None = None
         self.connection = RemoteConnection(
             row.remote,
-            credential_of(context.sealer, row),
+            credential_source(context, row),
             Fetcher(context.settings.allow_private_fetch),
             local=context.settings.allow_file_remotes,
             host_key=row.host_key,
@@ -205,5 +205,5 @@ def record_failure(
 
 
 def release(tx: Transaction, row: Connected) -> None:
-    """Give up a run because another one is using the copy; it is retried."""
+    """Unlock a sync whose copy of the repository another run is using, so that it is retried."""
     store.set_fields(tx, row, status="waiting", holder=None, held_until=None)

@@ -1,4 +1,5 @@
-"""Synced spaces, collections, and sites, and the runs of their syncs: rows in, frozen records out."""
+"""Database access for synced spaces, collections, and sites, and for the runs of their syncs. Rows are returned as
+frozen records."""
 
 from __future__ import annotations
 
@@ -35,11 +36,11 @@ MOST_RUNS = 200
 """Number of runs that are kept for each space."""
 MOST_PROBLEMS = 500
 HOLD = 900_000
-"""Time after which a run without a sign of life counts as dead, in milliseconds."""
+"""Time in milliseconds after which a run that has not extended its lock counts as dead."""
 
 
 class Connected(Struct, frozen=True):
-    """Branch that a space, collection, or site (with its spaces) is synced with. See the tables."""
+    """Sync of a space, collection, or site (with its spaces) with a branch."""
 
     TABLE: ClassVar[str]
     KEY: ClassVar[str]
@@ -168,7 +169,7 @@ class SyncOutcome(Struct):
 
 
 class BranchRow(Struct, frozen=True):
-    """Branch that a change request is synced with; see the table."""
+    """Branch of a repository that is synced with a change request."""
 
     space_id: str
     ref: str
@@ -188,8 +189,7 @@ class BranchRow(Struct, frozen=True):
 
 
 class DraftRow(Struct, frozen=True):
-    """Connection without a repository, or the data that a client provided for a connection with one; see the
-    table."""
+    """Connection that has no repository yet, or the data that a client provided before it got one."""
 
     id: str
     organization_id: str
@@ -207,6 +207,10 @@ class DraftRow(Struct, frozen=True):
     created_at: int
     updated_at: int
     repository_id: int | None = None
+    collection_id: str | None = None
+    authorized_by: str | None = None
+    account: int | None = None
+    renewing_until: int | None = None
 
 
 _DRAFT = ", ".join(DraftRow.__struct_fields__)
@@ -228,7 +232,7 @@ def list_rows(tx: Transaction, of: type[R], where: str, **values: object) -> lis
 
 
 _DESCRIBED = frozenset({"remote", "branch", "folder", "provider", "integration", "tree_url", "synced_at"})
-"""Columns that the space's description of its repository is derived from; ``synced_at`` also covers rows of an older
+"""Columns from which the description of a space's repository is derived; ``synced_at`` also covers rows of an older
 version."""
 
 
@@ -262,7 +266,7 @@ def insert(tx: Transaction, row: Connected) -> None:
 
 def set_fields(tx: Transaction, row: Connected, **fields: object) -> None:
     if "commit_id" in fields and isinstance(row, SyncRow):
-        fields.setdefault("was", None)  # with a new commit, this is the current folder of the sync
+        fields.setdefault("was", None)  # a new commit has the current folder of the sync
     fields["updated_at"] = now()
     sets = ", ".join(f"{name} = :{name}" for name in fields)
     tx.run(f"UPDATE {row.TABLE} SET {sets} WHERE {row.KEY} = :owner", owner=row.owner_id, **fields)
@@ -285,7 +289,8 @@ def find_kind(tx: Transaction, id: str) -> OwnerKind | None:
         """SELECT 'space' FROM git_syncs WHERE space_id = :id
            UNION ALL SELECT CASE WHEN collection_id IS NULL THEN 'site' ELSE 'collection' END
              FROM git_projects WHERE id = :id
-           UNION ALL SELECT CASE WHEN site_id IS NULL THEN 'space' ELSE 'site' END
+           UNION ALL SELECT CASE WHEN site_id IS NOT NULL THEN 'site'
+                                 WHEN collection_id IS NOT NULL THEN 'collection' ELSE 'space' END
              FROM git_installations WHERE id = :id""",
         id=id,
     )
@@ -305,6 +310,50 @@ def put_draft(tx: Transaction, row: DraftRow) -> None:
         f"INSERT INTO git_installations ({_DRAFT}) VALUES ({values}) ON CONFLICT (id) DO UPDATE SET {sets}",
         **msgspec.structs.asdict(row),
     )
+
+
+def claim_renewal(tx: Transaction, id: str, until: int) -> bool:
+    """Return whether the caller may renew the tokens of an installation until then."""
+    return bool(
+        tx.run(
+            """UPDATE git_installations SET renewing_until = :until
+               WHERE id = :id AND (renewing_until IS NULL OR renewing_until < :now)""",
+            id=id,
+            until=until,
+            now=now(),
+        )
+    )
+
+
+def end_renewal(tx: Transaction, id: str, secret: str | None) -> None:
+    """Store renewed tokens, encrypted; None if the provider no longer accepts them."""
+    tx.run(
+        "UPDATE git_installations SET secret = :secret, renewing_until = NULL WHERE id = :id",
+        id=id,
+        secret=secret,
+    )
+
+
+def forget_app(tx: Transaction, id: str) -> None:
+    """Delete the tokens and the repository of an installation that is no longer connected through an app."""
+    tx.run(
+        """UPDATE git_installations SET secret = NULL, authorized_by = NULL, account = NULL WHERE id = :id
+           AND authorized_by IS NOT NULL""",
+        id=id,
+    )
+
+
+def list_of_app(tx: Transaction, account: int, repository_id: int | None) -> list[str]:
+    """Return the installations that an installation of the GitHub App has access to; only those of one repository, if
+    it is specified."""
+    rows = tx.all(
+        """SELECT id FROM git_installations
+           WHERE provider = 'github' AND account = :account AND (:any = 1 OR repository_id = :repository)""",
+        account=account,
+        any=int(repository_id is None),
+        repository=repository_id or 0,
+    )
+    return [row[0] for row in rows]
 
 
 def delete_draft(tx: Transaction, id: str) -> bool:

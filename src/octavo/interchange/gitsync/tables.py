@@ -69,7 +69,7 @@ declare(
         name="git_installations",
         of_organization="organization_id = :org",
         stays=_STAYS,
-        columns=(person("user_id"),),
+        columns=(person("user_id"), person("authorized_by")),
         values={"provider": ("github", "gitlab")},
         long=("repository", "message"),
     ),

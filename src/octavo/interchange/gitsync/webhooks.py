@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta, Struct
 
 from octavo.errors import BadRequest, NotFound, OctavoError
 from octavo.kit.clock import now
@@ -16,7 +17,7 @@ from octavo.kit.context import Context
 from . import store
 from .credentials import open_text
 from .requesting import ask
-from .store import Connected
+from .store import Connected, ProjectRow, SyncRow
 from .urls import fits
 
 _PLAIN = (b"x-gitlab-token",)
@@ -28,8 +29,22 @@ _SIGNED = (
     b"x-hub-signature",
 )
 _LOOKED = 1000
-"""Delay in milliseconds, so that pushes in quick succession are synced together."""
+"""Delay in milliseconds before a sync, so that pushes in quick succession are synced together."""
 _UNKNOWN = "This webhook doesn't exist, or its signature is wrong. Check the secret."
+
+
+_Number = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+class _Numbered(Struct):
+    id: _Number
+
+
+class _AppEvent(Struct):
+    """Event of a GitHub App. ``repository``: the repository that it is about, if it is about one."""
+
+    installation: _Numbered
+    repository: _Numbered | None = None
 
 
 def receive(
@@ -47,10 +62,48 @@ def receive(
     if row is None or organization is None:
         raise NotFound(_UNKNOWN)
     _require_signed(context, row, headers, body)
+    _notice(context, of, id, organization, body)
+
+
+def receive_from_app(context: Context, headers: Mapping[bytes, bytes], body: bytes) -> None:
+    """Request the syncs that a webhook of the GitHub App concerns: those of the pushed repository, or all that use an
+    installation that was changed. Raises BadRequest if the signature is missing, and NotFound if it is wrong."""
+    if b"x-hub-signature-256" not in headers:
+        raise BadRequest(
+            "The webhook has no signature. Set a webhook secret in the settings of the GitHub App."
+        )
+    secret = context.settings.github_app_webhook_secret
+    given = headers[b"x-hub-signature-256"].removeprefix(b"sha256=")
+    if not secret or not hmac.compare_digest(
+        given, hmac.digest(secret.encode(), body, "sha256").hex().encode()
+    ):
+        raise NotFound(_UNKNOWN)
+    try:
+        told = msgspec.json.decode(body, type=_AppEvent)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return  # an event without an installation
     with context.db.read() as tx:
+        ids = store.list_of_app(
+            tx, told.installation.id, told.repository.id if told.repository is not None else None
+        )
+        found = [
+            (type(row), row.owner_id, organization)
+            for id in ids
+            for row in (store.find(tx, SyncRow, id) or store.find(tx, ProjectRow, id),)
+            if row is not None and row.credential == "app"
+            if (organization := store.find_organization(tx, row)) is not None
+        ]
+    for of, id, organization in found:
+        _notice(context, of, id, organization, body)
+
+
+def _notice(context: Context, of: type[Connected], id: str, organization: str, body: bytes) -> None:
+    """Request a sync if the webhook is about one of its branches or pull requests."""
+    with context.db.read() as tx:
+        row = store.find(tx, of, id)
         spaces = [id, *(member.space_id for member in store.list_members(tx, id))]
         links = [link for space_id in spaces for link in store.list_branches(tx, space_id)]
-    if not _is_about(row, [link.branch for link in links if link.branch], body):
+    if row is None or not _is_about(row, [link.branch for link in links if link.branch], body):
         return
     with context.db.write() as tx:
         store.set_fields(tx, row, hooked_at=now())

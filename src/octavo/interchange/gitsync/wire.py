@@ -8,12 +8,14 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from octavo.errors import BadRequest
 from octavo.kit.clock import iso
 from octavo.kit.http.bodies import given, or_none
 from octavo.kit.http.operation import Recipient
 from octavo.kit.texts import pattern
 from octavo.organization.spaces.wire import GitOperation, GitSyncState
 
+from .app_access import APP
 from .credentials import Credential
 from .store import (
     HOLD,
@@ -53,9 +55,10 @@ _SHOWN = 100
 
 class GitCredential(Struct, rename="camel"):
     """Credential for a repository. With the type ``ssh-key``, the server generates a key and shows only its
-    public part. ``secret``: the token or the password, for the other types."""
+    public part. With ``app``, the repository is connected through the app at GitHub or GitLab, where the caller has
+    signed in before. ``secret``: the token or the password, for the other types."""
 
-    type: Literal["token", "password", "ssh-key"]
+    type: Literal["token", "password", "ssh-key", "app"]
     username: Annotated[str, Meta(max_length=255)] | None = None
     secret: Secret | UnsetType = UNSET
 
@@ -126,7 +129,7 @@ class _Connected(Struct, rename="camel", kw_only=True):
     provider: Provider
     direction: Direction
     status: Status
-    credential: Literal["token", "password", "ssh-key"] | None
+    credential: Literal["token", "password", "ssh-key", "app"] | None
     commit_message: str
     commit_statuses: bool
     pull_requests: bool
@@ -345,6 +348,10 @@ class ExportToRepository(Struct, kw_only=True):
 def _credential(body: GitCredential | None | UnsetType) -> Credential | None:
     if body is UNSET or body is None:
         return None
+    if body.type == "app":
+        if body.username or or_none(body.secret):
+            raise BadRequest("credential: `app` has no username and no secret")
+        return APP
     return Credential(body.type, or_none(body.secret) or "", body.username or "")
 
 
@@ -361,7 +368,14 @@ def read_sync_request(body: ConnectGit) -> RequestedSync:
 
 def changed_settings(body: UpdateGitSync) -> dict[str, object]:
     settings = given(body)
-    return settings | {"credential": _credential(body.credential)} if "credential" in settings else settings
+    if "credential" not in settings:
+        return settings
+    credential = _credential(body.credential)
+    if credential == APP:
+        raise BadRequest(
+            "credential: `app` is only possible when you connect. Disconnect the repository first"
+        )
+    return settings | {"credential": credential}
 
 
 def read_one_time_sync(body: ImportRepository | ExportToRepository) -> RequestedOneTimeSync:

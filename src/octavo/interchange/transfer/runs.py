@@ -19,6 +19,7 @@ from octavo.content.changes.authorization import change_access
 from octavo.content.changes.saving import edit_live, require_editable, require_live, revise_change
 from octavo.content.changes.store import find_change
 from octavo.content.revisions.page_versions import get_page, list_pages
+from octavo.content.revisions.restrictions import main_seen_by, seen_by
 from octavo.content.revisions.states import State, main_state
 from octavo.content.uploads.store import get_uploads
 from octavo.core.links import app_hosts
@@ -60,7 +61,7 @@ SECONDS = 2 * 3600.0
 """Maximum duration of an attempt. A website alone gets at most half of it."""
 _TELL_EVERY = 0.5
 _OWN_PROBLEMS = frozenset(["no_readme"])
-"""Problem codes that don't matter here: pages below other pages need no home page."""
+"""Codes of problems that don't matter here, because pages below other pages need no home page."""
 
 
 class ProgressReporter:
@@ -305,13 +306,13 @@ def check_destination(tx: Transaction, actor: Actor, into: Destination) -> tuple
     Forbidden."""
     space = space_access(tx, actor, Can.EDIT, into.space_id)
     change_id = None
-    state = main_state(tx, into.space_id)
+    state = main_seen_by(tx, space)
     if into.change_request is not None:
         change = find_change(tx, into.space_id, into.change_request)
         if change is None:
             raise NotFound(f"target.changeRequest: change request {into.change_request!r} doesn't exist.")
         require_editable(change)
-        change_id, state = change.id, change.state
+        change_id, state = change.id, seen_by(tx, space, change.state)
     else:
         require_live(space)
     return change_id, None if into.page is None else get_page(tx, state, into.page).id

@@ -77,8 +77,8 @@ class ImportChanges(Struct, rename="camel"):
 
 
 class ImportedPage(Struct):
-    """An imported page. All pages are created at once when a run ends. ``path``: the path of its file in the
-    source, as in problems."""
+    """Imported page. All pages are created at once when a run ends. ``path``: the path of its file in the source,
+    as in problems."""
 
     id: str
     source_url: str | UnsetType = msgspec.field(name="sourceURL", default=UNSET)
@@ -88,8 +88,8 @@ class ImportedPage(Struct):
 
 
 class ImportedVariant(Struct, rename="camel"):
-    """A version or language of a source, and the space that it became. ``path``: the prefix of its URLs on
-    the site. Readers see the ``default`` variant first; it is the target of the run."""
+    """Version or language of a source, and the space into which it was imported. ``path``: the prefix of its URLs
+    on the site. Readers see the ``default`` variant first; it is the target of the run."""
 
     key: str
     title: str
@@ -100,16 +100,16 @@ class ImportedVariant(Struct, rename="camel"):
 
 
 class ImportedVariants(Struct):
-    """The results of a source with several versions or languages. Empty until the run ends, and for a source with
-    only one."""
+    """Spaces into which the versions or languages of a source were imported. Empty until the run ends, and for a
+    source with only one."""
 
     spaces: list[ImportedVariant] = []
     site: str | UnsetType = UNSET
 
 
 class ImportedContent(Struct, omit_defaults=True):
-    """A page or item as a run created it, without its text or bytes. ``slug``: the slug of a page in the
-    source, which may differ here."""
+    """Page or item as a run created it, without its text or bytes. ``slug``: the slug of a page in the source,
+    which may differ from the slug in the space."""
 
     page: Page | None = None
     item: Item | None = None
@@ -117,7 +117,7 @@ class ImportedContent(Struct, omit_defaults=True):
 
 
 class PartRow(Struct, frozen=True):
-    """A page or item as a run created it. See the table."""
+    """Page or item as a run created it, to compare it with the next state of the source."""
 
     part_id: str
     written: ImportedContent

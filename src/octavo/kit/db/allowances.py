@@ -30,7 +30,7 @@ def count_more(tx: Transaction, key: str, window: int, number: int = 1) -> int:
 
 
 def spend(tx: Transaction, what: str, who: str, allowed: int, message: str, number: int = 1) -> None:
-    """Add ``number`` to the use of a daily limit of ``allowed``, counted from midnight to midnight UTC.
+    """Count ``number`` uses against a daily limit of ``allowed``. Days start at midnight UTC.
 
     Raises TooManyRequests with the message; the transaction, including the count, is then rolled back.
     """

@@ -1,9 +1,12 @@
 """Caches of one process with a common memory limit. Caches of immutable values are limited by bytes; all
-others are also valid only until the database's next generation."""
+others are also valid only until the database's next generation. Values that are no longer read are dropped."""
 
 from __future__ import annotations
 
+import ctypes
+import math
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, NamedTuple, TypeVar
@@ -14,8 +17,15 @@ from .database import Database, Transaction
 T = TypeVar("T")
 
 _ROOM = 32
-"""Fraction of the memory that is freed when it is full. It is larger than one value needs, so that memory is
-not freed again for each value."""
+"""Part of the memory (one in this many bytes) that is freed when it is full. It is larger than one value needs, so
+that memory is not freed again for each value."""
+
+_UNREAD_SECONDS = 60.0
+"""Seconds after which a value that was not read is dropped."""
+_TRIMMED = 4 << 20
+"""Number of bytes to drop before free memory is returned to the system, which takes some milliseconds."""
+_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+"""Function of glibc that returns free memory to the system; other systems do that by themselves."""
 
 
 class Share:
@@ -65,6 +75,7 @@ class Memory:
         self._caches: WeakSet[ByteCache[object]] = WeakSet()
         self._lock = threading.Lock()
         self._taken = 0
+        self._untrimmed = 0
 
     @property
     def largest(self) -> int:
@@ -77,14 +88,15 @@ class Memory:
             self._caches.add(cache)
 
     def take(self, more: int) -> None:
-        """Record that a cache uses more memory, or less, and free some if it is too much. Called without the
-        cache's lock."""
+        """Record that a cache uses ``more`` bytes (negative if it uses fewer), and drop old values if the limit is
+        exceeded. Call this without holding the cache's lock."""
         with self._lock:
             self._taken += more
             if self._taken <= self.limit:
                 return
             caches = list(self._caches)
-            # Counted again, because a cache that was discarded with its application released nothing.
+            # The sizes are added up again, because a cache that was discarded with its application did not subtract
+            # its bytes.
             sizes = {cache: cache.size for cache in caches}
             self._taken = sum(sizes.values())
             excess = self._taken - self.limit
@@ -99,6 +111,18 @@ class Memory:
                 continue
             sizes[greediest] -= freed
             excess -= freed
+
+    def drop_unread(self) -> None:
+        """Drop the values that were not read for a minute, and return memory to the system. Called periodically."""
+        until = time.monotonic() - _UNREAD_SECONDS
+        with self._lock:
+            caches = list(self._caches)
+        for cache in caches:
+            while freed := cache.drop_oldest(until):
+                self._untrimmed += freed
+        if self._untrimmed >= _TRIMMED and _trim is not None:
+            self._untrimmed = 0
+            _trim(0)
 
     def use(self) -> dict[str, Use]:
         """Return the usage by share name."""
@@ -127,7 +151,8 @@ class ByteCache(Generic[T]):
         self.size = 0
         self._memory = memory
         self._lock = threading.Lock()
-        self._entries: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._entries: OrderedDict[Hashable, tuple[T, int, float]] = OrderedDict()
+        """Values with their sizes and the times at which they were last read, the most recent at the end."""
         memory.join(self)  # type: ignore[arg-type]
 
     def __len__(self) -> int:
@@ -140,30 +165,33 @@ class ByteCache(Generic[T]):
                 self.share.misses += 1
                 return default
             self.share.hits += 1
+            value, size, _ = entry
+            self._entries[key] = (value, size, time.monotonic())
             self._entries.move_to_end(key)
-            return entry[0]
+            return value
 
     def put(self, key: Hashable, value: T, size: int) -> None:
         """Store a value. ``size``: the caller's estimate; a value that would take half of all memory is not
         stored."""
         size += self._memory.entry
         with self._lock:
-            _, old = self._entries.pop(key, (None, 0))
+            _, old, _ = self._entries.pop(key, (None, 0, 0.0))
             kept = size <= self._memory.largest
             if kept:
-                self._entries[key] = (value, size)
+                self._entries[key] = (value, size, time.monotonic())
             more = (size if kept else 0) - old
             self.size += more
         if more:
             self._memory.take(more)
 
-    def drop_oldest(self) -> int:
-        """Drop the least recently used value and return its size in bytes, or 0 if there is none. For
-        ``Memory``, which counts the bytes."""
+    def drop_oldest(self, until: float = math.inf) -> int:
+        """Drop the least recently used value and return its size in bytes, or 0 if there is none that was last read
+        until this time. For ``Memory``, which counts the bytes."""
         with self._lock:
-            if not self._entries:
+            key = next(iter(self._entries), None)
+            if key is None or self._entries[key][2] > until:
                 return 0
-            _, (_, freed) = self._entries.popitem(last=False)
+            _, freed, _ = self._entries.pop(key)
             self.size -= freed
         self._memory.take(-freed)
         return freed

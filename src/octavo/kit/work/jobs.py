@@ -139,6 +139,8 @@ class Leased:
 
 
 kinds: dict[str, Kind] = {}
+former_kinds: dict[str, str] = {}
+"""Current kinds by their former names, under which processes of the previous version add jobs during an upgrade."""
 schedules: dict[str, Schedule] = {}
 feeders: list[Callable[[Database], bool]] = []
 running: ContextVar[Leased | None] = ContextVar("octavo_job", default=None)
@@ -154,6 +156,7 @@ def job(
     seconds: float = SECONDS,
     waits: bool = False,
     in_maintenance: bool = False,
+    formerly: str | None = None,
 ) -> Callable[[F], F]:
     """Register ``function(context, **payload)`` as the work of jobs of this kind.
 
@@ -162,12 +165,15 @@ def job(
     ``in_maintenance``: whether it runs while the server is read-only, because it doesn't change content
     that people wrote. ``seconds``: the time
     after which an attempt, or a part, has failed; the function checks it with ``deadlines`` in its loops.
+    ``formerly``: the former name of the kind.
     """
 
     def register(function: F) -> F:
         if kind in kinds:
             raise ValueError(f"two handlers for the job kind {kind!r}")
         kinds[kind] = Kind(function, bound, attempts, seconds, waits, in_maintenance)
+        if formerly is not None:
+            former_kinds[formerly] = kind
         return function
 
     return register

@@ -77,7 +77,8 @@ def read_position(text: str) -> OutboxPosition | None:
 
 
 _TOGETHER = 24
-"""Maximum number of events that consumers handle in one transaction, counted once for each of them."""
+"""Maximum number of events that several consumers handle together in one transaction. An event counts once for each
+consumer."""
 _COLUMNS = "id, type, organization_id, space_id, payload, created_at, trace"
 _consumers: dict[str, Handler] = {}
 

@@ -39,6 +39,8 @@ FIRST_RETRY = 5_000
 """Time in milliseconds before the first retry, doubled with each additional attempt."""
 LONGEST_RETRY = HOUR
 _BATCH = 200
+_UNKNOWN_FOR = 2 * 86_400_000
+"""Time after which due jobs of kinds that no process knows are parked, in milliseconds."""
 _REST = 0.05
 """Seconds between two checks for events, so that events of many commits are processed in one transaction
 instead of one each, which would take the lock and the interpreter from the committing threads."""
@@ -137,6 +139,7 @@ class Worker:
         if all(known.get(name, 0) > moment for name in jobs.schedules):
             return
         with self._database.write() as tx:
+            _park_unknown(tx)
             for name, (every, kind) in sorted(jobs.schedules.items()):
                 tx.run(
                     "INSERT INTO schedules (name, next_at) VALUES (:n, 0) ON CONFLICT (name) DO NOTHING",
@@ -166,6 +169,7 @@ class Worker:
         try:
             with self._database.write() as tx:
                 _make_ready(tx)
+                _rename_former(tx)
                 ready = self._free_kinds(_ready_kinds(tx), tx)
                 while len(leased) < count and (found := self._next(tx, ready)) is not None:
                     leased.append(found)
@@ -187,6 +191,7 @@ class Worker:
 
     def _free_kinds(self, ready: set[str], tx: Transaction) -> set[str]:
         """Return those of the kinds that this process knows and that can run now, regardless of their owner."""
+        ready = {jobs.former_kinds.get(kind, kind) for kind in ready}
         known = {kind: jobs.kinds[kind] for kind in ready & jobs.kinds.keys()}
         paused = bool(known) and find_maintenance(tx) is not None
         return {
@@ -378,6 +383,30 @@ def _ready_kinds(tx: Transaction) -> set[str]:
                SELECT kind FROM ready WHERE kind IS NOT NULL"""
         )
     }
+
+
+def _rename_former(tx: Transaction) -> None:
+    """Give jobs of processes of an older version the current names of their kinds."""
+    for former in _ready_kinds(tx) & jobs.former_kinds.keys():
+        tx.run(
+            "UPDATE jobs SET kind = :kind WHERE kind = :former AND state = 'ready'",
+            kind=jobs.former_kinds[former],
+            former=former,
+        )
+
+
+def _park_unknown(tx: Transaction) -> None:
+    """Park jobs that have been due for days because no process knows their kind. Until then, they wait: processes of
+    two versions run at the same time during an upgrade."""
+    for kind in _ready_kinds(tx) - jobs.kinds.keys() - jobs.former_kinds.keys():
+        parked = tx.run(
+            "UPDATE jobs SET state = 'parked', error = :error WHERE kind = :kind AND state = 'ready' AND run_at < :at",
+            kind=kind,
+            error=f"No process of this server knows jobs of the kind {kind!r}. Another version added this job.",
+            at=now() - _UNKNOWN_FOR,
+        )
+        if parked:
+            log.error("jobs of an unknown kind parked", extra={"kind": kind, "count": parked})
 
 
 def _organizations(tx: Transaction, kind: str, after: str) -> Iterator[str]:

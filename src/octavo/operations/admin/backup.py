@@ -19,6 +19,7 @@ from typing import IO, Any
 import msgspec
 from msgspec import Struct
 
+from octavo.content.live.store import renew_epochs
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.deriving import check_derived, list_outdated
 from octavo.core.links import app_hosts
@@ -222,6 +223,8 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done, 
             with database.write() as tx:
                 rows = _fill(database, tx, archive, manifest)
             migrate(database, known)
+            with database.write() as tx:
+                renew_epochs(tx)
             open_sealer(settings, database)
             reindex(
                 database,

@@ -22,6 +22,7 @@ from typing import IO, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from octavo.content.live.store import renew_epochs
 from octavo.content.revisions.deriving import enqueue_outdated
 from octavo.errors import BadRequest, NotFound, OctavoError
 from octavo.kit.clock import DAY, iso, now
@@ -220,6 +221,8 @@ def restore_followed(
         database = SqliteDatabase(str(part))
         try:
             migrate(database, known)
+            with database.write() as tx:
+                renew_epochs(tx)
             open_sealer(settings, database)
             with database.read() as tx:
                 wanted = sorted(named_content(tx, "file"))
@@ -260,7 +263,7 @@ def _rebuild(
     with os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "r+b") as out:
         for entry in chain:
             with tempfile.SpooledTemporaryFile(_SPOOL) as spool:
-                # Nothing damaged is written.
+                # Pages of an entry are written to the database only once the whole entry is known to be undamaged.
                 head = _unpack(place, entry, out if entry.kind == "base" else spool)
                 if entry.kind == "base":
                     base = head
@@ -386,7 +389,7 @@ def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None
     def stays(entry: ChainEntry) -> bool:
         if entry.kind == "pages":
             return entry.time > first.time
-        # Files are listed before their base exists.
+        # A list of files is written before its base, so a newer list may not have a base yet.
         return entry._replace(kind="base") in stay or entry.time > first.time
 
     generations = {entry.generation for entry in entries if stays(entry)}

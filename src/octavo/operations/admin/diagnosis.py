@@ -129,7 +129,7 @@ def _check_services(settings: Settings) -> list[Finding]:
 
 
 def _directory(settings: Settings) -> list[Finding]:
-    """Search the LDAP directory for an address that no one has, if there is one."""
+    """Test the LDAP directory, if one is configured, by searching for an email address that no one has."""
     directory = find_directory(settings)
     if directory is None:
         return []
@@ -245,7 +245,7 @@ def _clock(tx: Transaction) -> Finding:
 
 
 def _disk(settings: Settings) -> list[Finding]:
-    """Report the free disk space, before it runs out."""
+    """Report the free disk space; little free space is a problem."""
     if is_disk_full(settings):
         return [("disk", False, "the disk is full: nothing can be written")]
     rooms = [shutil.disk_usage(folder) for folder in folders_of(settings)]

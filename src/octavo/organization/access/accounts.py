@@ -1,4 +1,4 @@
-"""Accounts of people, services, and integrations: rows in, frozen records out."""
+"""Database access for the accounts of people, services, and integrations. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -122,6 +122,10 @@ def update_user(tx: Transaction, user_id: str, *, display_name: str | None, phot
         name=display_name,
         photo=photo_url,
     )
+
+
+def set_photo_url(tx: Transaction, user_id: str, photo_url: str | None) -> None:
+    tx.run("UPDATE users SET photo_url = :photo WHERE id = :id", id=user_id, photo=photo_url)
 
 
 def insert_managed(

@@ -1,4 +1,4 @@
-"""Teams and their members (rows in, frozen records out), and hooks for deleted teams."""
+"""Database access for teams and their members, and hooks for deleted teams. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ TEAM = """t.id, t.organization_id, t.title, t.created_at,
   (SELECT count(*) FROM grants g JOIN spaces s ON s.id = g.object_id AND s.deleted_at IS NULL
    WHERE g.subject_type = 'team' AND g.subject_id = t.id AND g.object_type = 'space')"""
 """Columns of a TeamRow, from ``teams t``."""
+
+
+def list_team_ids(tx: Transaction, user_id: str) -> list[str]:
+    """Return the teams that a person belongs to, in all organizations."""
+    return [row[0] for row in tx.all("SELECT team_id FROM team_members WHERE user_id = :user", user=user_id)]
 
 
 def find_team(tx: Transaction, organization_id: str, team_id: str) -> TeamRow | None:

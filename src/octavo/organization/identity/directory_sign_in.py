@@ -185,7 +185,8 @@ def _find_or_create_team(tx: Transaction, organization_id: str, group: Directory
 
 @jobs.job("syncDirectory", bound=f"{_BATCH} people", waits=True, attempts=1)
 def synchronize(context: Context, after: str = "") -> None:
-    """Compare accounts with the directory, a batch at a time, and end with those that are missing.
+    """Compare accounts with the directory in batches, and then deactivate the accounts of people who are missing
+    from it.
 
     A batch that fails is skipped until the next run, which starts from the beginning.
     """

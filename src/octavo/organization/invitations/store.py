@@ -1,4 +1,4 @@
-"""Invitations and invite links: rows in, frozen records out."""
+"""Database access for invitations and invite links. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

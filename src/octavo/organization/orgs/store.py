@@ -1,4 +1,4 @@
-"""Organizations: rows in, frozen records out."""
+"""Database access for organizations. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

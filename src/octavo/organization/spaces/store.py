@@ -1,4 +1,4 @@
-"""Spaces and collections: rows in, frozen records out."""
+"""Database access for spaces and collections. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Store fonts: convert rows to frozen records."""
+"""Database access for fonts. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

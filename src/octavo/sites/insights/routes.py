@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from octavo.content.revisions.page_versions import find_pages
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import main_seen_by
 from octavo.core.url_parts import host_of
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
@@ -88,8 +88,8 @@ def submit_page_feedback(call: Call, site: SiteAccess, body: SubmitPageFeedback)
         shown = next((one for one in spaces if one.space_id == body.space_id), None)
         if shown is None:
             raise NotFound(f"spaceId: this site has no space {body.space_id!r}.")
-        space_access(tx, site.actor, Can.VIEW, body.space_id)
-        if body.page_id not in find_pages(tx, main_state(tx, body.space_id), [body.page_id]):
+        state = main_seen_by(tx, space_access(tx, site.actor, Can.VIEW, body.space_id))
+        if body.page_id not in find_pages(tx, state, [body.page_id]):
             raise NotFound(f"pageId: this space has no page {body.page_id!r}.")
     location = VisitorLocation(
         body.url,

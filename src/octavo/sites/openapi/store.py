@@ -1,4 +1,4 @@
-"""Specifications and their versions: rows in, frozen records out."""
+"""Database access for API specifications and their versions. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from octavo.content.revisions.authorization import WrittenState
 from octavo.content.revisions.page_versions import get_page
+from octavo.content.revisions.restrictions import published
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import get_space
@@ -30,7 +31,7 @@ def get_pdf(call: Call, read: WrittenState, query: PrintQuery) -> PrintLink:
     with call.db.read() as tx:
         title = get_space(tx, state.space_id).title
         if query.page is not None:
-            title = get_page(tx, state, query.page).title
+            title = get_page(tx, published(tx, state.whole), query.page).title
     only = query.only and query.page is not None
     wanted = PrintSubject(state.space_id, state.revision_id, query.page, only, read.label[:200])
     return PrintLink(print_url(call.context, read.space.actor, wanted, title[:60]))

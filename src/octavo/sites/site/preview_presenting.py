@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 from octavo.content.references.mentions import documents_for
 from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import SiteVisitor, SpaceView, load_view
-from octavo.content.revisions.states import shown_state
+from octavo.content.revisions.restrictions import shown_state
 from octavo.core.expressions import Shown
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from octavo.content.search.presenting import search_spaces
+from octavo.content.search.presenting import search_spaces, sees_as
 from octavo.content.search.wire import SearchListing, SearchQuery, SearchSpace
 from octavo.core.pages import Page
 from octavo.errors import NotFound
@@ -42,7 +42,7 @@ def search_site(
     wanted = select_site_spaces(tx, structure, wanted, named, where)
     spaces = list(dict.fromkeys(wanted.values()))
     if isinstance(site, SiteAccess):
-        return search_spaces(tx, to, spaces, asked)
+        return search_spaces(tx, to, spaces, asked, sees_as(tx, site.organization))
     sight = sight_of(tx, site.visitor)
 
     def trace(space_id: str, page_ids: Sequence[str]) -> dict[str, list[Page]]:

@@ -1,4 +1,4 @@
-"""Sites: rows in, frozen records out."""
+"""Database access for sites. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

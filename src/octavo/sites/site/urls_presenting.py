@@ -9,7 +9,7 @@ from msgspec import UNSET
 from octavo.content.changes.store import find_change
 from octavo.content.changes.wire import present_change
 from octavo.content.pages.reading import ContentReader
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import main_seen_by, seen_by
 from octavo.core.app_urls import change_view
 from octavo.core.hosts import spell_host
 from octavo.core.url_parts import read_address
@@ -65,7 +65,9 @@ def _in_application(
             change = find_change(tx, space_id, number) if space is not None else None
             if space is None or change is None:
                 return None
-            page = ContentReader(to, tx, change.state, change_view(change.number)).found_at("/".join(path))
+            page = ContentReader(
+                to, tx, seen_by(tx, space, change.state), change_view(change.number)
+            ).found_at("/".join(path))
             shown = present_space(to, get_space(tx, space_id), space.role)
             return SpaceAt(shown, present_change(to, tx, change), page if page is not None else UNSET)
         case ["s", space_id, *path]:
@@ -77,7 +79,7 @@ def _in_application(
 
 def _space(tx: Transaction, to: Recipient, space: SpaceAccess, path: str = "") -> SpaceAt:
     shown = present_space(to, get_space(tx, space.space_id), space.role)
-    page = ContentReader(to, tx, main_state(tx, space.space_id)).found_at(path)
+    page = ContentReader(to, tx, main_seen_by(tx, space)).found_at(path)
     return SpaceAt(shown, page=page if page is not None else UNSET)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from octavo.content.references.viewing import SpaceView, load_view
-from octavo.content.revisions.states import shown_state
+from octavo.content.revisions.restrictions import shown_state
 from octavo.content.search.drafts import SearchedDraft, draft_of
 from octavo.content.search.store import SectionMatch
 from octavo.kit.db.database import Transaction

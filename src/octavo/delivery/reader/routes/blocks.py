@@ -1,4 +1,4 @@
-"""Blocks of integrations."""
+"""Routes of blocks of integrations."""
 
 from __future__ import annotations
 

@@ -81,7 +81,8 @@ def read_index_part(view: View, visit: SiteVisit, name: str) -> Answer:
 
 
 def _page_at(view: View, visit: SiteVisit) -> Answer | Later | None:
-    """Return the page whose Markdown has the URL of a file that every site has."""
+    """Return the Markdown of a page that has the same URL as a file of every site, such as ``skill.md``; None
+    if there is no such page."""
     try:
         space = enter_space(view.tx, visit)
     except RedirectBeforeVisit:

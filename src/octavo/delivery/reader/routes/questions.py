@@ -1,4 +1,4 @@
-"""Questions to a site."""
+"""Routes for questions to a site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search of a site."""
+"""Routes of the search of a site."""
 
 from __future__ import annotations
 

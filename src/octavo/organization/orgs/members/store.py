@@ -1,4 +1,4 @@
-"""Members: rows in, frozen records out."""
+"""Database access for members. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

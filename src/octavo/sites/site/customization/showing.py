@@ -7,7 +7,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from octavo.content.references.viewing import load_view
-from octavo.content.revisions.states import shown_state
+from octavo.content.revisions.restrictions import shown_state
 from octavo.core.expressions import Shown
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Visitor

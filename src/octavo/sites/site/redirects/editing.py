@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from octavo.content.pages.reading import ContentReader
 from octavo.content.revisions.page_versions import find_page, list_ancestors
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import shown_state
 from octavo.errors import BadRequest, Conflict, NotFound, require_found
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Recipient
@@ -177,7 +177,10 @@ class RedirectEditor:
                 missing = f"destination.pageId: there is no page {destination.page_id!r} in this space."
                 if find_space_access(self._tx, self._site.actor, Ability.VIEW, shown.space_id) is None:
                     raise NotFound(missing)
-                if find_page(self._tx, main_state(self._tx, shown.space_id), destination.page_id) is None:
+                if (
+                    find_page(self._tx, shown_state(self._tx, None, shown.space_id), destination.page_id)
+                    is None
+                ):
                     raise NotFound(missing)
             case ToPath():
                 return self._at_path(destination)
@@ -211,7 +214,7 @@ class RedirectEditor:
             return None
         if not path:
             return ToSiteSpace(shown.id)
-        state = main_state(self._tx, shown.space_id)
+        state = shown_state(self._tx, None, shown.space_id)
         page = ContentReader(self._to, self._tx, state).found_at(path)
         return ToPage(shown.id, page.id) if page is not None else None
 
@@ -303,7 +306,7 @@ def path_of(tx: Transaction, structure: Structure, destination: Destination) -> 
     base = structure.base(first)
     if not isinstance(destination, ToPage):
         return base
-    state = main_state(tx, first.space_id)
+    state = shown_state(tx, None, first.space_id)
     page = find_page(tx, state, destination.page_id)
     if page is None:
         return base

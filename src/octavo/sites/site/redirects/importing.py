@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from msgspec import UNSET, Struct, field
 
 from octavo.content.revisions.page_versions import list_pages
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import shown_state
 from octavo.core.problems import Problem
 from octavo.core.redirects import Format, GivenRedirect
 from octavo.core.sources import SourceError
@@ -154,7 +154,9 @@ def redirect_old_urls(
     shown = next(
         row.id for row in load_structure(tx, site.site_id).site_spaces.values() if row.space_id == space_id
     )
-    pages = {page.file_path: page.id for page in list_pages(tx, main_state(tx, space_id)) if page.file_path}
+    pages = {
+        page.file_path: page.id for page in list_pages(tx, shown_state(tx, None, space_id)) if page.file_path
+    }
     there = {f"/{address}": pages[path] for address, path in addresses.items() if path in pages}
     wanted = [(source, page) for source, page in there.items() if is_source(source)]
     full, editor = None, RedirectEditor(tx, to, site)

@@ -16,7 +16,8 @@ from msgspec import Struct
 from octavo.content.references.viewing import SpaceView, load_view
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.item_versions import find_item_by_path
-from octavo.content.revisions.states import State, shown_state
+from octavo.content.revisions.restrictions import shown_state
+from octavo.content.revisions.states import State
 from octavo.core.document.urls import safe_url
 from octavo.core.hosts import spell_host
 from octavo.core.redirects import compare_key

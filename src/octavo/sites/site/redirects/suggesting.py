@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from octavo.content.pages.reading import ContentReader
 from octavo.content.revisions.page_versions import find_page, list_ancestors
-from octavo.content.revisions.states import FOREVER, Layer, State, main_state
+from octavo.content.revisions.restrictions import published, shown_state
+from octavo.content.revisions.states import FOREVER, Layer, State
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import SiteAccess, find_space_access
@@ -53,7 +54,7 @@ def suggest_redirects(tx: Transaction, to: Recipient, site: SiteAccess) -> list[
 def _of_space(
     tx: Transaction, to: Recipient, site_id: str, shown: SiteSpaceRow, base: str
 ) -> Iterator[SuggestedRedirect]:
-    state = main_state(tx, shown.space_id)
+    state = shown_state(tx, None, shown.space_id)
     reader = ContentReader(to, tx, state)
     branch = state.layers[0].branch_id
     rows = tx.all(
@@ -68,7 +69,7 @@ def _of_space(
         branch=branch,
     )
     for page_id, deleted_in in rows:
-        before = State(shown.space_id, state.revision_id, (Layer(branch, deleted_in - 1),))
+        before = published(tx, State(shown.space_id, "", (Layer(branch, deleted_in - 1),)))
         page = find_page(tx, before, page_id)
         if page is None or page.kind != "document":
             continue

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from octavo.content.revisions.page_versions import find_page
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import shown_state
 from octavo.core.free_names import free_name
 from octavo.core.pages import rank_between, slugify
 from octavo.errors import BadRequest, Conflict, NotFound
@@ -453,7 +453,7 @@ def _require_page(tx: Transaction, space_id: str, page_id: str | None) -> None:
     """Raise NotFound for a page that is not in a space, BadRequest for a page without content."""
     if page_id is None:
         return
-    page = find_page(tx, main_state(tx, space_id), page_id)
+    page = find_page(tx, shown_state(tx, None, space_id), page_id)
     if page is None:
         raise NotFound(f"pageId: there is no page {page_id!r} in this space.")
     if page.kind not in ("document", "group"):

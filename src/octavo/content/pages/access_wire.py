@@ -1,0 +1,138 @@
+"""Request and response models for who can see a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.content.revisions.page_versions import get_page, list_ancestors
+from octavo.content.revisions.restrictions import main_seen_by, role_at_page
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.accounts import list_users_by_id
+from octavo.organization.access.authorization import SpaceAccess
+from octavo.organization.access.page_rules import ADMINISTRATORS, MAX_ENTRIES, PageLevel, Rule, read_entry
+from octavo.organization.access.roles import Role
+from octavo.organization.access.teams import find_team
+
+_Id = Annotated[str, Meta(min_length=1, max_length=50)]
+
+
+class UserPageAccess(Struct, tag_field="kind", tag="user", forbid_unknown_fields=True):
+    """Access of a person to a page."""
+
+    user: _Id
+    level: PageLevel
+
+
+class TeamPageAccess(Struct, tag_field="kind", tag="team", forbid_unknown_fields=True):
+    """Access of a team to a page."""
+
+    team: _Id
+    level: PageLevel
+
+
+class RolePageAccess(Struct, tag_field="kind", tag="role", forbid_unknown_fields=True):
+    """Access to a page of everyone whose role in the space is at least ``role``."""
+
+    role: Role
+    level: PageLevel
+
+
+class AdministratorPageAccess(Struct, tag_field="kind", tag="administrators", forbid_unknown_fields=True):
+    """Access of administrators of the space, who can see every page."""
+
+
+PageAccess = UserPageAccess | TeamPageAccess | RolePageAccess | AdministratorPageAccess
+GivenPageAccess = Annotated[list[PageAccess], Meta(max_length=MAX_ENTRIES)]
+
+
+def read_page_access(given: Iterable[PageAccess]) -> Rule:
+    """Return the rule of a page, without duplicates."""
+    return tuple(dict.fromkeys(map(_entry, given)))
+
+
+def _entry(given: PageAccess) -> str:
+    match given:
+        case UserPageAccess():
+            return f"user:{given.user}:{given.level}"
+        case TeamPageAccess():
+            return f"team:{given.team}:{given.level}"
+        case RolePageAccess():
+            return f"role:{given.role}:{given.level}"
+        case AdministratorPageAccess():
+            return ADMINISTRATORS
+
+
+def present_page_access(rule: Iterable[str]) -> list[PageAccess]:
+    return [_present(text) for text in rule]
+
+
+def _present(text: str) -> PageAccess:
+    entry = read_entry(text)
+    if entry is None:
+        return AdministratorPageAccess()
+    match entry.subject:
+        case "user":
+            return UserPageAccess(entry.id, entry.level)
+        case "team":
+            return TeamPageAccess(entry.id, entry.level)
+        case "role":
+            return RolePageAccess(entry.id, entry.level)  # type: ignore[arg-type]
+
+
+class PageAccessGrant(Struct, rename="camel", kw_only=True):
+    """Access that a rule gives. ``id``: the ID of the person or team, or the role. ``name``: the name of the person
+    or team; absent if they no longer exist."""
+
+    kind: Literal["user", "team", "role", "administrators"]
+    id: str | UnsetType = UNSET
+    name: str | UnsetType = UNSET
+    level: PageLevel | UnsetType = UNSET
+
+
+class PageAccessRule(Struct, rename="camel", kw_only=True):
+    """Rule of a page, which also applies to everything below it."""
+
+    page: str
+    title: str
+    grants: list[PageAccessGrant]
+
+
+class PageAccessOverview(Struct, rename="camel", kw_only=True):
+    """Who can see a page. ``rules``: the rules that apply, from the page outward; a person must satisfy all of them.
+    ``level``: the caller's role at the page."""
+
+    restricted: bool
+    rules: list[PageAccessRule]
+    level: str
+
+
+def present_access_overview(tx: Transaction, space: SpaceAccess, page_id: str) -> PageAccessOverview:
+    """Present the rules of a page of main. Raises NotFound."""
+    state = main_seen_by(tx, space)
+    page = get_page(tx, state, page_id)
+    pages = [page, *reversed(list_ancestors(tx, state, page))]
+    restricted = [page for page in pages if page.visible_to]
+    entries = [entry for page in restricted for text in page.visible_to if (entry := read_entry(text))]
+    people = list_users_by_id(tx, [entry.id for entry in entries if entry.subject == "user"])
+    names = {entry.id: person.display_name for entry in entries if (person := people.get(entry.id))}
+    for entry in entries:
+        if entry.subject == "team" and (team := find_team(tx, space.organization_id, entry.id)) is not None:
+            names[entry.id] = team.title
+    rules = [
+        PageAccessRule(
+            page=page.id, title=page.title, grants=[_grant(text, names) for text in page.visible_to]
+        )
+        for page in restricted
+    ]
+    return PageAccessOverview(restricted=bool(rules), rules=rules, level=role_at_page(tx, space, page_id))
+
+
+def _grant(text: str, names: Mapping[str, str]) -> PageAccessGrant:
+    entry = read_entry(text)
+    if entry is None:
+        return PageAccessGrant(kind="administrators")
+    name = names.get(entry.id, UNSET) if entry.subject != "role" else UNSET
+    return PageAccessGrant(kind=entry.subject, id=entry.id, name=name, level=entry.level)

@@ -1,0 +1,229 @@
+"""Restricted pages of a state, and the state as one person sees it.
+
+The rule of a page is data of its version, so it is merged and restored like any field. The rules of main apply
+to every state of the space, also to revisions and change requests from before the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+import msgspec
+from msgspec.structs import replace
+
+from octavo.core.pages import Page
+from octavo.errors import Forbidden
+from octavo.kit.db.cache import OwnCache
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Drafted, Script
+from octavo.organization.access.authorization import OrgAccess, SpaceAccess, find_space_access
+from octavo.organization.access.page_rules import PageViewer, Rule, level_at
+from octavo.organization.access.roles import SPACE, Can, at_least
+from octavo.organization.access.teams import list_team_ids
+
+from .page_versions import (
+    find_page,
+    list_child_ids,
+    list_deleted_restricted,
+    list_restricted,
+    list_restricted_spaces,
+)
+from .states import ReaderLimits, State, main_state, revision_state
+
+Rules = Mapping[str, tuple[Rule, ...]]
+"""The rules that apply to each restricted page and to everything below it."""
+_PAGE_BYTES = 150
+_rules: OwnCache[Rules] = OwnCache("restricted pages", 4)
+_limits: OwnCache[ReaderLimits] = OwnCache("people's access to restricted pages", 4)
+
+
+def find_rules(tx: Transaction, state: State) -> Rules:
+    """Return the rules that apply in a state: those of its own pages, and those of main, also of pages that were
+    deleted there."""
+    main = main_state(tx, state.space_id)
+    found = _read_cached(tx, (main.revision_id,), lambda: _read(tx, main, {}))
+    if state.revision_id == main.revision_id:
+        return found
+    deleted = _read_cached(tx, ("deleted", main.revision_id), lambda: _deleted(tx, main))
+    gone = {id: rules[0] for id, rules in deleted.items()}
+    key = (state.revision_id, main.revision_id if gone else "") if state.revision_id else None
+    own = _read_cached(tx, key, lambda: _read(tx, state.whole, gone))
+    return {id: (*found.get(id, ()), *own.get(id, ())) for id in found.keys() | own.keys()} if own else found
+
+
+def _read_cached(tx: Transaction, key: tuple[str, ...] | None, read: Callable[[], Rules]) -> Rules:
+    """Return rules by a key of revisions, which never change; None for a state without a revision, which isn't
+    cached."""
+    cache = _rules.of(tx)
+    found = cache.get(key) if key is not None else None
+    if found is None:
+        found = read()
+        if key is not None:
+            cache.put(key, found, _PAGE_BYTES * (1 + len(found)))
+    return found
+
+
+def _deleted(tx: Transaction, main: State) -> Rules:
+    return {id: (rule,) for id, rule in list_deleted_restricted(tx, main).items()}
+
+
+def _read(tx: Transaction, state: State, gone: Mapping[str, Rule]) -> Rules:
+    """Read the rules of a state. ``gone``: the rules of pages that were deleted in main, which the state may have."""
+    rules = list_restricted(tx, state)
+    rules |= {id: rule for id, rule in gone.items() if id not in rules and find_page(tx, state, id)}
+    parents: dict[str, str] = {}
+    level = list(rules)
+    while level:
+        below = [(id, parent) for id, parent in list_child_ids(tx, state, level) if id not in parents]
+        parents |= dict(below)
+        level = [id for id, _ in below if id not in rules]
+    return {id: _chain(id, rules, parents) for id in rules.keys() | parents.keys()}
+
+
+def _chain(page_id: str, rules: Mapping[str, Rule], parents: Mapping[str, str]) -> tuple[Rule, ...]:
+    found, here, seen = [], page_id, set()
+    while here and here not in seen:
+        seen.add(here)
+        if rule := rules.get(here):
+            found.append(rule)
+        here = parents.get(here, "")
+    return tuple(found)
+
+
+def find_viewer(tx: Transaction, space: SpaceAccess) -> PageViewer:
+    return PageViewer(space.user_id, frozenset(list_team_ids(tx, space.user_id)), space.role)
+
+
+def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:
+    """Return the state without the pages that the caller can't see. Integrations see no restricted page."""
+    found = find_rules(tx, state)
+    if not found:
+        return state
+    if isinstance(space.actor, Script):
+        return replace(state, limits=ReaderLimits.of(frozenset(found)))
+    viewer = find_viewer(tx, space)
+    if viewer.is_unrestricted:
+        return state
+    if not state.revision_id:
+        return replace(state, limits=_limits_of(found, viewer))
+    key = (main_state(tx, state.space_id).revision_id, state.revision_id, viewer)
+    limits = _limits.of(tx).get(key)
+    if limits is None:
+        limits = _limits_of(found, viewer)
+        _limits.of(tx).put(key, limits, _PAGE_BYTES * (1 + len(found)))
+    return replace(state, limits=limits)
+
+
+def _limits_of(found: Rules, viewer: PageViewer) -> ReaderLimits:
+    levels = {id: level_at(rules, viewer) for id, rules in found.items()}
+    hidden = frozenset(id for id, level in levels.items() if level is None)
+
+    def lacking(ability: Can) -> frozenset[str]:
+        return frozenset(id for id, level in levels.items() if not at_least(level, SPACE[ability])) - hidden
+
+    return ReaderLimits.of(hidden, lacking(Can.EDIT), lacking(Can.COMMENT))
+
+
+def hidden_from_person(tx: Transaction, space_id: str, user_id: str, role: str) -> frozenset[str]:
+    """Return the pages of main that a person other than the caller can't see. ``role``: their role in the space."""
+    found = find_rules(tx, main_state(tx, space_id))
+    if not found:
+        return frozenset()
+    viewer = PageViewer(user_id, frozenset(list_team_ids(tx, user_id)), role)
+    return frozenset(id for id, rules in found.items() if level_at(rules, viewer) is None)
+
+
+def main_seen_by(tx: Transaction, space: SpaceAccess) -> State:
+    """Return main without the pages that the caller can't see."""
+    return seen_by(tx, space, main_state(tx, space.space_id))
+
+
+def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
+    """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is
+    viewing. Sites show no restricted page."""
+    if drafted is not None and drafted.space_id == space_id:
+        return published(tx, revision_state(tx, space_id, drafted.revision_id))
+    return published(tx, main_state(tx, space_id))
+
+
+def published(tx: Transaction, state: State) -> State:
+    """Return the state without restricted pages, as sites show it."""
+    found = find_rules(tx, state)
+    return replace(state, limits=ReaderLimits.of(frozenset(found))) if found else state
+
+
+def require_editable_page(state: State, page_id: str, new: Page | None) -> None:
+    """Raise Forbidden unless the reader of the state can replace a page by another version."""
+    if state.limits is None:
+        return
+    if page_id in state.limits.hidden:
+        raise Forbidden("This page contains pages that you can't see. Ask an administrator of the space.")
+    if page_id in state.limits.read_only or (new is not None and new.parent in state.limits.read_only):
+        raise Forbidden("You can't edit this page. Ask an administrator of the space for access to it.")
+
+
+def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str:
+    """Return the caller's role at a page of main that they can see."""
+    rules = find_rules(tx, main_state(tx, space.space_id)).get(page_id, ())
+    return level_at(rules, find_viewer(tx, space)) or space.role
+
+
+class HiddenPages:
+    """Restricted pages that someone can't see in the spaces of an organization, read space by space. ``see``: the
+    function that returns main of a space as they see it."""
+
+    def __init__(
+        self, tx: Transaction, organization_id: str, see: Callable[[Transaction, str], State]
+    ) -> None:
+        self._tx, self._see = tx, see
+        self.spaces = frozenset(list_restricted_spaces(tx, organization_id))
+        self._states: dict[str, State] = {}
+
+    def __bool__(self) -> bool:
+        """Return whether any space has restricted pages."""
+        return bool(self.spaces)
+
+    def of(self, space_id: str) -> frozenset[str]:
+        """Return the hidden pages of a space."""
+        return self.main(space_id).hidden if space_id in self.spaces else frozenset()
+
+    def condition(self, space: str, page: str) -> str:
+        """Return SQL for rows that aren't about a hidden page, given their columns: empty, or a condition after AND,
+        with the parameter ``hidden_pages``."""
+        if not self._pages:
+            return ""
+        listed = self._tx.given("hidden_pages", "space_id", "page_id")
+        return f" AND ({space}, {page}) NOT IN (SELECT g.space_id, g.page_id FROM {listed} AS g)"
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Return the parameters of ``condition``."""
+        return {"hidden_pages": msgspec.json.encode(self._pages).decode()} if self._pages else {}
+
+    @cached_property
+    def _pages(self) -> list[tuple[str, str]]:
+        return [(space, page) for space in sorted(self.spaces) for page in sorted(self.of(space))]
+
+    def main(self, space_id: str) -> State:
+        """Return main of a space without its hidden pages."""
+        if space_id not in self._states:
+            see = self._see if space_id in self.spaces else main_state
+            self._states[space_id] = see(self._tx, space_id)
+        return self._states[space_id]
+
+
+def hidden_from(tx: Transaction, org: OrgAccess) -> HiddenPages:
+    """Return the pages that the caller can't see in the spaces that they can see."""
+
+    def see(tx: Transaction, space_id: str) -> State:
+        space = find_space_access(tx, org.actor, Can.VIEW, space_id)
+        # All restricted pages of other spaces are hidden, too.
+        return main_seen_by(tx, space) if space is not None else published(tx, main_state(tx, space_id))
+
+    return HiddenPages(tx, org.organization_id, see)
+
+
+def hidden_on_sites(tx: Transaction, organization_id: str) -> HiddenPages:
+    """Return the pages that sites don't show."""
+    return HiddenPages(tx, organization_id, lambda tx, space_id: published(tx, main_state(tx, space_id)))

@@ -1,0 +1,298 @@
+"""Access to repositories through the app at GitHub or GitLab: signing in there, connecting a repository, and the tokens
+that syncs use.
+
+A person's tokens are stored encrypted with the installation, and only that person can choose repositories with them.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Struct, structs
+
+from octavo.errors import BadRequest, Conflict, NotFound, OctavoError, Unavailable
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor
+from octavo.kit.secrets.sealing import sealed_column
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.roles import Can
+from octavo.organization.identity import one_time
+
+from . import store
+from .apps import AppRepository, GitHubApp, GitLabApp, ProviderTokens, app_at, is_expiring, require_app
+from .authorization import SyncAccess, sync_access
+from .credentials import Credential, credential_of
+from .failures import Reason, Stopped
+from .repository_listing import ORIGINS
+from .requesting import ask
+from .store import Connected, DraftRow
+from .types import RepositoryFolder
+from .urls import Remote, read_remote
+
+APP = Credential("app", "")
+"""Credential of a person who signed in at the provider, not resolved yet."""
+DRAFT_SECRET = sealed_column("git_installations", "secret", "id")
+_PURPOSE = "git authorization"
+_LIFETIME = 30 * 60_000
+"""Time in which a person has to return from the provider, in milliseconds. They may create an account there first."""
+_RENEWING = 40_000
+"""Time after which another process can renew tokens, in milliseconds."""
+_PAUSE = 0.25
+
+
+class _PendingAuthorization(Struct, frozen=True):
+    installation: str
+    user: str
+    verifier: str
+
+
+class AuthorizationLinks(Struct, frozen=True):
+    """URLs at the provider. ``url``: where a person signs in. ``install_url``: where they choose the repositories of
+    the app."""
+
+    url: str
+    install_url: str | None
+
+
+# --- signing in at the provider -------------------------------------------------------------------------
+
+
+def begin(context: Context, at: SyncAccess, provider: str) -> AuthorizationLinks:
+    """Return the URLs at which the caller signs in at the provider. Raises Conflict without an app there, and
+    OctavoError if the provider doesn't respond."""
+    app = require_app(context, provider)
+    pending = _PendingAuthorization(at.id, at.user_id, secrets.token_urlsafe(48))
+    with context.db.write() as tx:
+        states = [
+            one_time.issue(tx, context.sealer, _PURPOSE, pending, _LIFETIME) for _ in ("sign in", "install")
+        ]
+    return AuthorizationLinks(
+        app.authorization_url(states[0], pending.verifier), app.installation_url(states[1])
+    )
+
+
+def finish(context: Context, actor: Actor, state: str, code: str) -> SyncAccess:
+    """Store the tokens of a person who returned from the provider, and return the access to the object they connect.
+    ``code``: empty if they only chose repositories. Raises BadRequest for a state or code that isn't valid, Conflict,
+    and OctavoError.
+
+    The state belongs to the person who began: otherwise, someone could connect their own object with the account of a
+    person whom they sent to the provider, or the other way around."""
+    with context.db.write() as tx:
+        pending = one_time.redeem(tx, context.sealer, _PURPOSE, state, _PendingAuthorization)
+        if pending is None or pending.user != actor.user_id:
+            raise BadRequest(
+                "state: unknown, expired, already used, or from another person. Start over in the Git sync settings."
+            )
+        at = _access(tx, actor, pending.installation)
+        draft = _find_draft(tx, at)
+    if not code:
+        return at
+    grant = require_app(context, draft.provider).exchange(code, pending.verifier)
+    with context.db.write() as tx:
+        at = _access(tx, actor, pending.installation)
+        _store_grant(tx, context, at, _find_draft(tx, at), grant)
+    return at
+
+
+def _access(tx: Transaction, actor: Actor, id: str) -> SyncAccess:
+    kind = store.find_kind(tx, id)
+    if kind is None:
+        raise NotFound(f"There is no installation {id!r}.")
+    return sync_access(tx, actor, Can.ADMIN, kind, id)
+
+
+def _find_draft(tx: Transaction, at: SyncAccess) -> DraftRow:
+    draft = store.find_draft(tx, at.id)
+    if draft is None:
+        raise NotFound(f"There is no installation {at.id!r}.")
+    sync = store.find(tx, at.rows, at.id)
+    if sync is not None and (sync.credential != "app" or draft.provider == "github"):
+        raise Conflict(f"This {at.kind} is already connected. Disconnect it first.")
+    return draft
+
+
+def _store_grant(
+    tx: Transaction, context: Context, at: SyncAccess, draft: DraftRow, grant: ProviderTokens
+) -> None:
+    app = require_app(context, draft.provider)
+    store.put_draft(
+        tx,
+        structs.replace(
+            draft,
+            secret=_seal(context, at.id, grant),
+            authorized_by=at.user_id,
+            instance_url=None if app.origin == ORIGINS[draft.provider] else app.origin,
+            renewing_until=None,
+            updated_at=now(),
+        ),
+    )
+    audit(tx, at.actor, "git.authorized", at.organization_id, at.target, after={"provider": draft.provider})
+    if store.find(tx, at.rows, at.id) is not None:
+        ask(tx, at.organization_id, at.rows, at.id, "asked")  # it failed without valid tokens
+
+
+def _seal(context: Context, id: str, grant: ProviderTokens) -> str:
+    return DRAFT_SECRET.seal(context.sealer, msgspec.json.encode(grant).decode(), id)
+
+
+def _open(context: Context, draft: DraftRow) -> ProviderTokens:
+    if draft.secret is None:
+        raise Conflict(f"Sign in at {_label(draft.provider)} first.")
+    return msgspec.json.decode(DRAFT_SECRET.open(context.sealer, draft.secret, draft.id), type=ProviderTokens)
+
+
+def _label(provider: str) -> str:
+    return "GitHub" if provider == "github" else "GitLab"
+
+
+# --- choosing a repository ------------------------------------------------------------------------------
+
+
+def credential_of_person(context: Context, at: SyncAccess, draft: DraftRow) -> Credential:
+    """Return the token with which the caller lists and previews repositories. Raises Conflict if they didn't sign in at
+    the provider themselves: a token of another person shows repositories that only that person can see."""
+    if draft.authorized_by != at.user_id:
+        label = _label(draft.provider)
+        raise Conflict(f"Another person signed in at {label}. Sign in there yourself to choose a repository.")
+    if draft.provider == "github":
+        require_app(context, draft.provider)
+        return Credential("token", _open(context, draft).access)
+    return Credential("oauth", _renewed(context, draft).access, "oauth2")
+
+
+def resolve(
+    context: Context, at: SyncAccess, where: RepositoryFolder, remote: Remote
+) -> tuple[RepositoryFolder, AppRepository | None]:
+    """Return a requested repository for a sync, and its identity at the provider if it is connected through an app.
+    Raises Conflict and Forbidden if the caller can't use it there, BadRequest, and OctavoError."""
+    if where.credential != APP:
+        return where, None
+    draft, credential = _person_at(context, at, remote)
+    repository = AppRepository(draft.repository_id or 0, None)
+    if draft.provider == "github":
+        app = require_app(context, "github")
+        assert isinstance(app, GitHubApp), "the app of GitHub"
+        repository = app.find_repository(
+            ProviderTokens(credential.secret, None, None), remote.path.strip("/").removesuffix(".git")
+        )
+    return structs.replace(where, credential=Credential("app", at.id)), repository
+
+
+def resolve_preview(
+    context: Context, at: SyncAccess, where: RepositoryFolder, remote: Remote
+) -> RepositoryFolder:
+    """Return a repository with the token of the caller, for a preview. Raises Conflict, BadRequest, and OctavoError."""
+    if where.credential != APP:
+        return where
+    return structs.replace(where, credential=_person_at(context, at, remote)[1])
+
+
+def _person_at(context: Context, at: SyncAccess, remote: Remote) -> tuple[DraftRow, Credential]:
+    with context.db.read() as tx:
+        draft = store.find_draft(tx, at.id)
+    if draft is None or draft.authorized_by is None:
+        raise Conflict("credential: `app` requires that you sign in at GitHub or GitLab first")
+    app = require_app(context, draft.provider)
+    if not app.owns(remote):
+        raise BadRequest(f"remote: must be a repository at {app.origin}, where you signed in")
+    return draft, credential_of_person(context, at, draft)
+
+
+def keep_repository(tx: Transaction, id: str, repository: AppRepository) -> None:
+    """Store the repository of a new sync, and delete the tokens that were only needed to choose it."""
+    draft = store.find_draft(tx, id)
+    if draft is None:
+        raise Conflict("credential: `app` requires that you sign in at GitHub or GitLab first")
+    kept: dict[str, Any] = {"account": repository.account, "repository_id": repository.id or None}
+    if draft.provider == "github":
+        kept["secret"] = None
+    store.put_draft(tx, structs.replace(draft, **kept))
+
+
+# --- tokens of syncs ------------------------------------------------------------------------------------
+
+
+def usable_credential(context: Context, row: Connected) -> Credential | None:
+    """Return the credential of a sync, with a current token if it is connected through an app. Raises Conflict if the
+    app or the person has lost access, and Unavailable."""
+    credential = credential_of(context.sealer, row)
+    if credential is None or credential.kind != "app":
+        return credential
+    with context.db.read() as tx:
+        draft = store.find_draft(tx, credential.secret)
+    if draft is None:
+        raise Conflict("This repository was connected through an app, and the connection was deleted.")
+    app = require_app(context, draft.provider)
+    if not app.owns(read_remote(row.remote, local=True)):
+        raise Conflict(
+            f"The app of this server is registered at {app.origin}, but the repository is elsewhere."
+        )
+    if isinstance(app, GitHubApp):
+        if draft.account is None or draft.repository_id is None:
+            raise Conflict(
+                "The repository isn't connected through the app. Disconnect it, and connect it again."
+            )
+        return Credential("token", app.repository_token(draft.account, draft.repository_id))
+    return Credential("oauth", _renewed(context, draft).access, "oauth2")
+
+
+def credential_source(context: Context, row: Connected) -> Callable[[], Credential | None]:
+    """Return a function that returns the current credential of a sync, and raises Stopped if there is none. A sync can
+    take longer than a token is valid."""
+
+    def current() -> Credential | None:
+        try:
+            return usable_credential(context, row)
+        except Conflict as error:
+            raise Stopped(Reason.UNAUTHORIZED, error.message) from None
+        except OctavoError as error:
+            raise Stopped(Reason.UNREACHABLE, error.message) from None
+
+    return current
+
+
+def _renewed(context: Context, draft: DraftRow) -> ProviderTokens:
+    """Return the current tokens of a person at GitLab. A refresh token works only once, so one process renews it, and
+    the others wait for it. Raises Conflict if GitLab doesn't accept it anymore, and Unavailable."""
+    app = app_at(context, draft.provider)
+    assert isinstance(app, GitLabApp), "only GitLab's tokens are renewed"
+    for _ in range(int(_RENEWING / 1000 / _PAUSE) + 1):
+        grant = _open(context, draft)
+        if not is_expiring(grant):
+            return grant
+        if grant.refresh is None:
+            break
+        with context.db.write() as tx:
+            is_mine = store.claim_renewal(tx, draft.id, now() + _RENEWING)
+            draft = store.find_draft(tx, draft.id) or draft
+        if is_mine:
+            # Another process may have renewed them before the claim.
+            grant = _open(context, draft)
+            return grant if not is_expiring(grant) else _renew(context, app, draft, grant)
+        time.sleep(_PAUSE)
+        with context.db.read() as tx:
+            draft = store.find_draft(tx, draft.id) or draft
+    raise Unavailable("Another process is renewing the access at GitLab. Try again.")
+
+
+def _renew(context: Context, app: GitLabApp, draft: DraftRow, grant: ProviderTokens) -> ProviderTokens:
+    try:
+        renewed = app.renew(grant)
+    except OctavoError:
+        with context.db.write() as tx:
+            store.end_renewal(tx, draft.id, draft.secret)
+        raise
+    with context.db.write() as tx:
+        store.end_renewal(tx, draft.id, None if renewed is None else _seal(context, draft.id, renewed))
+    if renewed is None:
+        raise Conflict(
+            "GitLab no longer accepts the access of the person who signed in there. Sign in again."
+        )
+    return renewed

@@ -1,0 +1,85 @@
+"""Rules that restrict a page to some people, and the level that they give a person. Pure.
+
+A rule is a tuple of entries: ``user:ID:LEVEL``, ``team:ID:LEVEL``, ``role:ROLE:LEVEL`` (everyone whose role in
+the space is at least this one), or ``administrators``. An empty tuple restricts nothing. A rule also applies to
+everything below its page, where other rules can narrow it but not widen it. Administrators of the space are
+never restricted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, get_args
+
+from .roles import SPACE, Can, Role, at_least, highest
+
+PageLevel = Literal["read", "comment", "edit"]
+Subject = Literal["user", "team", "role"]
+Rule = tuple[str, ...]
+ADMINISTRATORS = "administrators"
+"""Entry that adds no one to the administrators of the space, who can always see the page."""
+MAX_ENTRIES = 100
+
+
+class RuleEntry(NamedTuple):
+    subject: Subject
+    id: str
+    level: PageLevel
+
+
+class PageViewer(NamedTuple):
+    """Person for whom rules are evaluated. ``role``: their role in the space. ``teams``: the IDs of their teams."""
+
+    user_id: str
+    teams: frozenset[str]
+    role: str | None
+
+    @property
+    def is_unrestricted(self) -> bool:
+        return at_least(self.role, SPACE[Can.ADMIN])
+
+
+def read_entry(text: str) -> RuleEntry | None:
+    """Parse an entry; None for ``administrators``. Raises ValueError.
+
+    >>> read_entry("team:T1:edit")
+    RuleEntry(subject='team', id='T1', level='edit')
+    """
+    if text == ADMINISTRATORS:
+        return None
+    subject, _, rest = text.partition(":")
+    id, _, level = rest.rpartition(":")
+    if subject not in get_args(Subject) or level not in get_args(PageLevel) or not id:
+        raise ValueError("must be user:ID:LEVEL, team:ID:LEVEL, role:ROLE:LEVEL, or administrators")
+    if subject == "role" and id not in get_args(Role):
+        raise ValueError(f"{id!r} isn't a role")
+    return RuleEntry(subject, id, level)  # type: ignore[arg-type]
+
+
+def level_at(rules: Iterable[Rule], viewer: PageViewer) -> str | None:
+    """Return the role of a person at a page to which these rules apply, at most their role in the space; None if
+    they can't see the page."""
+    if viewer.is_unrestricted:
+        return viewer.role
+    level = viewer.role
+    for rule in rules:
+        given = _level_of(rule, viewer)
+        if given is None:
+            return None
+        level = level if at_least(given, level) else given
+    return level
+
+
+def _level_of(rule: Sequence[str], viewer: PageViewer) -> str | None:
+    entries = (entry for text in rule if (entry := read_entry(text)) is not None)
+    return highest(entry.level for entry in entries if _matches(entry, viewer))
+
+
+def _matches(entry: RuleEntry, viewer: PageViewer) -> bool:
+    match entry.subject:
+        case "user":
+            return entry.id == viewer.user_id
+        case "team":
+            return entry.id in viewer.teams
+        case "role":
+            return at_least(viewer.role, entry.id)

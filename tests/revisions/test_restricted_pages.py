@@ -1,0 +1,233 @@
+"""Restricted pages don't exist for people who can't see them, in the responses of all operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contract.samples import SAMPLES, TOLD_ELSEWHERE, _Noting, sample_of, send
+from octavo.kit.http.operation import PUBLIC, TABLE, Operation
+from octavo.kit.ids import new_id
+from octavo.operations.installation import load_packages
+from world import MEMBERS, Place, World
+
+load_packages()
+
+WORD = "zqsecret"
+ADMINISTRATORS = {"kind": "administrators"}
+# Spaces with restricted pages can't be synced with Git.
+OPERATIONS = [
+    operation
+    for operation in TABLE.values()
+    if operation.needs is not PUBLIC
+    and operation.id in SAMPLES
+    and operation.id not in TOLD_ELSEWHERE
+    and "gitsync" not in getattr(sample_of(operation).before, "__module__", "")
+]
+READS = [operation for operation in OPERATIONS if operation.method == "GET"]
+
+
+def change(world: World, who: str, *changes: dict[str, Any]) -> Any:
+    path = world.home.path("/spaces/{spaceId}/content")
+    return world.call(who, "POST", path, json={"changes": list(changes)})
+
+
+def insert(world: World, title: str, into: str | None = None) -> str:
+    document = {"markdown": f"{WORD}words of {title}.\n"}
+    page = {"operation": "insert_page", "title": f"{WORD} {title}", "document": document}
+    answer = change(world, "admin", {**page, **({"into": into} if into else {})})
+    assert answer.is_success, answer.text
+    return next(one["id"] for one in pages_of(world, "admin") if one["title"] == f"{WORD} {title}")
+
+
+def pages_of(world: World, who: str) -> list[Any]:
+    def listed(pages: list[Any]) -> list[Any]:
+        return [one for page in pages for one in (page, *listed(page.get("pages", [])))]
+
+    return listed(world.get(who, world.home.path("/spaces/{spaceId}/content"))["pages"])
+
+
+def restrict(world: World, page: str, *grants: dict[str, str]) -> None:
+    answer = change(world, "admin", {"operation": "update_page", "page": page, "visibleTo": list(grants)})
+    assert answer.is_success, answer.text
+
+
+def prepare(world: World, operations: list[Operation]) -> None:
+    """Create what the samples of these operations need."""
+    for before in {sample_of(operation).before for operation in operations} - {None}:
+        before(world, world.home)
+
+
+def test_reads_reveal_no_restricted_page(sqlite_world: World) -> None:
+    world = sqlite_world
+    prepare(world, READS)
+    page = insert(world, "plans")
+    below = insert(world, "details", page)
+    restrict(world, page, ADMINISTRATORS)
+    found = []
+    for operation in READS:
+        # What an administrator has seen must not come out of a cache.
+        send(world, "admin", operation, world.home)
+        for who in ("editor", "reader"):
+            answer = send(world, who, operation, world.home)
+            if any(word in answer.text for word in (WORD, page, below)):
+                found.append(f"{operation.id} ({who}): {answer.text[:300]}")
+    assert not found, "\n".join(found)
+    assert {page, below} <= {one["id"] for one in pages_of(world, "admin")}
+
+
+class Instead(Place):
+    """The place with another page."""
+
+    def __init__(self, place: Place, page: str) -> None:
+        super().__init__(place.name, place.roles)
+        self.ids = {**place.ids, "pageId": page}
+
+
+def names_page(operation: Operation) -> bool:
+    sample, noting = sample_of(operation), _Noting("noting", MEMBERS)
+    return "pageId" in f"{operation.path}{sample.path}{sample.names_in_body()}{sample.query_for(noting)}"
+
+
+def test_a_restricted_page_is_like_one_that_never_existed(sqlite_world: World) -> None:
+    world = sqlite_world
+    operations = [operation for operation in OPERATIONS if names_page(operation)]
+    prepare(world, operations)
+    page = insert(world, "plans")
+    restrict(world, page, ADMINISTRATORS)
+    never = new_id()
+    found = []
+    for operation in operations:
+        if operation.method == "GET":
+            send(world, "admin", operation, Instead(world.home, page))
+        for who in ("editor", "reader"):
+            answers = [send(world, who, operation, Instead(world.home, id)) for id in (page, never)]
+            text = answers[0].text.replace(page, "ID")
+            if WORD in text or answers[0].status_code != answers[1].status_code:
+                statuses = [answer.status_code for answer in answers]
+                found.append(f"{operation.id} ({who}): {statuses} {text[:200]}")
+    assert not found, "\n".join(found)
+
+
+def test_no_search_finds_a_restricted_page(sqlite_world: World) -> None:
+    world = sqlite_world
+    prepare(world, READS)
+    page = insert(world, "plans")
+    restrict(world, page, ADMINISTRATORS)
+    found = []
+    for operation in READS:
+        for name in ("query", "q", "search", "text", "filter"):
+            params = {**sample_of(operation).query_for(world.home), name: WORD}
+            answer = send(world, "editor", operation, world.home, params=params)
+            if page in answer.text or f"{WORD} plans" in answer.text:
+                found.append(f"{operation.id} {name}: {answer.text[:300]}")
+    assert not found, "\n".join(found)
+
+
+def test_nothing_about_a_restricted_page_is_revealed(sqlite_world: World) -> None:
+    """The page has comments, suggestions, reviews, live text, revisions, references, and change requests."""
+    world = sqlite_world
+    page = world.home["pageId"]
+    change(world, "admin", {"operation": "update_page", "page": page, "title": f"{WORD} sample"})
+    prepare(world, READS)
+    restrict(world, page, ADMINISTRATORS)
+    found = []
+    for operation in READS:
+        sample = sample_of(operation)
+        sent = page in f"{sample.ids(world.home, operation.path)}{sample.query_for(world.home)}"
+        send(world, "admin", operation, world.home)
+        for who in ("editor", "reader"):
+            text = send(world, who, operation, world.home).text
+            if WORD in text or (not sent and page in text):
+                at = text.find(WORD) if WORD in text else text.find(page)
+                found.append(f"{operation.id} ({who}): {text[max(0, at - 150) : at + 60]}")
+    assert not found, "\n".join(found)
+
+
+# --- rules ----------------------------------------------------------------------------------------------
+
+
+def grant(kind: str, id: str, level: str = "read") -> dict[str, str]:
+    return {"kind": kind, kind: id, "level": level}
+
+
+def sees(world: World, who: str, page: str) -> bool:
+    path = world.home.path("/spaces/{spaceId}/content/page/{pageId}", pageId=page)
+    status: int = world.call(who, "GET", path).status_code
+    assert status in (200, 404)
+    return status == 200
+
+
+def test_people_teams_and_roles_get_the_level_of_the_rule(world: World) -> None:
+    page = insert(world, "plans")
+    below = insert(world, "details", page)
+    restrict(world, page, grant("user", world.users["editor"], "comment"))
+    assert sees(world, "editor", below) and not sees(world, "reader", below)
+    comments = world.home.path("/spaces/{spaceId}/comments")
+    edit = {"operation": "update_page", "page": below, "title": "New"}
+    said = {"body": {"markdown": "Yes."}, "page": below}
+    assert world.call("editor", "POST", comments, json=said).is_success
+    assert change(world, "editor", edit).status_code == 403
+
+    restrict(world, page, grant("user", world.users["editor"], "read"))
+    assert world.call("editor", "POST", comments, json=said).status_code == 403
+    restrict(world, page, grant("role", "edit", "edit"))
+    assert change(world, "editor", edit).is_success and not sees(world, "reader", page)
+
+    team = world.home["teamId"]
+    members = world.home.path("/orgs/{organizationId}/teams/{teamId}/members")
+    assert world.call("admin", "PUT", members, json={"add": [world.users["reader"]]}).is_success
+    restrict(world, page, grant("team", team))
+    assert sees(world, "reader", below) and not sees(world, "editor", below)
+    # A rule below another one narrows it, and never widens it.
+    restrict(world, below, grant("user", world.users["editor"]))
+    assert (
+        not sees(world, "reader", below) and not sees(world, "editor", below) and sees(world, "reader", page)
+    )
+    shown = world.get(
+        "admin", world.home.path("/spaces/{spaceId}/content/page/{pageId}/access", pageId=below)
+    )
+    assert [rule["page"] for rule in shown["rules"]] == [below, page]
+    restrict(world, page)
+    restrict(world, below)
+    assert sees(world, "reader", below)
+
+
+def test_only_administrators_change_rules(world: World) -> None:
+    page = insert(world, "plans")
+    open_rule = {"operation": "update_page", "page": page, "visibleTo": []}
+    assert change(world, "editor", open_rule).status_code == 403
+    for grants, status in (
+        ([grant("user", new_id())], 404),
+        ([grant("team", new_id())], 404),
+        ([{"kind": "role", "role": "king", "level": "read"}], 400),
+        ([{"kind": "user", "user": world.users["editor"], "level": "admin"}], 400),
+        ([ADMINISTRATORS] * 101, 400),
+    ):
+        answer = change(world, "admin", {"operation": "update_page", "page": page, "visibleTo": grants})
+        assert answer.status_code == status, answer.text
+        assert answer.json()["error"]["field"].startswith("changes[0].visibleTo")
+
+
+def test_a_page_stays_restricted_when_its_content_changes(world: World) -> None:
+    page, path = insert(world, "plans"), world.home.path("/spaces/{spaceId}")
+    before = world.get("admin", path)["revision"]
+    parent = insert(world, "all")
+    restrict(world, page, grant("user", world.users["editor"], "edit"))
+    revert = {"operation": "revert_page", "page": page, "revision": before}
+    assert change(world, "editor", {"operation": "update_page", "page": page, "title": "New"}).is_success
+    assert change(world, "editor", revert).is_success
+    assert not sees(world, "reader", page)
+    old = world.home.path(
+        "/spaces/{spaceId}/revisions/{revisionId}/page/{pageId}", revisionId=before, pageId=page
+    )
+    assert world.call("reader", "GET", old).status_code == 404
+    assert change(world, "admin", {"operation": "update_page", "page": page, "into": parent}).is_success
+    # Nobody deletes pages that they don't see with the page above them.
+    restrict(world, page, ADMINISTRATORS)
+    delete = {"operation": "delete_page", "page": parent}
+    assert change(world, "editor", delete).status_code == 403
+    assert sees(world, "admin", page)
+    # Revisions from before the rule don't show the page after it was deleted either.
+    assert change(world, "admin", {"operation": "delete_page", "page": page}).is_success
+    assert world.call("admin", "GET", old).is_success
+    assert world.call("reader", "GET", old).status_code == 404

@@ -1,0 +1,74 @@
+/** Moves of blocks: changes that others make in a block before the server has its move go with it. */
+import { Fragment, type Node, Slice } from "prosemirror-model";
+import { ReplaceStep, type Step, type StepMap, Transform } from "prosemirror-transform";
+import { replaceNodes } from "./difference.ts";
+import { byKey, fits, type Region } from "./rescue.ts";
+
+interface Change {
+  step: Step;
+  before: Node;
+}
+
+/** Return the blocks that a step deletes without a replacement; undefined if it deletes anything else. */
+function deletedBlocks({ step, before }: Change): Fragment | undefined {
+  if (!(step instanceof ReplaceStep) || step.from === step.to || step.slice.size) return undefined;
+  return blocksBetween(before, [step.from, step.to]);
+}
+
+/** Return the whole blocks in a range; undefined if it contains anything else. */
+function blocksBetween(doc: Node, [from, to]: Region): Fragment | undefined {
+  const { content, openStart, openEnd } = doc.slice(from, to);
+  return openStart || openEnd || !content.firstChild?.isBlock ? undefined : content;
+}
+
+/**
+ * Return the index of the insertion for each deletion of the same blocks before it. `sent`: the number of first changes that
+ * are sent as one batch; a move isn't in two of them.
+ */
+export function findMoves(changes: readonly Change[], sent: number): Map<number, number> {
+  const found = new Map<number, number>();
+  const taken = new Set<number>();
+  changes.forEach((change, at) => {
+    const blocks = deletedBlocks(change);
+    if (!blocks) return;
+    const end = at < sent ? sent : changes.length;
+    for (let next = at + 1; next < end; next++) {
+      const { step } = changes[next]!;
+      if (
+        !taken.has(next) && step instanceof ReplaceStep && step.from === step.to &&
+        !step.slice.openStart && step.slice.content.eq(blocks)
+      ) {
+        taken.add(next);
+        found.set(at, next);
+        return;
+      }
+    }
+  });
+  return found;
+}
+
+/**
+ * Delete blocks that are moved, as others have changed or moved them, and return their current content. Return undefined
+ * if `mapped`, the deletion at its current position, does that.
+ */
+export function takeMoved(made: Transform, change: Change, mapped: Step | null): Fragment | undefined {
+  const before = deletedBlocks(change)!;
+  if (mapped instanceof ReplaceStep && mapped.to > mapped.from) {
+    const content = blocksBetween(made.doc, [mapped.from, mapped.to]);
+    return content && !content.eq(before) && fits(made, mapped) ? content : undefined;
+  }
+  const there = before.childCount === 1 ? byKey(made.doc, before.firstChild!.attrs.key) : undefined;
+  if (!there) return undefined;
+  const { node, pos } = there;
+  return fits(made, new ReplaceStep(pos, pos + node.nodeSize, Slice.empty)) ? Fragment.from(node) : undefined;
+}
+
+/**
+ * Return the maps from the document before the insertion of moved blocks to the one after it: the insertion of the blocks
+ * as their author moved them, and the changes of others. `at`: the position of the insertion.
+ */
+export function mapsOfMoved(doc: Node, at: number, was: Fragment, now: Fragment): readonly StepMap[] {
+  const trial = new Transform(doc).step(new ReplaceStep(at, at, new Slice(was, 0, 0)));
+  replaceNodes(trial, at, was.content, now.content);
+  return trial.mapping.maps;
+}
