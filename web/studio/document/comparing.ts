@@ -23,3 +23,23 @@ export function same(one: unknown, other: unknown): boolean {
 function byName(fragments: unknown): Record<string, FragmentJson> {
   return Object.fromEntries(((fragments ?? []) as FragmentJson[]).map((each) => [each.fragment, each]));
 }
+
+/** Return the positions of the longest increasing subsequence. */
+export function longestRun(numbers: number[]): number[] {
+  const ends: number[] = [];
+  const before: number[] = [];
+  numbers.forEach((number, at) => {
+    let low = 0;
+    let high = ends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (numbers[ends[middle]!]! < number) low = middle + 1;
+      else high = middle;
+    }
+    before[at] = low ? ends[low - 1]! : -1;
+    ends[low] = at;
+  });
+  const found: number[] = [];
+  for (let at = ends.at(-1) ?? -1; at >= 0; at = before[at]!) found.push(at);
+  return found.reverse();
+}

@@ -195,15 +195,6 @@ function marks(): Record<string, MarkSpec> {
 
 export const schema = new Schema({ nodes: nodes(), marks: marks() });
 
-/** Return the editor's node type of a block type. */
-export function blockType(type: string) {
-  return schema.nodes[editorName("block", type)]!;
-}
-
-export function inlineType(type: string) {
-  return schema.nodes[editorName("inline", type)]!;
-}
-
 /** Return a key for a block that no other browser creates. */
 export function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(6))].map((byte) => byte.toString(16).padStart(2, "0"))

@@ -3,7 +3,7 @@ import { Fragment, type Node, Slice } from "prosemirror-model";
 import { type EditorState, type Selection, TextSelection, type Transaction } from "prosemirror-state";
 import { type Mappable, ReplaceStep, Transform } from "prosemirror-transform";
 import { childrenOf } from "../document/building.ts";
-import { same } from "../document/comparing.ts";
+import { longestRun, same } from "../document/comparing.ts";
 import { isWritten, readTopBlock, writeBlock } from "../document/convert.ts";
 import type { BlockJson } from "../document/types.ts";
 import { textOf } from "./rescue.ts";
@@ -101,26 +101,6 @@ function origins(before: Node[], after: Node[]): number[] {
     at = Math.max(end, at + 1);
   }
   return found;
-}
-
-/** Return the positions of the longest increasing subsequence. */
-export function longestRun(numbers: number[]): number[] {
-  const ends: number[] = [];
-  const before: number[] = [];
-  numbers.forEach((number, at) => {
-    let low = 0;
-    let high = ends.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (numbers[ends[middle]!]! < number) low = middle + 1;
-      else high = middle;
-    }
-    before[at] = low ? ends[low - 1]! : -1;
-    ends[low] = at;
-  });
-  const found: number[] = [];
-  for (let at = ends.at(-1) ?? -1; at >= 0; at = before[at]!) found.push(at);
-  return found.reverse();
 }
 
 /** Change the node at a position into another, touching only the differences, so that carets elsewhere stay. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { BlockJson } from "../document/types.ts";
-import { longestRun } from "./difference.ts";
+import { longestRun } from "../document/comparing.ts";
 import { changedBlocks } from "./differences.ts";
 
 function block(key: string, words = key): BlockJson {

@@ -1,6 +1,7 @@
 /** Compares the blocks of two states of a page. Blocks keep their keys, so they are paired by key. */
 import type { Node } from "prosemirror-model";
 import { childrenOf } from "../document/building.ts";
+import { longestRun } from "../document/comparing.ts";
 import { readDocument, writeBlock } from "../document/convert.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
 
@@ -31,26 +32,6 @@ function keysIn(value: unknown, into: string[] = []): string[] {
   return into;
 }
 
-/** Return the positions of the longest increasing subsequence of distinct numbers: the blocks that didn't move. */
-function rising(numbers: number[]): Set<number> {
-  const ends: number[] = [];
-  const before: number[] = [];
-  numbers.forEach((number, at) => {
-    let low = 0;
-    let high = ends.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (numbers[ends[middle]!]! < number) low = middle + 1;
-      else high = middle;
-    }
-    before[at] = low ? ends[low - 1]! : -1;
-    ends[low] = at;
-  });
-  const found = new Set<number>();
-  for (let at = ends.at(-1) ?? -1; at >= 0; at = before[at]!) found.add(numbers[at]!);
-  return found;
-}
-
 const blocksOf = (document: DocumentJson | undefined): Node[] =>
   document?.nodes.length ? childrenOf(readDocument(document)) : [];
 
@@ -60,7 +41,9 @@ export function compareBlocks(before: DocumentJson | undefined, after: DocumentJ
   const now = blocksOf(after);
   const places = new Map((before?.nodes ?? []).map((json, at) => [keyOf(json, at), at]));
   const origin = now.map((_, at) => places.get(keyOf(after!.nodes[at]!, at)));
-  const stays = rising(origin.filter((at) => at !== undefined));
+  const known = origin.filter((at) => at !== undefined);
+  // The blocks that didn't move.
+  const stays = new Set(longestRun(known).map((at) => known[at]!));
   const kept = new Set(origin);
   const rows: Row[] = [];
   let next = 0;
